@@ -1,0 +1,109 @@
+"""Every error that muxwire raises on purpose.
+
+MuxwireError
+ +- ProtocolError
+ |   +- LocalProtocolError     we were asked to say what tmux's control mode cannot carry
+ |   |   +- ForbiddenCommand   a tmux command that would crash, freeze or lose data
+ |   +- RemoteProtocolError    tmux said what we cannot read
+ +- CommandError               tmux answered a command with %error
+ +- ConnectionClosed           the control connection ended (says how)
+ +- InvalidArgument            an argument that can never work
+ +- NoSuchTarget               no such window, pane, session or command id
+ +- TabUnavailable             the tab is there, but cannot take this call now
+ +- InstanceUnavailable        socket, lock or state folder cannot be used
+ +- TmuxUnavailable            tmux is missing, too old or did not start
+
+A command's non-zero exit code is a result, never an error.
+"""
+
+from __future__ import annotations
+
+
+class MuxwireError(Exception):
+    """Base of all: `str(error)` says what happened, `remedy` what to do next (may be empty)."""
+
+    code = "error"
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+class ProtocolError(MuxwireError):
+    """The control-mode stream and its rules."""
+
+    code = "protocol_error"
+
+
+class LocalProtocolError(ProtocolError):
+    """A command that cannot be said in control mode; nothing was sent."""
+
+    code = "unsayable"
+
+
+class ForbiddenCommand(LocalProtocolError):
+    """A tmux command that is never sent, for the reason in the message."""
+
+    code = "forbidden_command"
+
+
+class RemoteProtocolError(ProtocolError):
+    """tmux sent something that breaks the protocol; the connection is of no more use."""
+
+    code = "broken_stream"
+
+
+class CommandError(MuxwireError):
+    """tmux answered `%error`; `output` holds its lines (bytes)."""
+
+    code = "tmux_error"
+
+    def __init__(self, command: str, output: tuple[bytes, ...], *, remedy: str = "") -> None:
+        text = b" ".join(output).decode("utf-8", "replace") or "failed without a message"
+        super().__init__(f"tmux {command}: {text}", remedy=remedy)
+        self.command = command
+        self.output = output
+
+
+class ConnectionClosed(MuxwireError):
+    """The control connection has ended; `reason` is tmux's own word where it gave one."""
+
+    code = "connection_closed"
+
+    def __init__(self, reason: str, *, remedy: str = "") -> None:
+        super().__init__(f"the tmux connection ended: {reason}", remedy=remedy)
+        self.reason = reason
+
+
+class InvalidArgument(MuxwireError):
+    """An argument that can never work, whatever the state."""
+
+    code = "invalid_argument"
+
+
+class NoSuchTarget(MuxwireError):
+    """No window, pane, session or command of that name."""
+
+    code = "no_such_target"
+
+
+class TabUnavailable(MuxwireError):
+    """The tab cannot take this call now; `state` says why (`running`, `interactive`, `dead`, ...)."""
+
+    code = "tab_unavailable"
+
+    def __init__(self, message: str, *, state: str, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.state = state
+
+
+class InstanceUnavailable(MuxwireError):
+    """The instance's socket, lock or folders cannot be used."""
+
+    code = "instance_unavailable"
+
+
+class TmuxUnavailable(MuxwireError):
+    """tmux is missing, too old, or did not start."""
+
+    code = "tmux_unavailable"

@@ -1,0 +1,120 @@
+"""What the library hands back: frozen values, the same fields that the MCP tools and the CLI print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, final
+
+State = Literal["starting", "prompt", "running", "incomplete", "interactive", "busy", "dead"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ExecutionResult:
+    """One command that ran between marks.
+
+    `output` is what the program wrote: UTF-8 decoded (errors replaced), the terminal's `\\r\\n` back to `\\n`.
+    `exit_code` is None while the command still runs. `duration_ms` counts from the start mark to the end mark.
+    `from_byte` and `next_byte` are offsets of the raw output in the pane's log.
+    `state` is the tab's state when this was made; `note` says in a sentence what is unusual, "" if nothing is.
+    """
+
+    command_id: str
+    output: str
+    exit_code: int | None
+    timed_out: bool
+    duration_ms: float
+    state: State
+    cwd: str
+    from_byte: int
+    next_byte: int
+    truncated: bool = False
+    running: bool = False
+    omitted_bytes: int = 0
+    signal_sent: str = ""
+    note: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProcessStart:
+    """`start_process`: `started` once the text was delivered; `ready` is None if no readiness was asked for."""
+
+    started: bool
+    from_byte: int
+    ready: bool | None
+    state: State
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProcessStop:
+    """`stop_process`: `signal_sent` is the last one that was needed, "" if nothing ran."""
+
+    success: bool
+    signal_sent: str
+    exit_code: int | None
+    state: State
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LogTail:
+    """`read_logs`: the last lines of what the pane showed; `truncated` if there were more."""
+
+    content: str
+    returned_lines: int
+    truncated: bool
+    next_byte: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LogChunk:
+    """`stream_logs`: `next_byte` is the raw offset to ask from next; `eof` if nothing more is there now.
+
+    `closed`: the pane will never write again. `dropped`: bytes before `chunk` that no store holds any more.
+    """
+
+    chunk: str
+    next_byte: int
+    eof: bool
+    closed: bool
+    dropped: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TabInfo:
+    """One row of `list_tabs`."""
+
+    window_id: str
+    name: str
+    active: bool
+    pane_id: str
+    session: str
+    state: State
+    current_command: str
+    cwd: str
+    log_path: str
+    next_byte: int
+    closed: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """One session of the server, with the clients attached to it (ours not counted)."""
+
+    name: str
+    window_count: int
+    attached_client_count: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TabList:
+    """`list_tabs`."""
+
+    tabs: tuple[TabInfo, ...]
+    sessions: tuple[SessionInfo, ...]
