@@ -1,0 +1,38 @@
+"""Run every check of the project, one after the other, and say in one line how it went."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The quick ones first: a slip of style shows in seconds. All of them run, whatever fails, so one run tells everything.
+CHECKS = (
+    ("lint", ("ruff", "check", ".")),
+    ("format", ("ruff", "format", "--check", ".")),
+    ("types", ("mypy",)),
+    ("tests", ("pytest", "-q")),
+)
+
+
+def main() -> int:
+    """Return 0 if every check passed."""
+    started = time.monotonic()
+    failed = []
+    for name, arguments in CHECKS:
+        print(f"== {name}: {' '.join(arguments)}", flush=True)
+        # No check reads the terminal; a test that waits for a key would hang a run by hand and pass in CI.
+        result = subprocess.run([sys.executable, "-m", *arguments], cwd=ROOT, stdin=subprocess.DEVNULL, check=False)
+        if result.returncode:
+            failed.append(name)
+    seconds = time.monotonic() - started
+    verdict = f"FAILED: {', '.join(failed)}" if failed else f"all passed: {', '.join(name for name, _ in CHECKS)}"
+    print(f"== {verdict} ({seconds:.0f} s)")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
