@@ -1,0 +1,153 @@
+"""The invisible marks in a pane's output, found whatever the chunks they arrive in.
+
+A mark is `ESC ] 7770 ; KIND ; fields BEL`. It is recognised by its own bytes alone, never by the escape-sequence state
+around it, so a program that leaves an OSC or DCS string open hides no mark. The rules:
+
+1. A *head* is a whole simple mark (C D S X H T), or a P or E up to the `;` before its directory. Heads hold no ESC
+   besides their first byte, so two heads never overlap.
+2. A directory may hold any byte. P and E end at the first `;ID BEL` with the id of their own head that is not itself
+   part of a head, at most `CWD_MAX` bytes after it.
+3. A later head with the same id replaces an unfinished one; heads with other ids neither end it nor are hidden by it.
+   So a torn mark never costs a later one, and a directory whose name looks like a mark does not cost its own.
+4. Whether a mark begins at an offset depends on nothing before that offset, and on at most `MARK_MAX` bytes after it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import final
+
+INTRODUCER = b"\x1b]7770;"
+
+# A path may be 4 KiB (Linux PATH_MAX), `$PWD` of a deep tree more, and every newline in it arrives as CR LF.
+CWD_MAX = 16 * 1024
+
+# Numbers as shells print them: a sequence number and a status are at most 64 bits, a process id less.
+_HEAD = (
+    rb"\x1b\]7770;(?:"
+    rb"([SHT]);([0-9a-f]{16})\x07"
+    rb"|(C);([0-9a-f]{16});([0-9]{1,20})\x07"
+    rb"|(D);([0-9a-f]{16});([0-9]{1,20});([0-9]{1,20})\x07"
+    rb"|(X);([0-9a-f]{16});([0-9]{1,20})\x07"
+    rb"|(P);([0-9a-f]{16});([0-9]{1,20});([0-9]{1,20});([0-9]{1,20});"
+    rb"|(E);([0-9a-f]{16});([0-9]{1,20});"
+    rb")"
+)
+# The longest head: the introducer, `P;`, an id and three numbers, each with its `;`.
+_HEAD_MAX = 7 + 2 + 17 + 3 * 21
+_CLOSE = rb";([0-9a-f]{16})\x07"
+_CLOSE_LENGTH = 18
+
+# A whole mark is never longer than this.
+MARK_MAX = _HEAD_MAX + CWD_MAX + _CLOSE_LENGTH
+
+_HEAD_RE = re.compile(_HEAD)
+_HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
+_NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fPCDSEXHT;]")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One mark: `begin` is the offset of its ESC, `end` the offset after its BEL.
+
+    `fields`: P (nonce, seq, pid, status, cwd), C (nonce, seq), D (nonce, seq, status), S, H and T (id,),
+    E (id, status, cwd), X (nonce, status). The terminal's CR LF in `cwd` is back to LF.
+    """
+
+    kind: str
+    fields: tuple[bytes, ...]
+    begin: int
+    end: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A P or E whose directory has not ended yet."""
+
+    kind: str
+    fields: tuple[bytes, ...]
+    begin: int
+    cwd_begin: int
+
+
+@final
+class MarkScanner:
+    """Finds marks in a stream that begins at offset `start`; marks come in the order of their ends."""
+
+    __slots__ = ("_held", "_held_base", "_open", "_scan")
+
+    def __init__(self, start: int = 0) -> None:
+        self._held = b""  # what may still belong to an unfinished mark
+        self._held_base = start  # its offset
+        self._scan = start  # every head and close that begins before this one was seen
+        self._open: dict[bytes, _Open] = {}  # by id; oldest first
+
+    @property
+    def pending(self) -> int:
+        """Return the offset from which bytes may still turn out to be a mark; the stream's end if none may."""
+        return self._held_base
+
+    def feed(self, data: bytes) -> list[Mark]:
+        """Take the next bytes of the stream and return the marks that they complete."""
+        held = self._held + data if self._held else data
+        marks: list[Mark] = []
+        escape = held.find(b"\x1b")  # by memchr: fifty times the speed of looking for the introducer at once
+        if self._open or (escape >= 0 and held.find(INTRODUCER, escape) >= 0):
+            self._scan = self._held_base + self._take_tokens(held, marks)
+        else:  # nearly every chunk
+            self._scan = self._held_base + _unfinished_head(held)
+        if self._open:
+            self._forget_overlong()
+        keep = next((mark.begin for mark in self._open.values()), self._scan)
+        self._held = held[keep - self._held_base :]
+        self._held_base = keep
+        return marks
+
+    def _forget_overlong(self) -> None:
+        for mark_id in [i for i, mark in self._open.items() if self._scan - mark.cwd_begin > CWD_MAX]:
+            del self._open[mark_id]
+
+    def _take_tokens(self, held: bytes, marks: list[Mark]) -> int:
+        """Handle every whole head and close; return the index from which one may still be unfinished."""
+        scan = self._scan - self._held_base
+        while token := (_HEAD_OR_CLOSE_RE if self._open else _HEAD_RE).search(held, scan):
+            scan = token.end()
+            groups = tuple(group for group in token.groups() if group is not None)
+            if len(groups) == 1:
+                self._close(groups[0], held, token, marks)
+            else:
+                self._begin(groups[0].decode(), groups[1:], token, marks)
+        limit = _unfinished_head(held)
+        if self._open:
+            limit = min(limit, max(scan, len(held) - _CLOSE_LENGTH + 1))
+        return limit
+
+    def _begin(self, kind: str, fields: tuple[bytes, ...], token: re.Match[bytes], marks: list[Mark]) -> None:
+        begin, end = self._held_base + token.start(), self._held_base + token.end()
+        if kind in "PE":
+            self._open.pop(fields[0], None)  # so that the new one is the youngest
+            self._open[fields[0]] = _Open(kind, fields, begin, end)
+        else:
+            marks.append(Mark(kind, fields, begin, end))
+
+    def _close(self, mark_id: bytes, held: bytes, token: re.Match[bytes], marks: list[Mark]) -> None:
+        opened = self._open.get(mark_id)
+        cwd_end = self._held_base + token.start()
+        if opened is None or cwd_end - opened.cwd_begin > CWD_MAX:
+            return
+        del self._open[mark_id]
+        cwd = held[opened.cwd_begin - self._held_base : token.start()].replace(b"\r\n", b"\n")
+        marks.append(Mark(opened.kind, (*opened.fields, cwd), opened.begin, self._held_base + token.end()))
+
+
+def _unfinished_head(data: bytes) -> int:
+    """Return the index of a head that has begun at the end of `data` and may go on, or len(data)."""
+    index = data.rfind(b"\x1b", max(0, len(data) - _HEAD_MAX))
+    if index < 0 or not INTRODUCER.startswith(data[index : index + len(INTRODUCER)]):
+        return len(data)
+    if _HEAD_RE.match(data, index) or _NOT_IN_HEAD_RE.search(data, index + len(INTRODUCER)):
+        return len(data)
+    return index
