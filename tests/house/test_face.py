@@ -1,0 +1,47 @@
+"""The library's face is exactly what `__all__` says, each name with its documentation."""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+
+import pytest
+
+import muxwire
+import muxwire.testing
+
+
+def public_names(module: ModuleType) -> set[str]:
+    """What a reader would take for public: no underscore, not a submodule, not the `annotations` of `__future__`."""
+    return {
+        name
+        for name in dir(module)
+        if not name.startswith("_") and name != "annotations" and not isinstance(getattr(module, name), ModuleType)
+    }
+
+
+@pytest.mark.parametrize("module", [muxwire, muxwire.testing], ids=lambda module: module.__name__)
+def test_all_is_the_public_names(module: ModuleType) -> None:
+    declared = set(getattr(module, "__all__", ()))
+    assert declared - {"__version__"} == public_names(module)
+    for name in declared:
+        assert hasattr(module, name), name
+
+
+@pytest.mark.parametrize("module", [muxwire, muxwire.testing], ids=lambda module: module.__name__)
+def test_every_public_name_says_what_it_is(module: ModuleType) -> None:
+    silent = [
+        name
+        for name in public_names(module)
+        if inspect.isclass(getattr(module, name)) | inspect.isfunction(getattr(module, name))
+        and not inspect.getdoc(getattr(module, name))
+    ]
+    assert not silent
+
+
+def test_an_undeclared_name_is_seen() -> None:
+    module = ModuleType("face")
+    exec("from __future__ import annotations\nimport os\n_x = 1\nshown = 2\n__all__ = ['shown']", module.__dict__)
+    assert public_names(module) == {"shown"}
+    module.__dict__["slipped_in"] = 3
+    assert public_names(module) != set(module.__dict__["__all__"])

@@ -1,0 +1,240 @@
+"""Imports go down only: the floors of docs/design.md, read from the source and held.
+
+Every rule is a function from one module's source to its breaches, so each is shown here to catch what it forbids.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCE = ROOT / "src"
+
+# The floor of each part, lowest first. A part imports parts of lower floors, never of its own or a higher one:
+# so `protocol` and `pane` do not know each other, nor do the faces on the top floor.
+FLOORS = {
+    "ids": 0,
+    "errors": 0,
+    "protocol": 1,
+    "pane": 1,
+    "client": 2,
+    "testing": 3,
+    "terminals": 3,
+    "muxwire": 4,  # the library's face: src/muxwire/__init__.py
+    "mcp": 5,
+    "cli": 5,
+    "repl": 5,
+    "demo": 5,
+    "__main__": 6,
+}
+PURE = 1  # floors up to this one hold no clock, file, socket, process, thread or await
+IMPURE_MODULES = frozenset(
+    ("asyncio", "concurrent", "contextvars", "datetime", "fcntl", "http", "io", "logging", "multiprocessing", "os",
+     "pathlib", "pty", "queue", "random", "sched", "secrets", "select", "selectors", "shutil", "signal", "socket",
+     "socketserver", "ssl", "subprocess", "sysconfig", "tempfile", "termios", "threading", "time", "tty", "urllib",
+     "uuid")
+)  # fmt: skip
+IMPURE_CALLS = frozenset(("open", "print", "input"))
+
+# Third-party packages that only one place may know.
+SCREEN = "muxwire.pane.screen"
+ONLY_IN = {"pyte": SCREEN, "wcwidth": SCREEN, "mcp": "muxwire.mcp"}
+
+# The one way in which faces meet: the command line starts the others, late, inside the function that does it, and in
+# one module. The verbs know nothing of them.
+DISPATCHER = "cli"
+STARTED_BY_THE_DISPATCHER = frozenset(("mcp", "repl", "demo"))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported module, as an absolute name, and whether the import waits for a function to be called."""
+
+    name: str
+    line: int
+    late: bool
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def part_of(module: str) -> str:
+    """`muxwire.pane.ring` -> `pane`; `muxwire` -> `muxwire`."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+def imports_of(source: str, module: str) -> Iterator[Import]:
+    """Every import, wherever it is; `from muxwire import pane` counts as the part when there is such a part."""
+
+    def walk(node: ast.AST, late: bool) -> Iterator[Import]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import):
+                yield from (Import(alias.name, child.lineno, late) for alias in child.names)
+            elif isinstance(child, ast.ImportFrom):
+                base = child.module or ""
+                if child.level:  # relative: told in absolute words
+                    package = module.split(".")[: -child.level] or [module]
+                    base = ".".join([*package, base] if base else package)
+                for alias in child.names:
+                    is_part = base == "muxwire" and alias.name in FLOORS
+                    yield Import(f"muxwire.{alias.name}" if is_part else base, child.lineno, late)
+            else:
+                yield from walk(child, late or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+
+    yield from walk(ast.parse(source), late=False)
+
+
+def inside_breaches(module: str, source: str) -> Iterator[str]:
+    """Imports of our own parts that do not go down."""
+    own = part_of(module)
+    for found in imports_of(source, module):
+        if found.name.split(".")[0] != "muxwire":
+            continue
+        other = part_of(found.name)
+        where = f"{module}:{found.line} imports {found.name}"
+        if other not in FLOORS:
+            yield f"{where}: `{other}` has no floor; give it one in FLOORS and in docs/design.md"
+        elif not (other == own or FLOORS[other] < FLOORS[own] or is_dispatch(own, other, found)):
+            yield f"{where}: floor {FLOORS[own]} must not know floor {FLOORS[other]}"
+
+
+def is_dispatch(own: str, other: str, found: Import) -> bool:
+    return own == DISPATCHER and other in STARTED_BY_THE_DISPATCHER and found.late
+
+
+def outside_breaches(module: str, source: str, dependencies: frozenset[str]) -> Iterator[str]:
+    """Imports of other people's packages from a place that may not know them."""
+    floor = FLOORS[part_of(module)]
+    for found in imports_of(source, module):
+        top = found.name.split(".")[0]
+        where = f"{module}:{found.line} imports {found.name}"
+        if top in sys.stdlib_module_names:
+            if floor <= PURE and top in IMPURE_MODULES:
+                yield f"{where}: floors 0 and 1 are pure"
+            if top == "asyncio" and not has_reason(source, found.line):
+                yield f"{where}: anyio is the runtime; where it cannot serve, a comment on the line says why"
+        elif top != "muxwire":
+            place = ONLY_IN.get(top)
+            if place and module != place and not module.startswith(f"{place}."):
+                yield f"{where}: only {place} may"
+            elif not place and floor <= PURE:
+                yield f"{where}: floors 0 and 1 use the standard library only"
+            elif top not in dependencies and top != "wcwidth":  # wcwidth comes with pyte and serves beside it
+                yield f"{where}: not a dependency in pyproject.toml"
+
+
+def has_reason(source: str, line: int) -> bool:
+    return "#" in source.splitlines()[line - 1]
+
+
+def purity_breaches(module: str, source: str) -> Iterator[str]:
+    """Coroutines, and calls that reach the world, on the pure floors."""
+    if FLOORS[part_of(module)] > PURE:
+        return
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.AsyncFunctionDef | ast.Await | ast.AsyncFor | ast.AsyncWith):
+            yield f"{module}:{node.lineno} is asynchronous: floors 0 and 1 never wait"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in IMPURE_CALLS:
+            yield f"{module}:{node.lineno} calls {node.func.id}(): floors 0 and 1 touch nothing"
+
+
+def dependencies() -> frozenset[str]:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    return frozenset(re.split(r"[^A-Za-z0-9_-]", line)[0].replace("-", "_") for line in declared)
+
+
+def modules() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def every_breach(module: str, source: str) -> list[str]:
+    return [
+        *inside_breaches(module, source),
+        *outside_breaches(module, source, dependencies()),
+        *purity_breaches(module, source),
+    ]
+
+
+def test_every_part_has_a_floor() -> None:
+    homeless = {part_of(module_name(path)) for path in modules()} - set(FLOORS)
+    assert not homeless, f"no floor for {sorted(homeless)}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=module_name)
+def test_imports_go_down(path: Path) -> None:
+    assert not every_breach(module_name(path), path.read_text())
+
+
+def test_one_module_starts_the_other_faces() -> None:
+    def starts(path: Path) -> bool:
+        name = module_name(path)
+        found = {part_of(item.name) for item in imports_of(path.read_text(), name)}
+        return part_of(name) == DISPATCHER and bool(found & STARTED_BY_THE_DISPATCHER)
+
+    dispatchers = [module_name(path) for path in modules() if starts(path)]
+    assert len(dispatchers) <= 1, dispatchers
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("muxwire.ids", "import muxwire.errors"),
+        ("muxwire.protocol.lines", "from muxwire.pane.ring import RingBuffer"),
+        ("muxwire.pane.ring", "from muxwire import protocol"),
+        ("muxwire.pane.ring", "from ..client import client"),
+        ("muxwire.pane.ring", "def f():\n    from muxwire.terminals import log"),
+        ("muxwire.client.client", "from muxwire.terminals import tab"),
+        ("muxwire.terminals.tab", "import muxwire"),
+        ("muxwire.terminals.tab", "from muxwire.testing import MemoryTransport"),
+        ("muxwire.mcp.server", "from muxwire.cli import main"),
+        ("muxwire.cli", "import muxwire.mcp.server"),
+        ("muxwire.repl", "def f():\n    from muxwire.mcp import server"),
+        ("muxwire.cli", "from muxwire import nowhere_yet\nimport muxwire.nowhere_yet"),
+        ("muxwire.pane.marks", "import os"),
+        ("muxwire.protocol.control", "from time import monotonic"),
+        ("muxwire.protocol.control", "import anyio"),
+        ("muxwire.pane.ring", "import pyte"),
+        ("muxwire.terminals.tab", "import pyte"),
+        ("muxwire.terminals.tab", "import mcp.types"),
+        ("muxwire.client.client", "import asyncio"),
+        ("muxwire.client.client", "import trio"),
+        ("muxwire.pane.ring", "async def f(): ..."),
+        ("muxwire.errors", "print('x')"),
+    ],
+)
+def test_a_breach_is_seen(module: str, source: str) -> None:
+    assert every_breach(module, source)
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        (
+            "muxwire.client.client",
+            "from muxwire.pane import ring\nfrom muxwire.protocol.control import ControlProtocol",
+        ),
+        ("muxwire.client.client", "import asyncio  # anyio has no such thing"),
+        ("muxwire.pane.screen", "import pyte\nfrom wcwidth import wcwidth"),
+        ("muxwire.pane.ring", "import codecs\nfrom collections import deque\nfrom muxwire.pane.marks import Mark"),
+        (
+            "muxwire.mcp.server",
+            "import anyio\nimport os\nfrom mcp.types import Tool\nfrom muxwire import open_terminals",
+        ),
+        ("muxwire.cli", "def serve():\n    from muxwire.mcp.server import serve"),
+    ],
+)
+def test_what_is_allowed_is_let_through(module: str, source: str) -> None:
+    assert not every_breach(module, source)

@@ -1,0 +1,72 @@
+"""Files and functions stay small enough to be read at one sitting, and carry names that say what they hold."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+# Longer files turned out to hold two subjects; h11, whose longest function has 64 lines, is the model for the second.
+# These numbers only go down.
+FILE_LINES = 400
+FUNCTION_LINES = 60
+
+# Names that say nothing, so that everything ends up in them.
+SAYS_NOTHING = re.compile(r"(^|_)(utils?|helpers?|common|managers?|base|misc|stuff)(_|$)")
+
+
+def python_files() -> list[Path]:
+    return sorted(path for folder in ("src", "tests", "bench") for path in (ROOT / folder).rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def file_breaches(name: str, source: str) -> Iterator[str]:
+    count = len(source.splitlines())
+    if count > FILE_LINES:
+        yield f"{name} has {count} lines; {FILE_LINES} is the most: split it by subject"
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            if length > FUNCTION_LINES:
+                yield f"{name}:{node.lineno} {node.name} has {length} lines; {FUNCTION_LINES} is the most"
+
+
+def name_breaches(name: str) -> Iterator[str]:
+    for part in Path(name).with_suffix("").parts:
+        if SAYS_NOTHING.search(part):
+            yield f"{name}: `{part}` does not say what is inside"
+
+
+def docstring_breaches(name: str, source: str) -> Iterator[str]:
+    first = (ast.get_docstring(ast.parse(source), clean=True) or "").split("\n")[0]
+    if len(first.split()) < 3:  # a name said again is no reason to exist
+        yield f"{name}: the first line of the docstring gives the file's one reason"
+
+
+@pytest.mark.parametrize("path", python_files(), ids=name_of)
+def test_a_file_is_small_well_named_and_says_why_it_exists(path: Path) -> None:
+    name, source = name_of(path), path.read_text()
+    assert not [*file_breaches(name, source), *name_breaches(name), *docstring_breaches(name, source)]
+
+
+def test_a_breach_is_seen() -> None:
+    long_function = "def f():\n" + "    pass\n" * FUNCTION_LINES
+    assert list(file_breaches("x.py", "pass\n" * (FILE_LINES + 1)))
+    assert not list(file_breaches("x.py", "pass\n" * FILE_LINES))
+    assert list(file_breaches("x.py", long_function))
+    assert not list(file_breaches("x.py", long_function.replace("    pass\n", "", 1)))
+    for name in ("src/muxwire/utils.py", "src/muxwire/base/x.py", "tests/tmux_helpers.py"):
+        assert list(name_breaches(name))
+    assert not list(name_breaches("src/muxwire/pane/database.py"))
+    assert list(docstring_breaches("x.py", ""))
+    assert list(docstring_breaches("x.py", '"""Ring."""'))
+    assert list(docstring_breaches("x.py", '"""\n\nLater."""'))
+    assert not list(docstring_breaches("x.py", '"""Keep the last bytes of a pane."""'))
