@@ -1,0 +1,169 @@
+"""Examples in the README and in docs/ are run as they stand, under a real tmux, and their output is compared.
+
+A fence says so in its info string: `python run` is executed as a script, and a `text output` fence right behind it is
+what it prints; in a `console run` fence the lines after `$ ` are executed by bash, and the lines between are what they
+print. `...` in expected output stands for anything.
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import final
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
+
+# An example of the documentation shows something in a second or two; the slowest machine gets this long for one.
+EXAMPLE_SECONDS = 45
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One fence that is run: its language, its text, and what it is to print ("" if nothing is said)."""
+
+    where: str
+    language: str
+    body: str
+    expected: str = ""
+
+
+def examples_in(name: str, text: str) -> Iterator[Example]:
+    fences = [
+        (found["info"].strip(), found["body"], text.count("\n", 0, found.start()) + 1) for found in FENCE.finditer(text)
+    ]
+    for (info, body, line), (next_info, next_body, _) in pairwise([*fences, ("", "", 0)]):
+        if info in {"python run", "console run"}:
+            yield Example(f"{name}:{line}", info.split()[0], body, next_body if next_info == "text output" else "")
+
+
+def dialogue(body: str) -> list[tuple[str, str]]:
+    """A console fence as pairs of command and expected output."""
+    pairs: list[tuple[str, str]] = []
+    for line in body.splitlines(keepends=True):
+        if line.startswith("$ "):
+            pairs.append((line[2:], ""))
+        elif line.startswith("> ") and pairs and not pairs[-1][1]:
+            pairs[-1] = (pairs[-1][0] + line[2:], "")
+        elif pairs:
+            pairs[-1] = (pairs[-1][0], pairs[-1][1] + line)
+    return pairs
+
+
+def agrees(expected: str, got: str) -> bool:
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    return not expected or doctest.OutputChecker().check_output(expected, got, flags)
+
+
+def documented() -> list[Example]:
+    return [item for path in DOCUMENTS for item in examples_in(str(path.relative_to(ROOT)), path.read_text())]
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A home, a runtime folder and a state folder of its own; nothing may be left running in it."""
+    # Not tmp_path: a socket's path holds about 100 bytes.
+    home = Path(tempfile.mkdtemp(prefix="mw-docs-", dir="/tmp"))
+    (home / "run").mkdir(mode=0o700)
+    try:
+        yield home
+        left = [path for path in (home / "run").rglob("*") if path.is_socket() and ends_server(path)]
+        assert not left, f"the example left a tmux server running: {left}"
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def ends_server(socket: Path) -> bool:
+    """Whether a tmux server was there; it is ended."""
+    ended = subprocess.run(["tmux", "-N", "-S", socket, "kill-server"], capture_output=True, check=False)
+    return ended.returncode == 0
+
+
+def environment(home: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TMUX", "XDG_", "MUXWIRE_"))}
+    return kept | {
+        "HOME": str(home),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "XDG_RUNTIME_DIR": str(home / "run"),
+        "MUXWIRE_STATE_DIR": str(home / "state"),
+        "SHELL": "/bin/bash",
+    }
+
+
+def run(arguments: list[str], home: Path) -> str:
+    done = subprocess.run(
+        arguments,
+        cwd=home,
+        env=environment(home),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=EXAMPLE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("example", documented(), ids=lambda example: example.where)
+def test_the_example_does_what_it_says(example: Example, place: Path) -> None:
+    if example.language == "python":
+        script = place / "example.py"
+        script.write_text(example.body)
+        got = run([sys.executable, str(script)], place)
+        assert agrees(example.expected, got), got
+        return
+    for command, expected in dialogue(example.body):
+        got = run(["bash", "-c", command], place)
+        assert agrees(expected, got), f"$ {command}{got}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    dead = [link for link in LINK.findall(path.read_text()) if not (path.parent / link).exists()]
+    assert not dead
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_json_can_be_read(path: Path) -> None:
+    for found in FENCE.finditer(path.read_text()):
+        if found["info"].strip() == "json":
+            json.loads(found["body"])
+
+
+def test_the_reader_of_examples_reads() -> None:
+    python = "```python run\nprint(1)\n```\n\n```text output\n1\n```\n"
+    text = f"{python}```sh\nrm\n```\n```console run\n$ a \\\n> b\nout\n$ c\n```\n"
+    first, console = examples_in("x.md", text)
+    assert (first.where, first.language, first.body, first.expected) == ("x.md:1", "python", "print(1)\n", "1\n")
+    assert dialogue(console.body) == [("a \\\nb\n", "out\n"), ("c\n", "")]
+
+
+def test_a_wrong_output_is_seen(place: Path) -> None:
+    assert agrees("a\n...\nc\n", "a\nb\nc\n")
+    assert not agrees("a\n", "b\n")
+    assert run(["bash", "-c", "echo $HOME"], place) == f"{place}\n"
+    with pytest.raises(AssertionError, match="exit code 3"):
+        run(["bash", "-c", "exit 3"], place)
+
+
+def test_a_server_left_running_is_seen(place: Path) -> None:
+    socket = place / "run" / "left.sock"
+    subprocess.run(["tmux", "-f", "/dev/null", "-S", socket, "new-session", "-d", "cat"], check=True)
+    assert ends_server(socket)
+    assert not ends_server(socket)
