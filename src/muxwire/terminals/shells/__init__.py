@@ -1,0 +1,21 @@
+"""The shells we integrate with: how each is started, and how one command is run in it between marks."""
+
+from __future__ import annotations
+
+from muxwire.terminals.shells.foreign import foreign_wrap, probe
+from muxwire.terminals.shells.shell import Launch, Shell, Wrapped
+from muxwire.terminals.shells.supervisor import supervisor_argv
+from muxwire.terminals.shells.table import TYPED_LINES, default_shell, install, shell_for
+
+__all__ = (
+    "TYPED_LINES",
+    "Launch",
+    "Shell",
+    "Wrapped",
+    "default_shell",
+    "foreign_wrap",
+    "install",
+    "probe",
+    "shell_for",
+    "supervisor_argv",
+)

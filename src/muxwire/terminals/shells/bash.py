@@ -1,0 +1,47 @@
+"""bash 3.2 and later: a readline macro behind a private key, P from PROMPT_COMMAND, C from PS0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from muxwire.terminals.shells.posix import apart, end_group, start_group
+from muxwire.terminals.shells.quoting import os_bytes, posix_quote
+from muxwire.terminals.shells.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+BUILTIN = b"\\builtin "
+# Puts the hooks back if a command took them away; defined by the integration.
+HEAL = b"__muxwire_i; "
+
+
+@final
+class Bash(Shell):
+    """GNU bash."""
+
+    name = "bash"
+    private_key = PRIVATE_KEY
+    has_accept_mark = True
+
+    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+        """Start bash with our rcfile, which reads the user's; `--rcfile` excludes `-l`, so the rcfile plays login."""
+        del env
+        argv = (executable, "--rcfile", str(folder / "integration.bash"), "-i")
+        return Launch(argv, {"MUXWIRE_LOGIN": "1"} if login else {})
+
+    def compose(self, request: Request) -> Wrapped:
+        """One file: `eval` takes the body as one string, so that nothing unclosed in it can swallow E."""
+        body = request.command + b"\n"
+        if request.isolated:
+            body = apart(request, BUILTIN, BUILTIN + b"eval " + posix_quote(body)) + b"\n"
+        text = start_group(request, BUILTIN) + b"\n" + body
+        wrapper = (
+            BUILTIN + b"eval " + posix_quote(text) + b"; "
+            + end_group(request, BUILTIN, b"" if request.nested else HEAL)
+        )  # fmt: skip
+        if request.nested:
+            path = os_bytes(str(request.tab_folder / request.stem))
+            return Wrapped(((request.stem, wrapper),), CLEAR_LINE + b" \\. " + posix_quote(path) + b"\r")
+        return Wrapped(((request.stem, wrapper),), self.private_key)

@@ -1,0 +1,61 @@
+"""fish: events for the prompt, the accepted line and its end; the body is `eval`ed by the typed line itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from muxwire.terminals.shells.quoting import end_format, fish_quote, os_bytes, start_formats
+from muxwire.terminals.shells.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+@final
+class Fish(Shell):
+    """fish 3.1 and later: `exit` in a sourced file leaves only the file, so the body is not sourced."""
+
+    name = "fish"
+    typed_line = b" __muxwire_b; eval $__muxwire_c; __muxwire_e"
+    private_key = PRIVATE_KEY
+    has_accept_mark = True
+
+    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+        """Start fish; our commands run after the user's configuration."""
+        del env
+        source = "source " + fish_quote(os_bytes(str(folder / "integration.fish"))).decode()
+        return Launch((executable, *(("-l",) if login else ()), "-i", "--init-command", source), {})
+
+    def compose(self, request: Request) -> Wrapped:
+        """The sourced file sets the body and prints S; E is a function of the integration."""
+        prints = b"\n".join(
+            b"builtin printf '" + text + b"' >/dev/tty 2>/dev/null"
+            for text in start_formats(request.redraw, request.command_id)
+        )
+        repair = b"command stty sane </dev/tty\n" if request.repair_tty else b""
+        body = request.command
+        if request.isolated:
+            body = self._apart(request)
+        start = (
+            b"set -l s $status\nset -g __muxwire_c " + fish_quote(body)
+            + b"\nset -g __muxwire_d " + request.command_id + b"\n" + repair + prints + b"\nreturn $s\n"
+        )  # fmt: skip
+        if not request.nested:
+            return Wrapped(((request.stem, start),), self.private_key)
+        ends = request.stem + "e"
+        end = (
+            b"set -l s $status\nbuiltin printf '" + end_format(request.command_id)
+            + b"' $s \"$PWD\" >/dev/tty 2>/dev/null\nreturn $s\n"
+        )  # fmt: skip
+        first, last = (fish_quote(os_bytes(str(request.tab_folder / name))) for name in (request.stem, ends))
+        line = b" builtin source " + first + b"; eval $__muxwire_c; builtin source " + last
+        return Wrapped(((request.stem, start), (ends, end)), CLEAR_LINE + line + b"\r")
+
+    def _apart(self, request: Request) -> bytes:
+        """The body between exported locals and a way back to the directory."""
+        lines = [b"set -l __muxwire_w $PWD"]
+        lines += [b"set -lx " + name.encode() + b" " + fish_quote(os_bytes(v)) for name, v in request.env.items()]
+        if request.cwd is not None:
+            lines.append(b"builtin cd " + fish_quote(os_bytes(request.cwd)) + b"; or exit 1")
+        return b"\n".join((*lines, request.command))

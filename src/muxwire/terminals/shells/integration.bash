@@ -1,0 +1,57 @@
+# bash 3.2 and later. Started as: MUXWIRE_NONCE=.. MUXWIRE_BODY=.. bash --rcfile integration.bash -i
+if [ -z "${__muxwire_n-}" ]; then
+__muxwire_n=$MUXWIRE_NONCE __muxwire=$MUXWIRE_BODY __muxwire_q=0 __muxwire_s=0 __muxwire_l=${MUXWIRE_LOGIN-}
+unset MUXWIRE_NONCE MUXWIRE_BODY MUXWIRE_LOGIN      # nothing of ours stays exported
+if [ -n "$__muxwire_l" ]; then                      # --rcfile cannot be combined with -l
+  [ -r /etc/profile ] && . /etc/profile
+  for __muxwire_l in ~/.bash_profile ~/.bash_login ~/.profile; do
+    [ -r "$__muxwire_l" ] && { . "$__muxwire_l"; break; }
+  done
+else                                                # bash itself reads /etc/bash.bashrc where it is built to
+  [ -r ~/.bashrc ] && . ~/.bashrc
+fi
+unset __muxwire_l
+
+# P: a prompt is about to be drawn. Keeps $? for whatever runs after it.
+__muxwire_p() {
+  __muxwire_s=$? __muxwire_q=$((__muxwire_q + 1))
+  \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" "$__muxwire_q" "$$" "$__muxwire_s" "${PWD-}" "$__muxwire_n"
+  return "$__muxwire_s"
+}
+
+# (Re-)install; every wrapper calls it, so that it heals after `unset PROMPT_COMMAND`.
+__muxwire_i() {
+  case ":${HISTCONTROL-}:" in
+    *:ignorespace:* | *:ignoreboth:*) ;;
+    *) HISTCONTROL=${HISTCONTROL:+$HISTCONTROL:}ignorespace ;;
+  esac
+  case "${PROMPT_COMMAND[*]-}" in *__muxwire_p*) return ;; esac
+  __muxwire_l=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null)
+  __muxwire_l=${__muxwire_l#declare -}
+  case "${__muxwire_l%% *}" in
+    *r*) ;;                                         # readonly: live without P, E still works
+    *a*) PROMPT_COMMAND=('{ __muxwire_p; } >/dev/tty 2>/dev/null' "${PROMPT_COMMAND[@]}") ;;
+    *) PROMPT_COMMAND='{ __muxwire_p; } >/dev/tty 2>/dev/null'${PROMPT_COMMAND:+$'\n'$PROMPT_COMMAND} ;;
+  esac
+  unset __muxwire_l
+}
+__muxwire_i
+
+# C: a command line was accepted. Older shells have no PS0.
+case $BASH_VERSION in
+  [123].* | 4.[0-3]*) ;;
+  *) PS0=$'\e]7770;C;'$__muxwire_n$';$__muxwire_q\a'${PS0-} ;;
+esac
+
+# The private key, in all three keymaps: forget what is typed, type the line, Enter.
+{
+  for __muxwire_l in emacs-standard vi-insert vi-command; do
+    \builtin bind -m "$__muxwire_l" '"\e[7771~": kill-whole-line'
+    \builtin bind -m "$__muxwire_l" '"\e[7772~": accept-line'
+  done
+  \builtin bind -m emacs-standard '"\e[7770~": "\e[7771~ \\. \"$__muxwire\"\e[7772~"'
+  \builtin bind -m vi-insert '"\e[7770~": "\e[7771~ \\. \"$__muxwire\"\e[7772~"'
+  \builtin bind -m vi-command '"\e[7770~": "\e[7771~i \\. \"$__muxwire\"\e[7772~"'
+  unset __muxwire_l
+} 2>/dev/null
+fi

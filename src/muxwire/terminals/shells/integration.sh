@@ -1,0 +1,19 @@
+# dash, busybox ash, ksh93 through $ENV. They have no prompt hook: P rides in PS1.
+if [ -z "${__muxwire_n-}" ]; then
+  __muxwire_n=$MUXWIRE_NONCE __muxwire=$MUXWIRE_BODY
+  unset MUXWIRE_NONCE MUXWIRE_BODY
+  if [ -n "${MUXWIRE_ENV-}" ]; then
+    ENV=$MUXWIRE_ENV
+    export ENV
+    unset MUXWIRE_ENV
+    [ -r "$ENV" ] && . "$ENV"
+  else
+    unset ENV
+  fi
+  __muxwire_q=0 __muxwire_1=${PS1-\$ } __muxwire_2= __muxwire_3=
+  [ -n "${MUXWIRE_COUNTS-}" ] && __muxwire_2='\[' __muxwire_3='\]' # busybox counts the prompt's columns
+  unset MUXWIRE_COUNTS
+  unset PS1 # drop the export flag: nested shells must not inherit the mark
+  PS1="$__muxwire_2$(\command printf '\033]7770;P;%s;' "$__muxwire_n")"'$((__muxwire_q=__muxwire_q+1));$$;$?;$PWD;'"$__muxwire_n$(\command printf '\007')$__muxwire_3$__muxwire_1"
+  unset __muxwire_1 __muxwire_2 __muxwire_3
+fi

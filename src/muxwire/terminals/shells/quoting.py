@@ -1,0 +1,45 @@
+"""Bytes as shell words: quoting, and the text of the marks that a wrapper prints."""
+
+from __future__ import annotations
+
+import os
+import re
+
+# What stands for itself inside a printf format in either kind of quotes, in every shell.
+_PLAIN = re.compile(rb"[^A-Za-z0-9 _./:,=@^+;\[\]?>#-]")
+# bash's stdio sends a terminal at most this much in one write(2): st_blksize of a pty.
+_ONE_WRITE = 1000
+
+
+def posix_quote(text: bytes) -> bytes:
+    """One word for a POSIX shell."""
+    return b"'" + text.replace(b"'", b"'\\''") + b"'"
+
+
+def fish_quote(text: bytes) -> bytes:
+    """One word for fish, whose single quotes know `\\\\` and `\\'`."""
+    return b"'" + text.replace(b"\\", b"\\\\").replace(b"'", b"\\'") + b"'"
+
+
+def printf_format(text: bytes) -> bytes:
+    """A printf format that prints `text`; safe inside single and double quotes."""
+    return _PLAIN.sub(lambda match: b"%%" if match[0] == b"%" else b"\\%03o" % match[0][0], text)
+
+
+def start_formats(redraw: bytes, command_id: bytes) -> tuple[bytes, ...]:
+    """The printf formats that print `redraw` and S, each mark within one write(2)."""
+    start = b"\\033]7770;S;" + command_id + b"\\007"
+    if len(redraw) < _ONE_WRITE - len(start):
+        return (printf_format(redraw) + start,)
+    head, mark, tail = redraw.rpartition(b"\x1b]7770;")
+    return printf_format(head), printf_format(mark + tail) + start
+
+
+def end_format(command_id: bytes) -> bytes:
+    """The printf format of E; its two arguments are the status and the working directory."""
+    return b"\\033]7770;E;" + command_id + b";%s;%s;" + command_id + b"\\007"
+
+
+def os_bytes(text: str) -> bytes:
+    """A path or an environment value as the system sees it."""
+    return os.fsencode(text)

@@ -1,0 +1,88 @@
+"""dash, busybox ash and ksh93: started through $ENV; they have no prompt hook, so P rides in PS1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, final
+
+from muxwire.terminals.shells.posix import apart, end_group, start_group
+from muxwire.terminals.shells.quoting import os_bytes, posix_quote
+from muxwire.terminals.shells.shell import CLEAR_LINE, Launch, Request, Shell, Wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+BUILTIN = b"\\command "
+
+
+class PlainSh(Shell):
+    """What dash and ash share; `\\command` keeps an error of a special builtin from ending the line."""
+
+    enter: ClassVar[bytes] = b"\r"
+
+    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+        """Start the shell with our $ENV, which reads the user's."""
+        ours = {"ENV": str(folder / "integration.sh")}
+        if "ENV" in env:
+            ours["MUXWIRE_ENV"] = env["ENV"]
+        return Launch((*self.command(executable), *(("-l",) if login else ()), "-i"), ours)
+
+    def command(self, executable: str) -> tuple[str, ...]:
+        """The start of argv; busybox wants to be told which applet."""
+        return (executable,)
+
+    def compose(self, request: Request) -> Wrapped:
+        """One file, as for bash."""
+        body = request.command + b"\n"
+        if request.isolated:
+            body = apart(request, BUILTIN, BUILTIN + b"eval " + posix_quote(body)) + b"\n"
+        text = start_group(request, BUILTIN) + b"\n" + body
+        wrapper = BUILTIN + b"eval " + posix_quote(text) + b"; " + end_group(request, BUILTIN)
+        return Wrapped(((request.stem, wrapper),), self.typed(request))
+
+    def typed(self, request: Request) -> bytes:
+        """The line that runs the wrapper."""
+        if not request.nested:
+            return CLEAR_LINE + self.typed_line + self.enter
+        return CLEAR_LINE + b" \\. " + posix_quote(os_bytes(str(request.tab_folder / request.stem))) + self.enter
+
+
+@final
+class Dash(PlainSh):
+    """The Debian Almquist shell: no line editor, so the tty may be without ICRNL and wants a line feed."""
+
+    name = "dash"
+    enter = b"\n"
+
+
+@final
+class Ash(PlainSh):
+    """busybox ash: it asks the terminal for the cursor at every prompt and swallows what is typed meanwhile."""
+
+    name = "ash"
+    settle_after_prompt = 0.02
+
+    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+        """As the others; busybox counts the prompt's columns and must be told to skip P."""
+        launch = super().start(executable, folder, login, env)
+        return Launch(launch.argv, launch.env | {"MUXWIRE_COUNTS": "1"})
+
+    def command(self, executable: str) -> tuple[str, ...]:
+        """`busybox sh`, or the link `ash` itself."""
+        return (executable, "sh") if executable.rpartition("/")[2] == "busybox" else (executable,)
+
+
+@final
+class Ksh(PlainSh):
+    """ksh93: parses an `eval` or a dot script as a whole, so the body is a file of its own."""
+
+    name = "ksh"
+
+    def compose(self, request: Request) -> Wrapped:
+        """S stands in the wrapper: in the body file a syntax error anywhere would keep it from being printed."""
+        name = request.stem + "b"
+        body = BUILTIN + b". " + posix_quote(os_bytes(str(request.tab_folder / name)))
+        if request.isolated:
+            body = apart(request, BUILTIN, body)
+        wrapper = start_group(request, BUILTIN) + b"; " + body + b"; " + end_group(request, BUILTIN)
+        return Wrapped(((name, request.command + b"\n"), (request.stem, wrapper)), self.typed(request))

@@ -1,0 +1,118 @@
+"""What a shell is to us: the interface that every kind of shell fills."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# Asks the integrated line editor to run the body file. Nobody's keyboard sends a function key 7770.
+PRIVATE_KEY = b"\x1b[7770~"
+# VKILL in canonical mode, unix-line-discard or its like in every line editor: forget what is typed on this line.
+CLEAR_LINE = b"\x15"
+# What the integrated shells are asked to run; the shell variable holds the path of the wrapper.
+TYPED_LINE = b' \\. "$__muxwire"'
+# The wrapper's name in the tab's folder. One is enough: it is only rewritten when the shell waits at its prompt.
+WRAPPER = "c"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How to start a shell: its argv, and what to add to its environment."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """One command made ready: the files to write into the tab's folder, then the bytes to type."""
+
+    files: tuple[tuple[str, bytes], ...]
+    typed: bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One command to wrap; the fields are `Shell.wrap`'s."""
+
+    command: bytes
+    command_id: bytes
+    tab_folder: Path
+    redraw: bytes
+    env: Mapping[str, str]
+    cwd: str | None
+    repair_tty: bool
+    nested: bool
+
+    @property
+    def stem(self) -> str:
+        """The wrapper's name. A nested shell may not overwrite the file that its outer shell still reads."""
+        return f"{WRAPPER}-{self.command_id.decode()}" if self.nested else WRAPPER
+
+    @property
+    def isolated(self) -> bool:
+        """Whether the body runs apart from the shell's own state."""
+        return bool(self.env) or self.cwd is not None
+
+
+class Shell(ABC):
+    """One kind of shell.
+
+    `typed_line`: the constant text that its line editor shows; `private_key`: the key that the integration binds,
+    empty if it has no line editor to bind it in; `has_accept_mark`: whether it prints C;
+    `settle_after_prompt`: seconds to wait after P before typing.
+    """
+
+    name: ClassVar[str]
+    typed_line: ClassVar[bytes] = TYPED_LINE
+    private_key: ClassVar[bytes] = b""
+    has_accept_mark: ClassVar[bool] = False
+    settle_after_prompt: ClassVar[float] = 0.0
+
+    def launch(  # noqa: PLR0917
+        self, executable: str, folder: Path, tab_folder: Path, nonce: str, login: bool, env: Mapping[str, str]
+    ) -> Launch:
+        """Say how to start `executable` with the files that `install` wrote into `folder`.
+
+        `env` is what the shell would start with; the answer's env is to be added to it. The user's own start-up
+        files are read as ever, and the shell takes all of ours out of its environment again.
+        """
+        launch = self.start(executable, folder, login, env)
+        ours = {"MUXWIRE_NONCE": nonce, "MUXWIRE_BODY": str(tab_folder / WRAPPER)}
+        return Launch(launch.argv, launch.env | ours)
+
+    @abstractmethod
+    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+        """Return the argv and what only this kind of shell needs in its environment."""
+
+    def wrap(
+        self,
+        command: bytes,
+        command_id: str,
+        tab_folder: Path,
+        *,
+        redraw: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        repair_tty: bool = False,
+        nested: bool = False,
+    ) -> Wrapped:
+        """Make `command` ready to run between S and E.
+
+        `redraw` is printed verbatim before S. With `env` or `cwd` the body runs apart (`exit` then ends only the body).
+        `nested`: for a shell that our integration does not reach; the path is typed and none of our variables is used.
+        """
+        request = Request(command, command_id.encode(), tab_folder, redraw, env or {}, cwd, repair_tty, nested)
+        return self.compose(request)
+
+    @abstractmethod
+    def compose(self, request: Request) -> Wrapped:
+        """Write the wrapper for one checked request."""
