@@ -1,0 +1,13 @@
+"""The connection: one `tmux -C` process or another transport, its always-draining reader, its callers.
+
+client.py      ControlClient: commands in, pane output and notifications out
+pending.py     one command line that waits for its blocks
+unknown.py     output of panes that nobody has claimed yet
+forbidden.py   the tmux commands that are never sent, and why
+transport.py   the seam: what a connection must be able to do
+process.py     the `tmux -C` process over pipes
+watchdog.py    a script of its own: ends what must not outlive us, also when we are killed
+liveness.py    starts the watchdog and tells it what to end
+"""
+
+from __future__ import annotations

@@ -1,0 +1,235 @@
+"""ControlClient: commands in, pane output and notifications out, over one transport.
+
+    process = TmuxProcess(
+        ["tmux", "-u", "-S", socket, "-f", conf, "-C", "new-session", "-A", "-s", "hub"],
+        socket=socket, env=clean_environment(os.environ), ephemeral=True,
+    )
+    async with ControlClient(process, on_notification=print) as client:
+        (row,) = await client.command("new-window", "-d", "-P", "-F", "#{pane_id}", "/bin/sh")
+        client.attach_pane(pane_id(row.decode()), ring.append)
+        first, second = client.submit(("set-buffer", "-b", "x", "--", text), ("paste-buffer", "-d", "-b", "x"))
+        await second.wait()
+
+The reader task drains the transport at all times; nothing that it calls may wait. A command is written before
+`submit` returns. Leaving the block ends the connection and the transport.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Self, final
+
+import anyio
+
+from muxwire.client.forbidden import refuse_forbidden
+from muxwire.client.pending import Pending
+from muxwire.client.unknown import UnknownOutput
+from muxwire.errors import ConnectionClosed
+from muxwire.protocol.commands import Command, command, command_list
+from muxwire.protocol.control import ControlProtocol
+from muxwire.protocol.events import CommandBlock, Exit, ExtendedOutput, Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from anyio.abc import TaskGroup
+
+    from muxwire.client.transport import Transport
+    from muxwire.ids import PaneId
+    from muxwire.protocol.events import Event
+
+# An empty line makes tmux detach the client: it flushes what it has, says %exit and ends the stream.
+_DETACH = b"\n"
+
+# A server in good health needs a millisecond for that; one that hangs is left to the transport.
+_DETACH_SECONDS = 1.0
+
+_CLOSED_BY_US = "it was closed"
+
+
+@final
+class ControlClient:
+    """One control-mode connection. All methods belong to the event loop's thread."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        on_notification: Callable[[Event], None] | None = None,
+        on_chunk: Callable[[], None] | None = None,
+    ) -> None:
+        """Take a transport; the connection works inside `async with`.
+
+        `on_notification` gets every event that is neither output of a pane nor the answer to a command;
+        `on_chunk` is called once after all events of one read.
+        """
+        self.close_reason = ""
+        self.unknown = UnknownOutput()
+        self._transport = transport
+        self._on_notification = on_notification
+        self._on_chunk = on_chunk
+        self._protocol = ControlProtocol()
+        self._pending: deque[Pending] = deque()
+        self._feeds: dict[PaneId, Callable[[bytes], None]] = {}
+        self._outbox = bytearray()
+        self._outbox_filled = anyio.Event()
+        self._closed = anyio.Event()
+        self._closing = False
+        self._exit_reason = ""
+        self._tasks: TaskGroup | None = None
+
+    async def __aenter__(self) -> Self:
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        self._tasks.start_soon(self._read)
+        self._tasks.start_soon(self._write)
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        assert self._tasks is not None
+        with anyio.CancelScope(shield=True):
+            await self.aclose()
+        self._tasks.cancel_scope.cancel()
+        # Not the caller's exception: our tasks have nothing to do with it.
+        await self._tasks.__aexit__(None, None, None)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection has ended; `close_reason` says why."""
+        return self._closed.is_set()
+
+    async def wait_closed(self) -> None:
+        """Return when the connection has ended."""
+        await self._closed.wait()
+
+    async def aclose(self) -> None:
+        """Detach, take what tmux still has to say, and end the transport."""
+        self._closing = True
+        if not self.closed:
+            self._send(_DETACH)
+            with anyio.move_on_after(_DETACH_SECONDS):
+                await self._closed.wait()
+        await self._transport.aclose()
+        self._end(_CLOSED_BY_US)
+
+    def attach_pane(self, pane_id: PaneId, feed: Callable[[bytes], None]) -> int:
+        """Deliver a pane's output to `feed`: what was kept of it at once, then all that comes.
+
+        Return how many bytes between the two were dropped, which is 0 unless the pane stayed unknown for long.
+        """
+        kept, dropped = self.unknown.take(pane_id)
+        self._feeds[pane_id] = feed
+        if kept:
+            feed(kept)
+        return dropped
+
+    def detach_pane(self, pane_id: PaneId) -> None:
+        """Discard all later output of a pane."""
+        self._feeds.pop(pane_id, None)
+        self.unknown.discard(pane_id)
+
+    def discard_unknown(self, pane_id: PaneId) -> None:
+        """Say that nobody will ask for the output of this pane."""
+        self.unknown.discard(pane_id)
+
+    async def command(self, *arguments: str | bytes) -> tuple[bytes, ...]:
+        """Send one command and return the lines of its answer; CommandError if tmux says %error."""
+        (pending,) = self.submit(arguments)
+        return await pending.wait()
+
+    def submit(self, *commands: Sequence[str | bytes]) -> list[Pending]:
+        """Write several commands, each on a line of its own, in one write and before returning."""
+        refuse_forbidden(commands)
+        return self._submit([command(*arguments) for arguments in commands])
+
+    def submit_list(self, *commands: Sequence[str | bytes]) -> Pending:
+        """Write several commands as one line: tmux runs them with nothing between, and stops at an error."""
+        refuse_forbidden(commands)
+        (pending,) = self._submit([command_list(*commands)])
+        return pending
+
+    def _submit(self, commands: list[Command]) -> list[Pending]:
+        if self.closed or self._closing:
+            raise self._closed_error()
+        pending = [Pending(one) for one in commands]
+        self._pending.extend(pending)
+        self._send(b"".join(map(self._protocol.send_command, commands)))
+        return pending
+
+    def _send(self, data: bytes) -> None:
+        if not self._outbox:
+            data = data[self._transport.send_nowait(data) :]
+        if data:
+            self._outbox += data
+            self._outbox_filled.set()
+
+    async def _write(self) -> None:
+        """Write what the pipe did not take at once. tmux reads commands also while nobody reads its answers."""
+        while True:
+            await self._outbox_filled.wait()
+            while self._outbox:
+                # Stays in the outbox until it is written, so that no later command overtakes it.
+                data = bytes(self._outbox)
+                await self._transport.send(data)
+                del self._outbox[: len(data)]
+            self._outbox_filled = anyio.Event()
+
+    async def _read(self) -> None:
+        try:
+            while data := await self._transport.receive():
+                self._protocol.receive_data(data)
+                self._dispatch()
+                if self._protocol.failure is not None:
+                    break
+            self._protocol.receive_eof()
+            self._dispatch()
+        finally:
+            self._end(self._why_ended())
+
+    def _dispatch(self) -> None:
+        for event in self._protocol.events_received():
+            match event:
+                case Output(pane, data) | ExtendedOutput(pane, _, data):
+                    feed = self._feeds.get(pane)
+                    if feed is not None:
+                        feed(data)
+                    else:
+                        self.unknown.keep(pane, data)
+                case CommandBlock(command=Command()):
+                    self._answer(event)
+                case _:
+                    self._notify(event)
+        if self._on_chunk is not None:
+            self._on_chunk()
+
+    def _answer(self, block: CommandBlock) -> None:
+        self._pending[0].answer(block)
+        if block.last:
+            self._pending.popleft()
+
+    def _notify(self, event: Event) -> None:
+        if isinstance(event, Exit):
+            self._exit_reason = event.reason.decode("utf-8", "replace")
+        if self._on_notification is not None:
+            self._on_notification(event)
+
+    def _why_ended(self) -> str:
+        if self._protocol.failure is not None:
+            return str(self._protocol.failure)
+        if self._closing:
+            return _CLOSED_BY_US
+        known = (self._exit_reason, self._transport.ending())
+        return "; ".join(filter(None, known)) or "tmux ended it"
+
+    def _end(self, reason: str) -> None:
+        """Fail every waiter at once."""
+        if self.closed:
+            return
+        self.close_reason = reason
+        self._closed.set()
+        self._outbox.clear()
+        while self._pending:
+            self._pending.popleft().fail(self._closed_error())
+
+    def _closed_error(self) -> ConnectionClosed:
+        return ConnectionClosed(self.close_reason or _CLOSED_BY_US)

@@ -1,0 +1,164 @@
+"""The tmux commands that are never sent: each crashes or freezes a server in use, or breaks the count of answers.
+
+Measured on tmux 3.2a to 3.7c. A name may be given whole, by its alias, or cut short, as tmux itself allows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, final
+
+from muxwire.errors import ForbiddenCommand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A command that is refused if `when` holds for its arguments."""
+
+    name: str
+    alias: str
+    when: Callable[[Sequence[bytes]], bool]
+    reason: str
+    remedy: str
+
+
+def _always(arguments: Sequence[bytes]) -> bool:
+    del arguments
+    return True
+
+
+def _has_flag(arguments: Sequence[bytes], *flags: bytes) -> bool:
+    """Whether one of the one-letter flags is set, before the first argument that is no flag."""
+    return any(flag in argument[1:] for argument in _flags(arguments) for flag in flags)
+
+
+def _flags(arguments: Sequence[bytes]) -> list[bytes]:
+    return [argument for argument in arguments if argument.startswith(b"-") and argument != b"--"]
+
+
+def _without(*flags: bytes) -> Callable[[Sequence[bytes]], bool]:
+    return lambda arguments: not _has_flag(arguments, *flags)
+
+
+def _names_global_window_size(arguments: Sequence[bytes]) -> bool:
+    # tmux takes any unambiguous beginning of an option's name: `window-si` is enough.
+    named = any(b"window-size".startswith(argument) and len(argument) >= len(b"window-s") for argument in arguments)
+    return named and _has_flag(arguments, b"g") and b"manual".startswith(arguments[-1])
+
+
+def _switches_output_off(arguments: Sequence[bytes]) -> bool:
+    return any(argument.endswith(b":off") for argument in arguments)
+
+
+def _toggles_no_output(arguments: Sequence[bytes]) -> bool:
+    return any(b"no-output" in argument for argument in arguments)
+
+
+def _is_standard_stream(arguments: Sequence[bytes]) -> bool:
+    return arguments[-1:] == [b"-"]
+
+
+def _has_no_session(arguments: Sequence[bytes]) -> bool:
+    return not any(b":" in argument for argument in arguments)
+
+
+def _has_uncertain_branches(arguments: Sequence[bytes]) -> bool:
+    """Whether an if-shell is answered by an unknown number of blocks, or runs a shell first."""
+    words = list(arguments)
+    formatted = False
+    while words and words[0].startswith(b"-"):
+        flag = words.pop(0)
+        formatted = formatted or b"F" in flag
+        if flag.endswith(b"t") and words:
+            words.pop(0)
+    return (
+        not formatted or len(words) != len(("condition", "then", "else")) or any(b";" in branch for branch in words[1:])
+    )
+
+
+_WAITS = "everything that is sent after it would wait with it, for ever if nobody answers"
+_CRASHES = "tmux crashes, and every pane with it"
+_LEAVES = "the control client would leave the session whose panes it hears, and tmux would hold their output in memory"
+
+RULES: Final = (
+    Rule("respawn-pane", "respawnp", _always, f"{_CRASHES} (3.3-3.7)", "kill the pane and make a new one"),
+    Rule("respawn-window", "respawnw", _always, f"{_CRASHES} (3.3-3.7)", "kill the window and make a new one"),
+    Rule("set-option", "set", _names_global_window_size, f"at the next new window {_CRASHES} (3.3-3.6)",
+         "resize single windows: resize-window -x -y"),
+    Rule("set-window-option", "setw", _names_global_window_size, f"at the next new window {_CRASHES} (3.3-3.6)",
+         "resize single windows: resize-window -x -y"),
+    Rule("refresh-client", "refresh", _switches_output_off, f"{_CRASHES} if output is pending (3.3-3.6)",
+         "use :pause and :continue"),
+    Rule("refresh-client", "refresh", _toggles_no_output, "the connection hangs if output is pending (3.3-3.6)",
+         "choose it when attaching: attach-session -f no-output"),
+    Rule("switch-client", "switchc", _always, _LEAVES, "link windows into the session instead"),
+    Rule("attach-session", "attach", _always, _LEAVES, "open another connection"),
+    Rule("new-session", "new", _without(b"d"), _LEAVES, "add -d"),
+    Rule("move-window", "movew", _without(b"r"), _LEAVES, "use link-window"),
+    Rule("unlink-window", "unlinkw", _has_no_session, _LEAVES, "name the session: SESSION:INDEX"),
+    Rule("run-shell", "run", _without(b"b", b"C"), f"{_WAITS}; its output puts the active pane into view mode",
+         "run the program in a pane, or add -b"),
+    Rule("wait-for", "wait", _without(b"S", b"U"), _WAITS, "wait for output or a mark"),
+    Rule("command-prompt", "command-prompt", _always, _WAITS, "ask the person in another way"),
+    Rule("confirm-before", "confirm", _always, _WAITS, "send the command itself"),
+    Rule("display-menu", "menu", _always, _WAITS, "send the command itself"),
+    Rule("display-popup", "popup", _always, _WAITS, "open a window or a pane"),
+    Rule("display-panes", "displayp", _without(b"b"), _WAITS, "add -b"),
+    Rule("suspend-client", "suspendc", _always, "it stops the process that carries this connection", ""),
+    Rule("lock-client", "lockc", _always, _WAITS, ""),
+    Rule("lock-session", "locks", _always, _WAITS, ""),
+    Rule("lock-server", "lock", _always, _WAITS, ""),
+    Rule("source-file", "source", _always, "its answers cannot be counted, so later ones would go astray",
+         "send the commands one by one"),
+    Rule("if-shell", "if", _has_uncertain_branches,
+         "without -F it runs a shell, and without two branches of one command each its answers cannot be counted",
+         "if-shell -F CONDITION COMMAND ELSE-COMMAND"),
+    Rule("load-buffer", "loadb", _is_standard_stream, "a control client has no standard input to give",
+         "use set-buffer, or a file"),
+    Rule("save-buffer", "saveb", _is_standard_stream, "a control client has no standard output to take",
+         "use show-buffer, or a file"),
+)  # fmt: skip
+
+# `kill-session` crashes tmux (3.3-3.7) if the same batch changed that session's current window: the notification
+# is read after the session is gone.
+_ALONE = ("kill-session",)
+
+
+def refuse_forbidden(batch: Sequence[Sequence[str | bytes]]) -> None:
+    """Raise ForbiddenCommand for the first command of the batch that must not be sent."""
+    for arguments in batch:
+        name, *rest = map(_as_bytes, arguments)
+        _refuse(name, rest)
+        if len(batch) > 1 and any(_is_named(name, alone, alone) for alone in _ALONE):
+            raise ForbiddenCommand(
+                "tmux kill-session is never sent with other commands: tmux can crash, and every pane with it",
+                remedy="send it alone, after the answers to the others",
+            )
+
+
+def _refuse(name: bytes, arguments: Sequence[bytes]) -> None:
+    for rule in RULES:
+        if _is_named(name, rule.name, rule.alias) and rule.when(arguments):
+            raise ForbiddenCommand(f"tmux {rule.name} is never sent like this: {rule.reason}", remedy=rule.remedy)
+    if _is_named(name, "if-shell", "if"):
+        # The branches are commands in themselves. Split at spaces, which is enough to see their name and flags.
+        for branch in arguments[-2:]:
+            inner, *rest = branch.split() or [b"?"]
+            _refuse(inner, rest)
+
+
+def _is_named(given: bytes, name: str, alias: str) -> bool:
+    """Whether tmux may read `given` as this command. Exact names of others are not prefixes of it."""
+    return given == alias.encode() or (name.encode().startswith(given) and given not in _OTHER_ALIASES)
+
+
+def _as_bytes(argument: str | bytes) -> bytes:
+    return argument.encode("utf-8", "surrogateescape") if isinstance(argument, str) else argument
+
+
+# Aliases that are also the beginning of a command above; tmux looks for an alias first (`cmd_find`).
+_OTHER_ALIASES = frozenset((b"display", b"set", b"lock", b"wait", b"run", b"new", b"if", b"source"))

@@ -1,0 +1,74 @@
+"""Starts the watchdog and tells it what to end. The pipe between them is what dies with us."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import final
+
+from muxwire.client.reaping import wait_process
+
+_SCRIPT = Path(__file__).with_name("watchdog.py")
+
+
+@final
+class Watchdog:
+    """The watchdog process, seen from the process that it watches."""
+
+    def __init__(self, *, tmux: str, socket: str, ephemeral: bool) -> None:
+        """Start it. It takes 15 ms to come up, beside us; the pipe holds what is said until then."""
+        read_end, self._pipe = os.pipe()
+        # -I -S: no site, no environment, no current folder. A session of its own: no signal meant for ours.
+        argv = [sys.executable, "-I", "-S", str(_SCRIPT), tmux, socket, "ephemeral" if ephemeral else "named"]
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=read_end,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(self._pipe)
+            raise
+        finally:
+            os.close(read_end)
+
+    def watch_client(self, pid: int) -> None:
+        """Have this `tmux -C` process killed when we are gone."""
+        self._say(f"client {pid}")
+
+    def release_client(self) -> None:
+        """Say that the `tmux -C` process has ended and its number may be another's."""
+        self._say("release")
+
+    def watch_server(self, pid: int) -> None:
+        """Tell the server's process id, so that it can be ended when it no longer answers."""
+        self._say(f"server {pid}")
+
+    def abandon(self) -> None:
+        """End it before there was anything to watch."""
+        self._process.kill()
+        self._process.wait()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1
+
+    async def aclose(self) -> None:
+        """Hang up, and wait until its work is done."""
+        self._hang_up()
+        await wait_process(self._process)
+
+    def _say(self, line: str) -> None:
+        if self._pipe >= 0:
+            # Broken if somebody killed the watchdog: no reason to fail.
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._pipe, line.encode() + b"\n")

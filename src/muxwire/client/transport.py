@@ -1,0 +1,29 @@
+"""The seam under the client: what carries the bytes to tmux and back."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Transport(Protocol):
+    """A byte stream in both directions. One task receives; sends keep the order of the calls."""
+
+    async def receive(self) -> bytes:
+        """Return bytes as soon as there are some; b"" at the end of the stream, and ever after."""
+        ...
+
+    def send_nowait(self, data: bytes) -> int:
+        """Write what the pipe takes at once and return how many bytes that was (0 if it is full or broken)."""
+        ...
+
+    async def send(self, data: bytes) -> None:
+        """Write all of `data`, waiting for room; a broken pipe is silent, since `receive` ends too."""
+        ...
+
+    async def aclose(self) -> None:
+        """End the connection and what belongs to it; more than once is once."""
+        ...
+
+    def ending(self) -> str:
+        """Say what is known about why the stream ended (exit status, stderr); empty if nothing."""
+        ...

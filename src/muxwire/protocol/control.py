@@ -1,0 +1,202 @@
+"""ControlProtocol: the control-mode connection without its I/O.
+
+    protocol = ControlProtocol()
+    wire.write(protocol.send_command(command("list-windows")))
+    protocol.receive_data(wire.read())
+    for event in protocol.events_received(): ...
+
+Input may be cut anywhere. It is never the reason for an exception: a line that cannot be read is an event, and
+what breaks the rules of correlation ends the connection, with the reason in `failure`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, final
+
+from muxwire.errors import LocalProtocolError, RemoteProtocolError
+from muxwire.protocol.correlation import OWN_COMMAND, Correlation
+from muxwire.protocol.escaping import unescape, without_cut_escape
+from muxwire.protocol.events import (
+    CommandBlock,
+    ConnectionLost,
+    Exit,
+    Output,
+    StrayLine,
+    UnknownNotification,
+)
+from muxwire.protocol.lines import MAX_LINE_BYTES, LineBuffer
+from muxwire.protocol.notifications import pane_id, read_notification
+
+if TYPE_CHECKING:
+    from muxwire.ids import PaneId
+    from muxwire.protocol.commands import Command
+    from muxwire.protocol.events import Event
+
+_BEGIN = re.compile(rb"%begin ([0-9]{1,18}) ([0-9]{1,18}) ([0-9]{1,9})\Z")
+_OUTPUT = b"%output "
+
+# The start of no line, since lines hold no newline.
+_NO_PREFIX = b"\n"
+
+
+@final
+class OpenBlock:
+    """A block between its guards."""
+
+    __slots__ = ("begin", "command", "end", "error", "index", "lines", "silent")
+
+    def __init__(self, begin: re.Match[bytes], command: Command | None, index: int) -> None:
+        guard = begin[0].removeprefix(b"%begin")
+        self.begin = begin
+        self.end = b"%end" + guard
+        self.error = b"%error" + guard
+        self.command = command
+        self.index = index
+        self.silent = command is not None and command.silent[index]
+        self.lines: list[bytes] = []
+
+
+@final
+class ControlProtocol:
+    """Bytes of tmux to events, commands to bytes of ours."""
+
+    __slots__ = ("_block", "_correlation", "_ended", "_events", "_exited", "_lines", "_panes", "failure")
+
+    def __init__(self, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
+        self.failure: RemoteProtocolError | None = None
+        self._lines = LineBuffer(max_line_bytes)
+        self._events: list[Event] = []
+        self._correlation = Correlation()
+        self._block: OpenBlock | None = None
+        self._panes: dict[bytes, PaneId] = {}
+        self._exited = False
+        self._ended = False
+
+    @property
+    def unanswered(self) -> int:
+        """How many lines wait for their answer."""
+        return len(self._correlation)
+
+    def send_command(self, command: Command) -> bytes:
+        """Expect the answer to `command` and return its bytes, which must now be written in this order."""
+        if self._stopped():
+            raise LocalProtocolError("the connection has ended")
+        self._correlation.sent(command)
+        return command.line + b"\n"
+
+    def events_received(self) -> list[Event]:
+        """Return the events since the last call."""
+        events, self._events = self._events, []
+        return events
+
+    def receive_data(self, data: bytes) -> None:
+        """Take bytes from tmux. After a failure they are ignored."""
+        if self._stopped():
+            return
+        # Nearly all bytes of a busy connection are %output of the same pane as the line before. Their payloads are
+        # joined, so that unescaping and everything after the parser runs once per read instead of once per line.
+        prefix, start, payloads = _NO_PREFIX, 0, list[bytes]()
+        pane: PaneId | None = None
+        for line in self._lines.feed(data):
+            if line.startswith(prefix):
+                payloads.append(line[start:])
+                continue
+            if pane is not None:
+                self._events.append(Output(pane, unescape(b"".join(payloads))))
+            pane, start = self._output_line(line)
+            if pane is not None:
+                prefix, payloads = line[:start], [line[start:]]
+                continue
+            prefix = _NO_PREFIX
+            self._receive_line(line)
+            if self._stopped():
+                return
+        if pane is not None:
+            self._events.append(Output(pane, unescape(b"".join(payloads))))
+        if self._lines.too_long:
+            self._fail(f"tmux sent a line of more than {self._lines.max_line_bytes} bytes")
+
+    def receive_eof(self) -> None:
+        """Take the end of the stream; more than once is once."""
+        if self._ended:
+            return
+        if self.failure is None:
+            self._receive_cut_line(self._lines.close())
+        self._ended = True
+        if not self._exited:
+            self._events.append(ConnectionLost())
+
+    def _stopped(self) -> bool:
+        return self._ended or self.failure is not None
+
+    def _output_line(self, line: bytes) -> tuple[PaneId | None, int]:
+        """Return the pane of an %output line and where its payload starts; (None, 0) for any other line."""
+        if self._block is not None or not line.startswith(_OUTPUT):
+            return None, 0
+        space = line.find(b" ", len(_OUTPUT))
+        if space < 0:
+            return None, 0
+        field = line[len(_OUTPUT) : space]
+        pane = self._panes.get(field)
+        if pane is None:
+            try:
+                pane = self._panes[field] = pane_id(field)
+            except ValueError:
+                return None, 0
+        return pane, space + 1
+
+    def _receive_line(self, line: bytes) -> None:
+        if self._block is not None:
+            self._receive_in_block(line, self._block)
+        elif begin := _BEGIN.match(line):
+            self._open_block(begin)
+        else:
+            self._receive_outside(line)
+
+    def _receive_outside(self, line: bytes) -> None:
+        if line.startswith((b"%begin ", b"%end ", b"%error ")):
+            self._events.append(StrayLine(line))  # text of a hook that looks like a guard
+            return
+        event = read_notification(line)
+        if isinstance(event, Exit):
+            self._exited = True
+        self._events.append(StrayLine(line) if event is None else event)
+
+    def _receive_in_block(self, line: bytes, block: OpenBlock) -> None:
+        if line in (block.end, block.error):
+            self._close_block(block, error=line == block.error)
+            return
+        event = read_notification(line) if block.silent else None
+        if event is None or isinstance(event, UnknownNotification):
+            block.lines.append(line)
+        else:
+            self._events.append(event)
+
+    def _open_block(self, begin: re.Match[bytes]) -> None:
+        if not int(begin[3]) & OWN_COMMAND:
+            self._block = OpenBlock(begin, None, 0)
+            return
+        expected = self._correlation.next_block()
+        if expected is None:
+            self._fail(f"tmux answered a command that was not sent ({begin[0].decode()})")
+            return
+        self._block = OpenBlock(begin, *expected)
+
+    def _close_block(self, block: OpenBlock, *, error: bool) -> None:
+        self._block = None
+        last = True if block.command is None else self._correlation.answered(error=error)
+        time, number, flags = map(int, block.begin.groups())
+        lines = tuple(block.lines)
+        self._events.append(CommandBlock(time, number, flags, lines, error, block.command, block.index, last))
+
+    def _receive_cut_line(self, line: bytes) -> None:
+        """Take what the end of the stream left: bytes of a pane count, and so does %exit."""
+        pane, start = self._output_line(line)
+        if pane is not None:
+            self._events.append(Output(pane, unescape(without_cut_escape(line[start:]))))
+        elif line:
+            self._receive_line(line)
+
+    def _fail(self, reason: str) -> None:
+        self.failure = RemoteProtocolError(reason, remedy="reconnect; the server and its panes are not affected")
