@@ -6,6 +6,7 @@ Measured on tmux 3.2a to 3.7c. A name may be given whole, by its alias, or cut s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, final
 
 from muxwire.errors import ForbiddenCommand
@@ -127,12 +128,18 @@ RULES: Final = (
 # is read after the session is gone.
 _ALONE = ("kill-session",)
 
+# tmux has 90 commands.
+_NAMES_KEPT = 128
+
 
 def refuse_forbidden(batch: Sequence[Sequence[str | bytes]]) -> None:
     """Raise ForbiddenCommand for the first command of the batch that must not be sent."""
     for arguments in batch:
-        name, *rest = map(_as_bytes, arguments)
-        _refuse(name, rest)
+        if not arguments:
+            continue  # refused where the line is made
+        name = _as_bytes(arguments[0])
+        if _rules_of(name):
+            _refuse(name, [_as_bytes(argument) for argument in arguments[1:]])
         if len(batch) > 1 and any(_is_named(name, alone, alone) for alone in _ALONE):
             raise ForbiddenCommand(
                 "tmux kill-session is never sent with other commands: tmux can crash, and every pane with it",
@@ -141,14 +148,20 @@ def refuse_forbidden(batch: Sequence[Sequence[str | bytes]]) -> None:
 
 
 def _refuse(name: bytes, arguments: Sequence[bytes]) -> None:
-    for rule in RULES:
-        if _is_named(name, rule.name, rule.alias) and rule.when(arguments):
+    for rule in _rules_of(name):
+        if rule.when(arguments):
             raise ForbiddenCommand(f"tmux {rule.name} is never sent like this: {rule.reason}", remedy=rule.remedy)
-    if _is_named(name, "if-shell", "if"):
+    if _is_named(name, "if-shell", "if") and arguments:
         # The branches are commands in themselves. Split at spaces, which is enough to see their name and flags.
         for branch in arguments[-2:]:
             inner, *rest = branch.split() or [b"?"]
             _refuse(inner, rest)
+
+
+@lru_cache(maxsize=_NAMES_KEPT)
+def _rules_of(name: bytes) -> tuple[Rule, ...]:
+    """Return the rules that this name falls under, for most of the commands in use none."""
+    return tuple(rule for rule in RULES if _is_named(name, rule.name, rule.alias))
 
 
 def _is_named(given: bytes, name: str, alias: str) -> bool:

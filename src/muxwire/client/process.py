@@ -101,7 +101,8 @@ class TmuxProcess:
 
     async def receive(self) -> bytes:
         """Return what the pipe holds, up to 1 MiB."""
-        # Others run between two reads, also while data never ends.
+        # Others run between two reads, also while data never ends. tmux answers in 15 us, so the answer to what they
+        # send is often here before the loop would sleep: to look first takes 42 us a round trip, to wait first 66.
         await anyio.lowlevel.checkpoint()
         while not self._closed:
             try:
