@@ -104,13 +104,14 @@ class TmuxProcess:
         # Others run between two reads, also while data never ends. tmux answers in 15 us, so the answer to what they
         # send is often here before the loop would sleep: to look first takes 42 us a round trip, to wait first 66.
         await anyio.lowlevel.checkpoint()
-        while not self._closed:
-            try:
-                count = os.readv(self._reader, (self._buffer,))
-            except BlockingIOError:
-                await anyio.wait_readable(self._reader)
-            else:
-                return bytes(self._view[:count])
+        with contextlib.suppress(anyio.ClosedResourceError):  # closed while we waited
+            while not self._closed:
+                try:
+                    count = os.readv(self._reader, (self._buffer,))
+                except BlockingIOError:
+                    await anyio.wait_readable(self._reader)
+                else:
+                    return bytes(self._view[:count])
         return b""
 
     def send_nowait(self, data: bytes) -> int:
@@ -125,13 +126,12 @@ class TmuxProcess:
     async def send(self, data: bytes) -> None:
         """Write all of `data`."""
         rest = memoryview(data)
-        while rest and not self._closed:
-            try:
-                rest = rest[os.write(self._writer, rest) :]
-            except BlockingIOError:
-                await anyio.wait_writable(self._writer)
-            except BrokenPipeError:
-                return
+        with contextlib.suppress(BrokenPipeError, anyio.ClosedResourceError):
+            while rest and not self._closed:
+                try:
+                    rest = rest[os.write(self._writer, rest) :]
+                except BlockingIOError:
+                    await anyio.wait_writable(self._writer)
 
     def ending(self) -> str:
         """Say what tmux complained about."""

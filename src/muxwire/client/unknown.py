@@ -28,7 +28,7 @@ class UnknownOutput:
     __slots__ = ("_discarded", "_dropped", "_kept", "kept_bytes")
 
     def __init__(self) -> None:
-        self._kept: dict[PaneId, list[bytes]] = {}
+        self._kept: dict[PaneId, bytearray] = {}
         self._dropped: dict[PaneId, int] = {}
         self._discarded: dict[PaneId, None] = {}
         self.kept_bytes = 0
@@ -37,18 +37,18 @@ class UnknownOutput:
         """Keep output of a pane, unless it is known that nobody will ask."""
         if pane in self._discarded:
             return
-        chunks = self._kept.setdefault(pane, [])
-        full = self.kept_bytes + len(data) > MAX_BYTES or sum(map(len, chunks)) + len(data) > MAX_BYTES_PER_PANE
+        kept = self._kept.setdefault(pane, bytearray())
+        full = self.kept_bytes + len(data) > MAX_BYTES or len(kept) + len(data) > MAX_BYTES_PER_PANE
         if full or pane in self._dropped:
             self._dropped[pane] = self._dropped.get(pane, 0) + len(data)
             return
-        chunks.append(data)
+        kept += data
         self.kept_bytes += len(data)
 
     def take(self, pane: PaneId) -> tuple[bytes, int]:
         """Return what was kept of a pane and how many bytes after that were dropped, and forget both."""
         self._discarded.pop(pane, None)
-        data = b"".join(self._kept.pop(pane, ()))
+        data = bytes(self._kept.pop(pane, b""))
         self.kept_bytes -= len(data)
         return data, self._dropped.pop(pane, 0)
 

@@ -1,0 +1,241 @@
+"""What any transport to a tmux must pass: the real process, a recording of it, and whatever comes next.
+
+    async with ControlClient(transport, on_notification=observer.notify, on_chunk=observer.wake) as client:
+        await SCENARIOS["window_lifecycle"](client, observer)
+
+Each scenario starts with a new server whose first session is HUB, made with HUB_COMMAND, and says the same lines
+at every run, so that its transcript can be played to it. A scenario that is not met raises AssertionError.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar, final
+
+import anyio
+
+from muxwire.errors import CommandError
+from muxwire.ids import PaneId, pane_id
+from muxwire.protocol import events
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import TypeAlias
+
+    from muxwire.client.client import ControlClient
+    from muxwire.protocol.events import Event
+
+    Scenario: TypeAlias = "Callable[[ControlClient, Observer], Awaitable[None]]"
+
+EventT = TypeVar("EventT")
+
+HUB = "hub"
+
+# Keeps the session alive and says nothing.
+HUB_COMMAND = "exec tail -f /dev/null"
+
+# Nothing of the machine's own set-up may show in a transcript.
+_SHELL = "exec env -i PATH=/usr/bin:/bin LC_ALL=C PS1='ready> ' ENV= HISTFILE= /bin/sh"
+
+
+@final
+class Observer:
+    """Collects what a client hears, so that a scenario can wait for it."""
+
+    def __init__(self) -> None:
+        self.notifications: list[Event] = []
+        self.outputs: dict[PaneId, bytearray] = {}
+        self._heard = anyio.Event()
+
+    def notify(self, event: Event) -> None:
+        """Take a notification (the client's `on_notification`)."""
+        self.notifications.append(event)
+
+    def wake(self) -> None:
+        """Let waiters look again (the client's `on_chunk`)."""
+        heard, self._heard = self._heard, anyio.Event()
+        heard.set()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Return when the condition holds; it is asked after every read."""
+        while not condition():
+            await self._heard.wait()
+
+    async def until_output(self, pane: PaneId, text: bytes) -> None:
+        """Return when the pane has written `text`."""
+        await self.until(lambda: text in self.outputs[pane])
+
+    async def until_event(self, expected: Event) -> None:
+        """Return when this notification has come."""
+        await self.until(lambda: expected in self.notifications)
+
+    async def first(self, kind: type[EventT]) -> EventT:
+        """Return the first notification of a kind, waiting for it."""
+        await self.until(lambda: any(isinstance(event, kind) for event in self.notifications))
+        return next(event for event in self.notifications if isinstance(event, kind))
+
+
+async def new_window(client: ControlClient, observer: Observer, command: str) -> PaneId:
+    """Make a window that runs `command` and collect what it writes."""
+    (row,) = await client.command("new-window", "-d", "-t", f"{HUB}:", "-P", "-F", "#{pane_id}", command)
+    pane = pane_id(row.decode())
+    observer.outputs[pane] = bytearray()
+    client.attach_pane(pane, observer.outputs[pane].extend)
+    return pane
+
+
+async def type_line(client: ControlClient, pane: PaneId, line: str) -> None:
+    """Put a line and Enter into a pane."""
+    pasted = client.submit(
+        ("set-buffer", "-b", "typed", "--", line + "\r"), ("paste-buffer", "-d", "-r", "-b", "typed", "-t", pane)
+    )
+    for pending in pasted:
+        await pending.wait()
+
+
+async def shell_session(client: ControlClient, observer: Observer) -> None:
+    """A person's shell: a prompt, commands, their output, the end."""
+    pane = await new_window(client, observer, _SHELL)
+    await observer.until_output(pane, b"ready> ")
+    await type_line(client, pane, "echo one$((1 + 1))three")
+    await observer.until_output(pane, b"one2three\r\n")
+    await type_line(client, pane, r"printf 'tab\tbell\aescape\033[1m\\ \377 \001end\n'")
+    await observer.until_output(pane, b"tab\tbell\aescape\x1b[1m\\ \xff \x01end\r\n")
+    await type_line(client, pane, "seq 1 300; echo counted''")
+    await observer.until_output(pane, b"300\r\ncounted\r\n")
+    assert b"\r\n299\r\n300\r\n" in observer.outputs[pane]
+    await type_line(client, pane, "exit 3")
+    await observer.first(events.UnlinkedWindowClose)
+
+
+async def wide_characters(client: ControlClient, observer: Observer) -> None:
+    """Text that tmux cuts in the middle of characters; the pane's bytes are whole all the same."""
+    line = "日本語の行 ✓ 한국어 👩‍👩‍👧 naïve"
+    script = f"i=0; while [ $i -lt 300 ]; do echo '{line}'; i=$((i + 1)); done; echo d''one; exec cat"
+    pane = await new_window(client, observer, script)
+    await observer.until_output(pane, b"done\r\n")
+    written = bytes(observer.outputs[pane]).decode("utf-8")
+    assert written.count(line + "\r\n") == 300, "a line of 300 was lost or doubled"
+
+
+async def full_screen(client: ControlClient, observer: Observer) -> None:
+    """A program that takes the whole screen, and gives it back."""
+    # The program is told its terminal: what tmux offers by default differs between distributions.
+    pane = await new_window(client, observer, "seq 1 200 | env TERM=screen LESS= less; echo b''ack; exec cat")
+    await observer.until_output(pane, b"\x1b[?1049h")
+    await observer.until_output(pane, b"\n23")
+    await client.command("send-keys", "-t", pane, "G")
+    await observer.until_output(pane, b"200")
+    await client.command("send-keys", "-t", pane, "-l", "q")
+    await observer.until_output(pane, b"back\r\n")
+    written = observer.outputs[pane]
+    assert written.index(b"\x1b[?1049h") < written.index(b"\x1b[?1049l") < written.index(b"back\r\n")
+
+
+async def many_panes(client: ControlClient, observer: Observer) -> None:
+    """Panes that write at the same time, with new ones among them: no byte is lost, from the first on."""
+    flood = "seq 1 600; echo d''one; exec cat"
+    made = client.submit(
+        *(("new-window", "-d", "-t", f"{HUB}:", "-P", "-F", "#{pane_id}", flood) for _ in range(4)),
+    )
+    for pending in made:
+        (row,) = await pending.wait()
+        pane = pane_id(row.decode())
+        observer.outputs[pane] = bytearray()
+        client.attach_pane(pane, observer.outputs[pane].extend)
+    for pane, written in observer.outputs.items():
+        await observer.until_output(pane, b"done\r\n")
+        assert bytes(written) == b"".join(b"%d\r\n" % number for number in range(1, 601)) + b"done\r\n"
+
+
+async def errors(client: ControlClient, observer: Observer) -> None:
+    """Commands that fail, in all the ways; the answers of the others stay with their commands."""
+    del observer
+    refused = client.submit(
+        ("no-such-command",),
+        ("display-message", "-p", "after an unknown command"),
+        ("kill-pane", "-t", "%99"),
+        ("display-message", "-p", "after a failure"),
+        ("set-option", "-g", "no-such-option", "1"),
+    )
+    for pending in refused[::2]:
+        await _expect_error(pending.wait())
+    assert await refused[1].wait() == (b"after an unknown command",)
+    assert await refused[3].wait() == (b"after a failure",)
+    cut = client.submit_list(
+        ("display-message", "-p", "first"), ("kill-pane", "-t", "%99"), ("display-message", "-p", "dropped")
+    )
+    behind = client.submit(("display-message", "-p", "in its place"))[0]
+    await _expect_error(cut.wait())
+    assert cut.blocks[0].output == (b"first",)
+    assert len(cut.blocks) == 2, "tmux runs nothing after the failure"
+    assert await behind.wait() == (b"in its place",)
+
+
+async def _expect_error(answer: Awaitable[object]) -> None:
+    try:
+        await answer
+    except CommandError:
+        return
+    raise AssertionError("tmux took a command that must fail")
+
+
+async def window_lifecycle(client: ControlClient, observer: Observer) -> None:
+    """Windows come, change and go, and the client hears of it."""
+    await new_window(client, observer, HUB_COMMAND)
+    added = await observer.first(events.WindowAdd)
+    (row,) = await client.command("list-windows", "-t", HUB, "-f", "#{==:#{window_index},1}", "-F", "#{window_id}")
+    window = row.decode()
+    assert added.window.startswith("@")
+    await client.command("rename-window", "-t", window, "two words; 二つ")
+    await observer.until(lambda: any(_is_renamed(event, window) for event in observer.notifications))
+    await client.command("split-window", "-d", "-t", window, HUB_COMMAND)
+    await observer.until(lambda: any(_is_split(event, window) for event in observer.notifications))
+    await client.command("select-window", "-t", window)
+    await observer.first(events.SessionWindowChanged)
+    await client.command("new-session", "-d", "-s", "other one", HUB_COMMAND)
+    await observer.first(events.SessionsChanged)
+    await observer.first(events.UnlinkedWindowAdd)
+    await client.command("kill-window", "-t", window)
+    closed = await observer.first(events.UnlinkedWindowClose)
+    assert closed.window == window
+
+
+def _is_renamed(event: Event, window: str) -> bool:
+    return (
+        isinstance(event, events.WindowRenamed) and event.window == window and event.name == "two words; 二つ".encode()
+    )
+
+
+def _is_split(event: Event, window: str) -> bool:
+    # A layout of two panes has both in brackets.
+    return isinstance(event, events.LayoutChange) and event.window == window and b"[" in event.layout
+
+
+async def notices_in_a_block(client: ControlClient, observer: Observer) -> None:
+    """%pause and %continue come inside the block of the command that causes them, and are not its output."""
+    pane = await new_window(client, observer, "echo r''eady; exec cat")
+    await observer.until_output(pane, b"ready\r\n")
+    taken = client.submit_list(
+        ("refresh-client", "-A", f"{pane}:pause"),
+        ("capture-pane", "-p", "-t", pane),
+        ("refresh-client", "-A", f"{pane}:continue"),
+    )
+    await taken.wait()
+    assert [block.output for block in taken.blocks][::2] == [(), ()]
+    assert taken.blocks[1].output[0] == b"ready"
+    assert events.Pause(pane) in observer.notifications
+    assert events.Continue(pane) in observer.notifications
+
+
+SCENARIOS: Mapping[str, Scenario] = {
+    scenario.__name__: scenario
+    for scenario in (
+        shell_session,
+        wide_characters,
+        full_screen,
+        many_panes,
+        errors,
+        window_lifecycle,
+        notices_in_a_block,
+    )
+}

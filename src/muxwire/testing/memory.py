@@ -1,0 +1,89 @@
+"""MemoryTransport: the far side of a connection as a test wants it."""
+
+from __future__ import annotations
+
+from typing import final
+
+import anyio
+import anyio.lowlevel
+
+
+@final
+class MemoryTransport:
+    """A transport whose two ends are in memory.
+
+    `room` is how many bytes the pipe still takes (None: any number). `sent` holds what was written.
+    """
+
+    def __init__(self, *, room: int | None = None) -> None:
+        self.sent = bytearray()
+        self.closed = False
+        self._room = room
+        self._incoming = bytearray()
+        self._eof = False
+        self._reason = ""
+        self._changed = anyio.Event()
+
+    def feed(self, data: bytes) -> None:
+        """Say `data` as tmux would; the next read returns all that was fed."""
+        self._incoming += data
+        self._wake()
+
+    def feed_eof(self, reason: str = "") -> None:
+        """End the stream after what was fed."""
+        self._eof = True
+        self._reason = reason
+        self._wake()
+
+    def make_room(self, count: int | None) -> None:
+        """Let the pipe take `count` bytes more (None: any number)."""
+        self._room = None if count is None or self._room is None else self._room + count
+        self._wake()
+
+    async def wait_sent(self, expected: bytes) -> None:
+        """Return when `expected` is part of what was sent."""
+        while expected not in self.sent:
+            await self._changed.wait()
+
+    async def receive(self) -> bytes:
+        """Return what was fed; b"" at the end."""
+        await anyio.lowlevel.checkpoint()
+        while not (self._incoming or self._eof or self.closed):
+            await self._changed.wait()
+        data = bytes(self._incoming)
+        self._incoming.clear()
+        return b"" if self.closed else data
+
+    def send_nowait(self, data: bytes) -> int:
+        """Take what there is room for."""
+        if self.closed:
+            return 0
+        count = len(data) if self._room is None else min(len(data), self._room)
+        if self._room is not None:
+            self._room -= count
+        self.sent += data[:count]
+        if count:
+            self._wake()
+        return count
+
+    async def send(self, data: bytes) -> None:
+        """Take all, waiting for `make_room`."""
+        await anyio.lowlevel.checkpoint()
+        while data and not self.closed:
+            data = data[self.send_nowait(data) :]
+            if data:
+                await self._changed.wait()
+
+    async def aclose(self) -> None:
+        """End both directions."""
+        self.closed = True
+        self._wake()
+        await anyio.lowlevel.checkpoint()
+
+    def ending(self) -> str:
+        """Return the reason given to `feed_eof`."""
+        return self._reason
+
+    def _wake(self) -> None:
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()

@@ -1,0 +1,76 @@
+"""RecordingTransport: writes the transcript of another transport."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.testing.transcript import Ended, Passed, Received, Sent, Transcript
+
+if TYPE_CHECKING:
+    from muxwire.client.transport import Transport
+    from muxwire.testing.transcript import Record
+
+# Shorter silences are the machine's noise, and would double the number of lines.
+_NOTABLE_PAUSE_S = 0.005
+
+
+@final
+class RecordingTransport:
+    """Passes everything on, and keeps it."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._records: list[Record] = []
+        self._open_sent = b""
+        self._open_received = b""
+        self._last = anyio.current_time()
+        self._ended = False
+
+    def transcript(self, *comments: str) -> Transcript:
+        """Return what was said so far."""
+        return Transcript(tuple(self._records), comments)
+
+    async def receive(self) -> bytes:
+        """Receive, and keep the complete lines."""
+        data = await self._transport.receive()
+        if data:
+            *lines, self._open_received = (self._open_received + data).split(b"\n")
+            self._keep([Received(line) for line in lines])
+        elif not self._ended:
+            self._ended = True
+            self._keep([Ended(self._transport.ending())])
+        return data
+
+    def send_nowait(self, data: bytes) -> int:
+        """Send, and keep what was taken."""
+        count = self._transport.send_nowait(data)
+        self._keep_sent(data[:count])
+        return count
+
+    async def send(self, data: bytes) -> None:
+        """Send, and keep it."""
+        await self._transport.send(data)
+        self._keep_sent(data)
+
+    async def aclose(self) -> None:
+        """Close the other transport."""
+        await self._transport.aclose()
+
+    def ending(self) -> str:
+        """Ask the other transport."""
+        return self._transport.ending()
+
+    def _keep_sent(self, data: bytes) -> None:
+        *lines, self._open_sent = (self._open_sent + data).split(b"\n")
+        self._keep([Sent(line) for line in lines])
+
+    def _keep(self, records: list[Sent] | list[Received] | list[Ended]) -> None:
+        if not records:
+            return
+        now = anyio.current_time()
+        if now - self._last >= _NOTABLE_PAUSE_S:
+            self._records.append(Passed(round(now - self._last, 3)))
+        self._last = now
+        self._records.extend(records)
