@@ -58,32 +58,35 @@ def strip_ansi(data: str | bytes) -> str | bytes:
 
 @final
 class AnsiStripper:
-    """The same for output that comes in chunks, indifferent to where they are cut."""
+    """The same for output that comes in chunks, indifferent to where they are cut.
 
-    __slots__ = ("_after_high", "_budget", "_held", "_leave", "_state")
+    `held` is a last byte that the next one decides, or nothing.
+    """
+
+    __slots__ = ("_after_high", "_budget", "_leave", "_state", "held")
 
     def __init__(self) -> None:
         self._state = _GROUND
         self._budget = 0  # how much longer the sequence may get
-        self._held = b""  # 0xC2, which begins a C1 character or an ordinary one
+        self.held = b""  # 0xC2 at the end: it begins a C1 character or an ordinary one
         self._after_high = False  # the byte before was 0x80 or more
         self._leave = _ESC_RE  # what leaves the ground state, in the chunk at hand
 
     def feed(self, data: bytes) -> bytes:
-        """Take the next bytes; return their text, but for a last byte that the next one decides."""
-        if self._state == _GROUND and not self._held and data.isascii() and b"\x1b" not in data:
+        """Take the next bytes; return their text, but for what is held."""
+        if self._state == _GROUND and not self.held and data.isascii() and b"\x1b" not in data:
             self._after_high = self._after_high and not data
             return data.translate(None, _UNSEEN)
         # the byte before, as far as it matters
-        lookbehind = b"\x80" if self._after_high and not self._held else b""
-        data = lookbehind + self._held + data
+        lookbehind = b"\x80" if self._after_high and not self.held else b""
+        data = lookbehind + self.held + data
         position = len(lookbehind)
         if len(data) == position:
             return b""
         self._after_high = data[-1] >= 0x80
-        self._held = b""
+        self.held = b""
         if data[-1] == 0xC2:
-            self._held, data = b"\xc2", data[:-1]
+            self.held, data = b"\xc2", data[:-1]
         self._leave = _ESC_RE if data.isascii() else _ESC_OR_C1_RE
         text: list[bytes] = []
         while position < len(data):
@@ -92,9 +95,9 @@ class AnsiStripper:
 
     def cancel(self) -> bytes:
         """Leave any sequence, as CAN would; return what was held back."""
-        held = self._held if self._state == _GROUND else b""
+        held = b"" if self._state in (_OSC, _STRING) else self.held
         self._state = _GROUND
-        self._held = b""
+        self.held = b""
         self._after_high = False
         return held
 
@@ -128,6 +131,8 @@ class AnsiStripper:
             self._state = _GROUND
             return position + (byte < 0x7F)  # text beyond ASCII is no part of a sequence
         else:
+            self._budget -= 1
+            self._state = _ESCAPE if self._budget else _GROUND
             self._control(byte, text)
         return position + 1
 

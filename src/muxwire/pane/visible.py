@@ -1,0 +1,227 @@
+"""What a person would have seen, out of a pane's raw bytes: without our marks and without our own typed line.
+
+Cut are:
+
+1. every mark;
+2. every occurrence of a typed line that is not inside a mark, and with it all up to the end of the T mark, if that
+   is the first mark after it other than C and H and begins within `REDRAW_MAX` bytes: what lies between is the
+   shell's redrawing of our line. The readable command, printed right behind T, stays.
+
+Whether a byte is cut depends on at most `lookbehind()` bytes before it and `lookahead()` bytes after it, so a range of
+a log can be shown without the rest, and pieces put together give exactly what the whole log gives.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
+
+from muxwire.pane.marks import MARK_MAX, Mark, MarkScanner
+from muxwire.pane.text import SEQUENCE_MAX, AnsiStripper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# From our typed line's echo to T come a line end, the C mark, a title or prompt mark of the user's own hooks, and
+# cursor movements: some hundred bytes.
+REDRAW_MAX = 4 * 1024
+
+# C says that our line was accepted, H answers a probe: both may come between the typed line and T.
+_TRANSPARENT = "CH"
+_T_MARK_LENGTH = 7 + 2 + 16 + 1
+_CHARACTER_MAX = 4  # bytes of a UTF-8 character
+
+
+def lookbehind(typed_lines: Sequence[bytes], *, strip: bool = False) -> int:
+    """Return how many bytes before a piece must be known, unless it begins at the log's start."""
+    needed = MARK_MAX + REDRAW_MAX + _T_MARK_LENGTH + max(map(len, typed_lines), default=0)
+    return max(needed, SEQUENCE_MAX + _CHARACTER_MAX) if strip else needed
+
+
+def lookahead(typed_lines: Sequence[bytes]) -> int:
+    """Return how many bytes after a piece's start must be known for it to be sure to go on."""
+    longest = max(map(len, typed_lines), default=0)
+    return MARK_MAX + REDRAW_MAX + longest + 2 * _CHARACTER_MAX
+
+
+def visible(data: bytes, typed_lines: Sequence[bytes], *, strip: bool = False) -> bytes:
+    """Return what is seen of a whole log; with `strip`, of its text only."""
+    cuts, _ = find_cuts(data, typed_lines, final=True)
+    return _without(data, cuts, 0, len(data), strip=strip)
+
+
+def visible_slice(
+    data: bytes,
+    base: int,
+    start: int,
+    limit: int,
+    typed_lines: Sequence[bytes],
+    *,
+    final: bool,
+    strip: bool = False,
+) -> tuple[bytes, int]:
+    """Return what is seen of about `limit` raw bytes from offset `start`, and the offset that comes next.
+
+    `data` holds the bytes from offset `base` on: `lookbehind()` bytes before `start`, or all that there are, and
+    `limit` plus `lookahead()` bytes after it, or all that there are. With `final`, nothing comes after `data`.
+
+    A character, a CR LF, a mark and a typed line are shown or cut whole: what may still become one at the end of
+    `data` is held back. With `lookahead()` bytes behind `start`, the next offset is always greater than `start`.
+    """
+    cuts, settled = find_cuts(data, typed_lines, final=final)
+    first = max(0, start - base)
+    last = min(first + max(limit, 1), settled)
+    if last <= first:
+        return b"", start
+    if _inside(last - 1, cuts):  # stop behind a cut rather than inside it
+        last = min(settled, cuts[bisect_left(cuts, last, key=_begin) - 1][1])
+    last = _whole_characters(data, first, last, settled, final=final)
+    return _without(data, cuts, first, last, strip=strip), base + last
+
+
+def find_cuts(data: bytes, typed_lines: Sequence[bytes], *, final: bool) -> tuple[list[tuple[int, int]], int]:
+    """Return the ranges to be cut, merged and in order, and the index up to which they are sure."""
+    scanner = MarkScanner()
+    marks = scanner.feed(data)
+    cuts = _merged([(mark.begin, mark.end) for mark in marks])
+    lines, settled = _typed_lines(data, marks, cuts, typed_lines)
+    if final:
+        return _merged([*cuts, *lines]), len(data)
+    return _merged([*cuts, *lines]), min(settled, scanner.pending)
+
+
+def _typed_lines(
+    data: bytes, marks: list[Mark], mark_cuts: list[tuple[int, int]], typed_lines: Sequence[bytes]
+) -> tuple[list[tuple[int, int]], int]:
+    """Return the ranges of typed lines, and the index from which more bytes may change them."""
+    ends = [mark.end for mark in marks]
+    cuts = []
+    settled = len(data)
+    for line in typed_lines:
+        begin = data.find(line)
+        while begin >= 0:
+            if not _inside(begin, mark_cuts):
+                after, sure = _after_redraw(begin + len(line), marks, ends, len(data))
+                cuts.append((begin, after))
+                settled = settled if sure else min(settled, begin + len(line))
+            begin = data.find(line, begin + 1)
+        settled = min(settled, len(data) - _begun(data, line))
+    return cuts, settled
+
+
+def _after_redraw(line_end: int, marks: list[Mark], ends: list[int], data_end: int) -> tuple[int, bool]:
+    """Return where the cut that begins with a typed line ends, and whether that is sure."""
+    for index in range(bisect_right(ends, line_end), len(marks)):
+        mark = marks[index]
+        if mark.begin < line_end or mark.kind in _TRANSPARENT:
+            continue
+        redrawn = mark.kind == "T" and mark.begin - line_end <= REDRAW_MAX
+        return (mark.end if redrawn else line_end), True
+    return line_end, data_end - line_end >= REDRAW_MAX + _T_MARK_LENGTH
+
+
+def _begin(cut: tuple[int, int]) -> int:
+    return cut[0]
+
+
+def _inside(index: int, cuts: list[tuple[int, int]]) -> bool:
+    before = bisect_right(cuts, index, key=_begin) - 1
+    return before >= 0 and index < cuts[before][1]
+
+
+def _begun(data: bytes, line: bytes) -> int:
+    """Return how many bytes at the end of `data` may be the beginning of `line`."""
+    return next((size for size in range(min(len(line) - 1, len(data)), 0, -1) if data.endswith(line[:size])), 0)
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for begin, end in sorted(ranges):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((begin, end))
+    return merged
+
+
+def _whole_characters(data: bytes, first: int, last: int, settled: int, *, final: bool) -> int:
+    """Return `last` moved so that it splits no UTF-8 character and no CR LF: back if that leaves something."""
+    if final and last == len(data):
+        return last
+    begin = _character_around(data, last)
+    if begin == last:
+        return last
+    if begin > first:
+        return begin
+    # A piece of one character: take it whole, if it is here.
+    size = 2 if data[begin] == 0x0D else _size(data[begin])
+    if begin + size <= settled:
+        return begin + size
+    return last if final else first
+
+
+def _character_around(data: bytes, index: int) -> int:
+    """Return where the character or CR LF that `index` lies within begins; `index` if it lies between two."""
+    if data[index - 1] == 0x0D:
+        return index - 1 if data[index : index + 1] in (b"", b"\n") else index
+    for begin in range(index - 1, max(index - _CHARACTER_MAX, -1), -1):
+        if 0x80 <= data[begin] < 0xC0:
+            continue
+        if begin + _size(data[begin]) <= index:
+            return index
+        try:
+            data[begin : begin + _size(data[begin])].decode()
+        except UnicodeDecodeError as error:
+            return begin if error.reason == "unexpected end of data" else index
+        return begin
+    return index
+
+
+def _size(lead: int) -> int:
+    """Return how many bytes a UTF-8 character has that begins with this one."""
+    if lead < 0xC2:
+        return 1
+    return 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 1
+
+
+def _without(data: bytes, cuts: list[tuple[int, int]], first: int, last: int, *, strip: bool) -> bytes:
+    if strip:
+        return _stripped(data, cuts, first, last)
+    return b"".join(data[begin:end] for begin, end in _kept(cuts, first, last))
+
+
+def _kept(cuts: list[tuple[int, int]], first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Yield what the cuts leave of a range; empty pieces too, so that there is a cut between any two."""
+    for index in range(max(0, bisect_left(cuts, first, key=_begin) - 1), len(cuts)):
+        begin, end = cuts[index]
+        if begin >= last:
+            break
+        if end > first:
+            yield first, max(first, begin)
+            first = end
+    yield min(first, last), last
+
+
+def _stripped(data: bytes, cuts: list[tuple[int, int]], first: int, last: int) -> bytes:
+    """As `_without`, and text only. A cut ends any sequence, as the ESC of a mark does in a terminal."""
+    stripper = AnsiStripper()
+    for begin, end in _kept(cuts, _synchronized(data, cuts, first), first):
+        stripper.cancel()
+        stripper.feed(data[begin:end])
+    text = []
+    for begin, end in _kept(cuts, first, last):
+        if begin > first:
+            text.append(stripper.cancel())
+        elif stripper.held and begin < end:  # the byte before `first` may show itself now: not here
+            text.append(stripper.feed(data[begin : begin + 1]).removeprefix(b"\xc2"))
+            begin += 1  # noqa: PLW2901
+        text.append(stripper.feed(data[begin:end]))
+    text.append(stripper.finish())
+    return b"".join(text)
+
+
+def _synchronized(data: bytes, cuts: list[tuple[int, int]], first: int) -> int:
+    """Return an index from which on the state of the stripper is known: ESC begins anew in any state."""
+    escape = max(0, data.rfind(b"\x1b", 0, first))
+    before = bisect_right(cuts, escape, key=_begin) - 1
+    return min(first, max(escape, cuts[before][1])) if before >= 0 else escape
