@@ -1,5 +1,105 @@
 """Terminals that agents and people can trust, over one tmux control-mode connection."""
 
+# General layout, from the ground up; imports go down only, and tests/house holds that:
+#   ids, errors            names and failures
+#   protocol/, pane/       bytes in, values out: no clock, no file, no await; they do not know each other
+#   client/, testing/      the connection and its doubles
+#   terminals/             instances, tabs, commands, logs
+#   mcp/, cli, demo        the faces, which do not know each other
 from __future__ import annotations
 
+from muxwire.errors import (
+    CommandError as CommandError,
+)
+from muxwire.errors import (
+    ConnectionClosed as ConnectionClosed,
+)
+from muxwire.errors import (
+    ForbiddenCommand as ForbiddenCommand,
+)
+from muxwire.errors import (
+    InstanceUnavailable as InstanceUnavailable,
+)
+from muxwire.errors import (
+    InvalidArgument as InvalidArgument,
+)
+from muxwire.errors import (
+    LocalProtocolError as LocalProtocolError,
+)
+from muxwire.errors import (
+    MuxwireError as MuxwireError,
+)
+from muxwire.errors import (
+    NoSuchTarget as NoSuchTarget,
+)
+from muxwire.errors import (
+    ProtocolError as ProtocolError,
+)
+from muxwire.errors import (
+    RemoteProtocolError as RemoteProtocolError,
+)
+from muxwire.errors import (
+    TabUnavailable as TabUnavailable,
+)
+from muxwire.errors import (
+    TmuxUnavailable as TmuxUnavailable,
+)
+from muxwire.terminals.results import (
+    ExecutionResult as ExecutionResult,
+)
+from muxwire.terminals.results import (
+    LogChunk as LogChunk,
+)
+from muxwire.terminals.results import (
+    LogTail as LogTail,
+)
+from muxwire.terminals.results import (
+    ProcessStart as ProcessStart,
+)
+from muxwire.terminals.results import (
+    ProcessStop as ProcessStop,
+)
+from muxwire.terminals.results import (
+    SessionInfo as SessionInfo,
+)
+from muxwire.terminals.results import (
+    State as State,
+)
+from muxwire.terminals.results import (
+    TabInfo as TabInfo,
+)
+from muxwire.terminals.results import (
+    TabList as TabList,
+)
+from muxwire.terminals.tab import Tab as Tab
+from muxwire.terminals.terminals import Terminals as Terminals
+from muxwire.terminals.terminals import open_terminals as open_terminals
+
 __version__ = "0.1.0.dev0"
+
+__all__ = (
+    "CommandError",
+    "ConnectionClosed",
+    "ExecutionResult",
+    "ForbiddenCommand",
+    "InstanceUnavailable",
+    "InvalidArgument",
+    "LocalProtocolError",
+    "LogChunk",
+    "LogTail",
+    "MuxwireError",
+    "NoSuchTarget",
+    "ProcessStart",
+    "ProcessStop",
+    "ProtocolError",
+    "RemoteProtocolError",
+    "SessionInfo",
+    "State",
+    "Tab",
+    "TabInfo",
+    "TabList",
+    "TabUnavailable",
+    "Terminals",
+    "TmuxUnavailable",
+    "open_terminals",
+)

@@ -16,6 +16,7 @@ class ExecutionResult:
     `output` is what the program wrote: UTF-8 decoded (errors replaced), the terminal's `\\r\\n` back to `\\n`.
     `exit_code` is None while the command still runs. `duration_ms` counts from the start mark to the end mark.
     `from_byte` and `next_byte` are offsets of the raw output in the pane's log.
+    `script_path` is where `execute_script` put the code.
     `state` is the tab's state when this was made; `note` says in a sentence what is unusual, "" if nothing is.
     """
 
@@ -33,6 +34,7 @@ class ExecutionResult:
     omitted_bytes: int = 0
     signal_sent: str = ""
     note: str = ""
+    script_path: str = ""
 
 
 @final

@@ -1,0 +1,54 @@
+"""What a caller hands to a shell: environment variables, folders, programs; refused here if they can never work."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muxwire.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# POSIX XBD 8.1: names of variables that every shell can hold.
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def checked_environment(env: Mapping[str, str]) -> dict[str, str]:
+    """Return `env`; InvalidArgument for a name that no shell can hold, or a NUL in a value."""
+    for name, value in env.items():
+        if not _NAME.match(name):
+            raise InvalidArgument(
+                f"{name!r} is not a name of an environment variable", remedy="use letters, digits and _, no digit first"
+            )
+        if "\0" in value:
+            raise InvalidArgument(f"the value of {name} contains a NUL byte", remedy="leave it out")
+    return dict(env)
+
+
+def checked_folder(cwd: str | os.PathLike[str], relative_to: str) -> Path:
+    """Return `cwd` as an absolute folder; InvalidArgument if there is none."""
+    text = os.fspath(cwd)
+    if "\0" in text:
+        raise InvalidArgument("cwd contains a NUL byte", remedy="leave it out")
+    path = Path(text).expanduser() if text.startswith("~") else Path(text)
+    path = path if path.is_absolute() else Path(relative_to or os.curdir).absolute() / path
+    if not path.is_dir():
+        raise InvalidArgument(f"cwd {text!r} is not a folder", remedy="give the path of a folder that exists")
+    if not os.access(path, os.X_OK):
+        raise InvalidArgument(f"cwd {text!r} may not be entered", remedy="give a folder that you may enter")
+    return path
+
+
+def checked_program(program: str, what: str, environ: Mapping[str, str]) -> str:
+    """Return the path of an executable; InvalidArgument if there is none of that name."""
+    found = shutil.which(program, path=environ.get("PATH"))
+    if found is None:
+        raise InvalidArgument(
+            f"{what} {program!r} is not an executable file",
+            remedy="give its full path, or leave it out for the default",
+        )
+    return found

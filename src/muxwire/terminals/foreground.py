@@ -1,0 +1,180 @@
+"""What runs in the foreground of a pane, and what it waits for: the kernel's view, read without a fork on Linux.
+
+Sources: proc(5) for `stat`, `wchan` and `exe`; termios(3) on the pane's own tty. Where there is no /proc (macOS),
+`ps` is asked instead, and only when a caller needs the answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import termios
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    import signal
+
+_PROC = Path("/proc")
+_HAS_PROC = (_PROC / "self" / "stat").exists()
+
+# Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
+_STAT_PGRP, _STAT_SESSION, _STAT_TPGID = 2, 3, 5
+
+# The kernel function in which a process sleeps that reads from a tty (n_tty_read), as Linux 5 and 6 name it.
+_TTY_READ = ("wait_woken", "n_tty_read")
+
+# One `ps` takes a few ms; a machine on its knees may take seconds, a hung one must not hold us.
+_PS_SECONDS = 5
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TtyModes:
+    """The modes of a tty that tell a line reader from a password prompt from a full-screen program."""
+
+    icanon: bool
+    echo: bool
+    isig: bool
+    icrnl: bool
+    opost: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Foreground:
+    """The foreground process group of a pane: its id, its leader's program, and whether it blocks in a tty read."""
+
+    pgrp: int
+    program: str
+    reads_tty: bool
+
+
+def _stat_fields(pid: int) -> list[str]:
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return []
+    return text[text.rfind(")") + 2 :].split()
+
+
+def _ps(*arguments: str) -> list[list[str]]:
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(["ps", *arguments], capture_output=True, text=True, timeout=_PS_SECONDS, check=False)
+        return [line.split() for line in done.stdout.splitlines()]
+    return []
+
+
+def foreground_pgrp(session_leader: int) -> int | None:
+    """The foreground process group of the tty of `session_leader`; None if the process is gone."""
+    if _HAS_PROC:
+        fields = _stat_fields(session_leader)
+        pgrp = int(fields[_STAT_TPGID]) if len(fields) > _STAT_TPGID else -1
+    else:
+        rows = _ps("-o", "tpgid=", "-p", str(session_leader))
+        pgrp = int(rows[0][0]) if rows and rows[0] else -1
+    return pgrp if pgrp > 0 else None
+
+
+def session_processes(session_leader: int, tty: str) -> list[int]:
+    """Every process of the session that `session_leader` leads, the leader last."""
+    if _HAS_PROC:
+        pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
+        mine = [pid for pid in pids if (fields := _stat_fields(pid)) and int(fields[_STAT_SESSION]) == session_leader]
+    else:
+        mine = [int(row[0]) for row in _ps("-o", "pid=", "-t", tty.removeprefix("/dev/")) if row]
+    return sorted(mine, key=lambda pid: pid == session_leader)
+
+
+def foreground(session_leader: int) -> Foreground | None:
+    """What runs in the foreground now; None if the pane's leader is gone."""
+    pgrp = foreground_pgrp(session_leader)
+    if pgrp is None:
+        return None
+    if not _HAS_PROC:
+        rows = _ps("-o", "comm=", "-p", str(pgrp))
+        return Foreground(pgrp, Path(rows[0][0]).name if rows and rows[0] else "", reads_tty=False)
+    program = ""
+    with contextlib.suppress(OSError):
+        program = (_PROC / str(pgrp) / "exe").readlink().name.removesuffix(" (deleted)")
+    reads = any(_sleeps_in_tty_read(pid) for pid in _group(pgrp))
+    return Foreground(pgrp, program, reads)
+
+
+def _group(pgrp: int) -> list[int]:
+    """The members of a process group; the leader first, because it is nearly always the one that reads."""
+    if _sleeps_in_tty_read(pgrp):
+        return [pgrp]
+    pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
+    return [pid for pid in pids if (fields := _stat_fields(pid)) and int(fields[_STAT_PGRP]) == pgrp]
+
+
+def _sleeps_in_tty_read(pid: int) -> bool:
+    try:
+        return (_PROC / str(pid) / "wchan").read_text() in _TTY_READ
+    except OSError:
+        return False
+
+
+def working_directory(pid: int) -> str:
+    """The current folder of a process, "" if the system does not tell."""
+    try:
+        return str((_PROC / str(pid) / "cwd").readlink())
+    except OSError:
+        return ""
+
+
+def tty_modes(tty: str) -> TtyModes | None:
+    """The modes of the tty at that path; None if it is gone. Opening it never makes it our controlling terminal."""
+    try:
+        fd = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        iflag, oflag, _, lflag = termios.tcgetattr(fd)[:4]
+    except termios.error:
+        return None
+    finally:
+        os.close(fd)
+    return TtyModes(
+        icanon=bool(lflag & termios.ICANON),
+        echo=bool(lflag & termios.ECHO),
+        isig=bool(lflag & termios.ISIG),
+        icrnl=bool(iflag & termios.ICRNL),
+        opost=bool(oflag & termios.OPOST),
+    )
+
+
+def restore_line_modes(tty: str) -> None:
+    """Give a tty that a killed program left raw its line modes back, and forget input that nobody will read."""
+    with contextlib.suppress(OSError, termios.error):
+        fd = os.open(tty, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            modes = termios.tcgetattr(fd)
+            modes[0] |= termios.ICRNL
+            modes[1] |= termios.OPOST | termios.ONLCR
+            modes[3] |= termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN
+            termios.tcsetattr(fd, termios.TCSANOW, modes)
+            termios.tcflush(fd, termios.TCIFLUSH)
+        finally:
+            os.close(fd)
+
+
+def signal_group(pgrp: int, number: signal.Signals) -> bool:
+    """Send a signal to a process group; False if it is gone or not ours to signal."""
+    try:
+        os.killpg(pgrp, number)
+    except OSError:
+        return False
+    return True
+
+
+def signal_process(pid: int, number: signal.Signals) -> bool:
+    """Send a signal to one process; False if it is gone or not ours to signal."""
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return False
+    return True

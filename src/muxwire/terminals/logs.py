@@ -1,0 +1,122 @@
+"""Reading logs as a person would have seen them: the last lines, or a piece from an offset on.
+
+A log is found by its window id, also when the tab, or the tmux server that it belonged to, is long gone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import anyio
+import anyio.to_thread
+
+from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.terminals.log_read import LogPiece, View, last_lines, read_range
+from muxwire.terminals.results import LogChunk, LogTail
+from muxwire.terminals.shells import TYPED_LINES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muxwire.terminals.folders import Folders
+    from muxwire.terminals.tab import Tab
+
+# One piece is one answer to one call: what a client's context could hold many times over.
+CHUNK_MAX = 16 << 20
+# Lines of a tail: a million lines of 80 columns are 80 MB.
+LINES_MAX = 1_000_000
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LogSource:
+    """A log, and the tab that still writes it, if there is one."""
+
+    path: Path
+    tab: Tab | None
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing will be written to it any more."""
+        return self.tab is None or self.tab.pane.closed
+
+    @property
+    def end(self) -> int:
+        """The offset behind its last byte."""
+        if self.tab is not None:
+            return self.tab.next_byte
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    async def flushed(self) -> None:
+        """Have everything that was received in the file."""
+        if self.tab is not None:
+            await self.tab.pane.stream.log.flushed()
+
+
+def find_log(folders: Folders, target: str) -> LogSource:
+    """The newest log of an earlier tmux server of this instance, by window id; NoSuchTarget."""
+    if target.startswith("@") and target[1:].isdigit():
+        for generation in folders.generations():
+            path = folders.logs(generation) / f"pane-{target}.log"
+            if path.is_file():
+                return LogSource(path, None)
+    raise NoSuchTarget(f"no tab is called {target!r}, and no log", remedy="list_tabs shows every tab and its log_path")
+
+
+async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: str, before: int, after: int) -> LogTail:
+    """The last `lines` lines; with `grep`, the last that match it, with their context. InvalidArgument."""
+    if not 0 < lines <= LINES_MAX:
+        raise InvalidArgument(f"lines is {lines}", remedy=f"use 1 to {LINES_MAX}")
+    await source.flushed()
+    view = View(TYPED_LINES, strip=strip_ansi, final=source.closed)
+    if grep:
+        from muxwire.terminals.log_grep import grep_lines
+
+        pattern = _compiled(grep)
+        found = await anyio.to_thread.run_sync(grep_lines, source.path, lines, pattern, before, after, view)
+    else:
+        found = await anyio.to_thread.run_sync(last_lines, source.path, lines, view)
+    return LogTail(found.content, found.returned_lines, found.truncated, found.end)
+
+
+def _compiled(grep: str) -> re.Pattern[str]:
+    try:
+        return re.compile(grep)
+    except re.error as error:
+        raise InvalidArgument(
+            f"grep is not a regular expression: {error}", remedy="mend it, or escape its special characters"
+        ) from error
+
+
+async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip_ansi: bool, wait: float) -> LogChunk:
+    """A piece of about `max_bytes` raw bytes from `from_byte` on; waits if nothing is there yet. InvalidArgument."""
+    if from_byte < 0 or not 0 < max_bytes <= CHUNK_MAX:
+        raise InvalidArgument(
+            f"from_byte {from_byte}, max_bytes {max_bytes}", remedy=f"use from_byte >= 0 and max_bytes 1 to {CHUNK_MAX}"
+        )
+    if from_byte > source.end:
+        raise InvalidArgument(
+            f"from_byte {from_byte} lies beyond the log's end {source.end}", remedy="use next_byte of an earlier result"
+        )
+    piece = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+    with anyio.move_on_after(wait):
+        while wait > 0 and piece.next_offset == from_byte and not source.closed:
+            assert source.tab is not None
+            await source.tab.pane.stream.changed()
+            piece = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+    return LogChunk(
+        chunk=piece.data.decode("utf-8", "replace"),
+        next_byte=piece.next_offset,
+        eof=piece.next_offset >= piece.end,
+        closed=source.closed,
+        dropped=piece.dropped,
+    )
+
+
+async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> LogPiece:
+    final = source.closed  # before the flush: what comes after it is not in this piece
+    await source.flushed()
+    view = View(TYPED_LINES, strip=strip, final=final)
+    return await anyio.to_thread.run_sync(read_range, source.path, start, limit, view)

@@ -1,0 +1,198 @@
+"""What a pane is doing, learned from the marks in its stream: prompts, commands, their ends, the shell's death.
+
+Rules (each from a measured failure):
+1. A prompt mark counts only with this pane's nonce, the pid of the shell that gave the first one, and a sequence
+   number above the last: so a replayed log, or a nested shell that inherited the prompt, moves nothing.
+2. A start or end mark counts only with the id of a command that is open.
+3. A prompt ends every open command that had started: the shell is back, so nothing of ours runs.
+4. A prompt never ends a command that had not started: its body has provably not run, and it may be typed again.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, final
+
+from muxwire.terminals.execution import Execution, shell_status
+from muxwire.terminals.foreground import foreground, tty_modes
+from muxwire.terminals.output import without_prompt_sp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muxwire.pane.marks import Mark
+    from muxwire.terminals.results import State
+    from muxwire.terminals.shells import Shell
+    from muxwire.terminals.stream import PaneStream
+
+# How far back zsh's PROMPT_SP may reach: a terminal's width of blanks and a few escape sequences.
+_PROMPT_SP_REACH = 4096
+
+
+@final
+class PaneState:
+    """The state of one pane; `on_mark` moves it, everything else only looks."""
+
+    def __init__(self, *, nonce: str, shell: Shell | None, leader_pid: int, tty: str, cwd: str) -> None:
+        self.nonce = nonce.encode()
+        self.shell = shell
+        self.leader_pid = leader_pid
+        self.tty = tty
+        self.cwd = cwd
+        self.stream: PaneStream  # set by the tab as soon as both exist
+        self.shell_pid = 0
+        self.prompt_seq = 0
+        self.prompt_end = -1
+        self.prompt_time = 0.0
+        self.at_prompt = False
+        self.accepted_time: float | None = None
+        self.exit_status: int | None = None
+        self.closed = False
+        self.repair_tty = False
+        self.current: Execution | None = None
+        self.on_exit: Callable[[], None] | None = None
+        self._open: dict[bytes, Execution] = {}
+
+    @property
+    def hooked(self) -> bool:
+        """Whether this pane's own shell has proved by a prompt that our integration runs in it."""
+        return self.prompt_seq > 0
+
+    @property
+    def dead(self) -> bool:
+        """Whether the pane's program has ended or the pane is gone."""
+        return self.closed or self.exit_status is not None
+
+    @property
+    def running(self) -> Execution | None:
+        """The innermost command of ours that has not ended."""
+        return next((execution for execution in reversed(self._open.values()) if execution.running), None)
+
+    def open(self, execution: Execution) -> None:
+        """A command is about to be typed."""
+        self._open = {key: other for key, other in self._open.items() if other.running}
+        self._open[execution.command_id.encode()] = execution
+        self.current = execution
+        self.at_prompt = False
+
+    def on_mark(self, mark: Mark) -> None:
+        """Take a mark of the stream, in order."""
+        match mark.kind:
+            case "S":
+                self._on_start(mark)
+            case "E":
+                self._on_end(mark)
+            case "P":
+                self._on_prompt(mark)
+            case "C":
+                self._on_accepted(mark)
+            case "D":
+                self._on_postexec(mark)
+            case "X":
+                self._on_shell_gone(mark)
+            case _:
+                pass
+
+    def close(self, reason: str) -> None:
+        """The pane is gone: whatever was open will never end by itself."""
+        if self.closed:
+            return
+        self.closed, self.at_prompt = True, False
+        for execution in self._open.values():
+            if execution.running:
+                execution.note = reason
+                execution.finish("lost", end=self.stream.end, exit_code=None)
+        self.stream.wake()
+
+    def _on_start(self, mark: Mark) -> None:
+        execution = self._open.get(mark.fields[0])
+        if execution is not None and not execution.started:
+            execution.start(mark.end)
+
+    def _on_end(self, mark: Mark) -> None:
+        execution = self._open.get(mark.fields[0])
+        if execution is None or not execution.running:
+            return
+        cwd = mark.fields[2].decode("utf-8", "surrogateescape")
+        if execution is self.running:
+            self.cwd = cwd
+        execution.finish("completed", end=mark.begin, exit_code=shell_status(int(mark.fields[1])), cwd=cwd)
+
+    def _on_prompt(self, mark: Mark) -> None:
+        nonce, seq, pid, status, cwd = mark.fields[0], int(mark.fields[1]), int(mark.fields[2]), *mark.fields[3:5]
+        if nonce != self.nonce or seq <= self.prompt_seq or (self.shell_pid and pid != self.shell_pid):
+            return
+        self.shell_pid, self.prompt_seq, self.prompt_end = pid, seq, mark.end
+        self.prompt_time = time.monotonic()
+        self.at_prompt, self.accepted_time = True, None
+        self.cwd = cwd.decode("utf-8", "surrogateescape")
+        for execution in self._open.values():
+            if execution.running and execution.started:
+                self._abort(execution, mark, shell_status(int(status)))
+
+    def _abort(self, execution: Execution, mark: Mark, status: int) -> None:
+        end = mark.begin
+        if execution.provisional is not None:
+            end, status = execution.provisional
+        elif self.shell is not None and self.shell.name == "zsh":
+            end -= without_prompt_sp(self.stream.ring.read(max(execution.begin, end - _PROMPT_SP_REACH), end))
+        execution.finish("aborted", end=end, exit_code=status, cwd=self.cwd)
+
+    def _on_accepted(self, mark: Mark) -> None:
+        if mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
+            self.at_prompt = False
+            self.accepted_time = time.monotonic()
+
+    def _on_postexec(self, mark: Mark) -> None:
+        running = self.running
+        if running is not None and mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
+            running.provisional = (mark.begin, int(mark.fields[2]))
+
+    def _on_shell_gone(self, mark: Mark) -> None:
+        if mark.fields[0] != self.nonce or self.exit_status is not None:
+            return
+        self.exit_status, self.at_prompt = int(mark.fields[1]), False
+        for execution in self._open.values():
+            if execution.running:
+                execution.note = "the command ended its shell; the tab is closed"
+                # fish says where the output ended before it cleans up its terminal modes.
+                end = execution.provisional[0] if execution.provisional else mark.begin
+                execution.finish("shell_exited", end=end, exit_code=self.exit_status)
+        if self.on_exit is not None:
+            self.on_exit()
+
+    def look(self) -> State:
+        """The state now; asks the kernel where the marks alone cannot tell."""
+        if self.dead:
+            return "dead"
+        if self.at_prompt:
+            return "prompt"
+        waiting = self.waits_for_input()
+        running = self.running
+        if running is not None and not running.started and waiting == "editor":
+            return "incomplete"
+        if waiting in ("line", "password", "raw"):
+            return "interactive"
+        if running is not None:
+            return "running"
+        if self.accepted_time is not None:
+            return "busy"
+        if not self.hooked and self.shell is not None:
+            return "starting"
+        return "incomplete" if waiting == "editor" else "running"
+
+    def waits_for_input(self) -> str:
+        """What kind of input the foreground program sleeps for: `line`, `password`, `raw`, `editor` (the shell's own), "".
+
+        The table is exec.md's, measured: ICANON and ECHO of the tty, who is in the foreground, where it sleeps.
+        """
+        modes, front = tty_modes(self.tty), foreground(self.leader_pid)
+        if modes is None or front is None:
+            return ""
+        if front.pgrp == self.shell_pid and not modes.icanon:
+            return "editor"
+        if not modes.icanon:
+            return "raw" if front.pgrp != self.leader_pid else ""
+        if front.reads_tty:
+            return "line" if modes.echo else "password"
+        return ""

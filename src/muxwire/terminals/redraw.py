@@ -1,0 +1,63 @@
+"""What a person sees in place of our typed line: the readable command at the prompt, as if it had been typed.
+
+The wrapper prints these bytes just before the start mark: cursor moves back to the prompt's end, the rest of the
+screen is erased, the T mark closes what is ours, and the command's own text follows.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+# A pasted script scrolls the prompt off the screen and teaches nobody anything: show its beginning.
+SHOWN_CHARACTERS = 2000
+SHOWN_LINES = 24
+
+# How many prompts of a tab are remembered: a person has a handful (folders, exit codes); clocks make new ones for ever.
+REMEMBERED_PROMPTS = 64
+
+_CONTROL = {code: "?" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
+
+
+def readable(command: bytes) -> bytes:
+    """The command as a terminal would show it while it is typed: continuation lines behind `> `, no control bytes."""
+    text = command.decode("utf-8", "replace").translate(_CONTROL)
+    lines = text.strip("\n").split("\n")
+    shown = "\r\n> ".join(lines[:SHOWN_LINES])[:SHOWN_CHARACTERS]
+    more = " ..." if len(lines) > SHOWN_LINES or len(text) > SHOWN_CHARACTERS else ""
+    return (shown + more).encode() + b"\r\n"
+
+
+def redraw(command: bytes, command_id: str, *, column: int | None, columns: int, typed_length: int) -> bytes:
+    """Return the bytes that turn our typed line into the readable command.
+
+    `column` is where the prompt ended (0-based), None if unknown: then a plain `$ ` stands in for the prompt.
+    """
+    mark = b"\x1b]7770;T;%s\x07" % command_id.encode()
+    if column is None:
+        return b"\x1b[A\r\x1b[J" + mark + b"$ " + readable(command)
+    rows = (column + typed_length) // max(columns, 1) + 1
+    return b"\x1b[%dA\x1b[%dG\x1b[J" % (rows, column + 1) + mark + readable(command)
+
+
+@final
+class PromptColumns:
+    """The column at which each prompt of a tab ends, learned from tmux once a prompt, so that typing need not wait."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, int] = {}
+        self._latest: tuple[bytes, int] = (b"", 0)
+
+    def column(self, drawn: bytes) -> int | None:
+        """The end of the prompt of which `drawn` is here, or None if it was never measured."""
+        if drawn in self._known:
+            return self._known[drawn]
+        prompt, column = self._latest
+        # The prompt is still being drawn: it is nearly always the one of last time.
+        return column if prompt.startswith(drawn) and prompt else None
+
+    def remember(self, drawn: bytes, column: int) -> None:
+        """Keep what tmux said of a prompt that was drawn whole."""
+        if len(self._known) >= REMEMBERED_PROMPTS:
+            self._known.pop(next(iter(self._known)))
+        self._known[drawn] = column
+        self._latest = (drawn, column)

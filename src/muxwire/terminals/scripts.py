@@ -1,0 +1,98 @@
+"""Scripts: code that is written to a file of ours and run in the tab's own shell, with its environment.
+
+The interpreter is chosen by a launcher that runs in the tab, because only there are the tab's PATH and its active
+virtual environment known. The launcher is one line of POSIX sh, so that every shell can run it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, final
+
+from muxwire.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+Language = Literal["python", "typescript", "javascript", "shell"]
+
+# The status of a shell that did not find a program (POSIX XCU 2.8.2), used likewise when no interpreter is there.
+NOT_FOUND = 127
+
+_FIRST_OF = 'for i in {names}; do command -v "$i" >/dev/null 2>&1 && exec "$i" "$@"; done; '
+# deno and bun run a file by a subcommand or plainly; node strips types from 22.6 behind a flag, from 23.6 without.
+_TYPESCRIPT = (
+    'command -v tsx >/dev/null 2>&1 && exec tsx "$@"; '
+    'command -v deno >/dev/null 2>&1 && exec deno run -A "$@"; '
+    'command -v bun >/dev/null 2>&1 && exec bun run "$@"; '
+    'node -e "process.exit(process.features.typescript ? 0 : 1)" 2>/dev/null && exec node "$@"; '
+    "node --experimental-strip-types -e 0 >/dev/null 2>&1 && exec node --experimental-strip-types "
+    '--disable-warning=ExperimentalWarning "$@"; '
+)
+_NONE = "echo 'muxwire: no interpreter for {language}: install one of {names}' >&2; exit 127"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    suffix: str
+    names: tuple[str, ...]
+    launcher: str
+
+
+def _kind(language: str, suffix: str, names: tuple[str, ...], launcher: str = "") -> _Kind:
+    launcher = launcher or _FIRST_OF.format(names=" ".join(names))
+    return _Kind(suffix, names, launcher + _NONE.format(language=language, names=", ".join(names)))
+
+
+_KINDS: dict[str, _Kind] = {
+    "python": _kind("python", ".py", ("python3", "python")),
+    # .mts: an ES module whatever package.json lies above it, so that import and top-level await work.
+    "typescript": _kind("typescript", ".mts", ("tsx", "deno", "bun", "node 22.6 or newer"), _TYPESCRIPT),
+    "javascript": _kind("javascript", ".mjs", ("node", "bun", "deno")),
+    "shell": _kind("shell", ".sh", ("bash", "sh")),
+}
+
+
+def script_name(language: str, script_id: str) -> str:
+    """The name of a script's file; InvalidArgument for a language that is not known."""
+    kind = _KINDS.get(language)
+    if kind is None:
+        raise InvalidArgument(f"{language!r} is not a language for scripts", remedy=f"use one of {', '.join(_KINDS)}")
+    return f"script-{script_id}{kind.suffix}"
+
+
+def script_command(language: Language, path: Path, args: Sequence[str], *, shell: str = "") -> str:
+    """The command line that runs the script at `path` in any POSIX-like shell, and in fish.
+
+    `shell` is the program of the tab's own shell, which runs scripts of language `shell`.
+    """
+    if any("\0" in argument for argument in args):
+        raise InvalidArgument("an argument of the script contains a NUL byte", remedy="leave it out")
+    words = [str(path), *args]
+    if language == "shell" and shell:
+        return _quoted([shell, *words])
+    return _quoted(["sh", "-c", _KINDS[language].launcher, "sh", *words])
+
+
+def _quoted(words: Sequence[str]) -> str:
+    # Single quotes hold everything in POSIX shells. fish reads a backslash in them before another and before a
+    # quote, so those are written outside of them, where all agree.
+    return " ".join(_quote(word) for word in words)
+
+
+def _quote(word: str) -> str:
+    if "\\" not in word:
+        return shlex.quote(word)
+    return "".join("\\\\" if piece == "\\" else shlex.quote(piece) for piece in _split(word))
+
+
+def _split(word: str) -> list[str]:
+    """The pieces of a word between its backslashes, and the backslashes."""
+    pieces = word.split("\\")
+    found = [pieces[0]]
+    for piece in pieces[1:]:
+        found += ["\\", piece]
+    return [piece for piece in found if piece]

@@ -1,0 +1,70 @@
+"""One pane's output as it arrives: ring buffer, log file and marks, all counted in the same absolute offsets."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.pane.marks import Mark, MarkScanner
+from muxwire.pane.ring import RingBuffer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muxwire.terminals.log import PaneLog
+
+# What a pane keeps in memory: the output of nearly every command, so that a result needs no disk. 200 tabs: 200 MiB.
+RING_CAPACITY = 1 << 20
+
+
+@final
+class PaneStream:
+    """Where the bytes of one pane go. `feed` is called by the client's reader and never waits."""
+
+    def __init__(self, log: PaneLog, on_mark: Callable[[Mark], None], *, start: int = 0) -> None:
+        self.ring = RingBuffer(RING_CAPACITY, start=start)
+        self.log = log
+        self.last_output = 0.0  # time.monotonic() of the newest byte
+        self._scanner = MarkScanner(start=start)
+        self._on_mark = on_mark
+        self._changed: anyio.Event | None = None
+
+    @property
+    def end(self) -> int:
+        """The offset of the next byte to come."""
+        return self.ring.end
+
+    def feed(self, data: bytes) -> None:
+        """Take the pane's next bytes."""
+        self.ring.append(data)
+        self.log.append(data)
+        for mark in self._scanner.feed(data):
+            self._on_mark(mark)
+        self.last_output = time.monotonic()
+        self.wake()
+
+    def wake(self) -> None:
+        """Wake everybody in `changed`: bytes came, or the pane's state did change."""
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
+
+    async def changed(self) -> None:
+        """Return when the next bytes have come, or the state of the pane has changed."""
+        if self._changed is None:
+            self._changed = anyio.Event()
+        await self._changed.wait()
+
+    async def read(self, begin: int, end: int) -> tuple[bytes, int]:
+        """Return the bytes from `begin` to `end`, and how many at the front no store holds any more.
+
+        The ring answers where it reaches back; what it gave up comes from the log.
+        """
+        if begin >= self.ring.start:
+            return self.ring.read(begin, end), 0
+        older_end = min(end, self.ring.start)
+        newer = self.ring.read(older_end, end)  # before the await: the ring moves on while the log is read
+        older = await self.log.read(begin, older_end)
+        return older + newer, (older_end - begin) - len(older)

@@ -1,0 +1,237 @@
+"""A tab: one window of ours, and what can be done in it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, final
+
+import anyio
+
+from muxwire.errors import TabUnavailable
+from muxwire.terminals import process
+from muxwire.terminals.close import end_pane
+from muxwire.terminals.environment import checked_environment, checked_folder
+from muxwire.terminals.execution import Execution, result_of
+from muxwire.terminals.folders import write_private
+from muxwire.terminals.results import ExecutionResult, ProcessStart, ProcessStop, State
+from muxwire.terminals.scripts import script_command, script_name
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muxwire.client.client import ControlClient
+    from muxwire.terminals.pane_state import PaneState
+    from muxwire.terminals.runner import Runner
+    from muxwire.terminals.scripts import Language
+    from muxwire.terminals.tab_book import TabBook
+
+OnTimeout = Literal["interrupt", "leave"]
+# Receives the bytes of output so far and the last line of it.
+OnProgress = Callable[[int, str], Awaitable[None]]
+
+DEFAULT_TIMEOUT = 10.0
+# What a progress report shows of the output: one line of a terminal.
+_PROGRESS_BYTES = 400
+
+
+@final
+class Tab:
+    """One window that muxwire made; get it from `Terminals.create_tab` or `Terminals.tab`."""
+
+    def __init__(
+        self,
+        *,
+        window_id: str,
+        pane_id: str,
+        name: str,
+        session: str,
+        log_path: Path,
+        pane: PaneState,
+        runner: Runner,
+        client: ControlClient,
+        book: TabBook,
+    ) -> None:
+        self.window_id = window_id
+        self.pane_id = pane_id
+        self.name = name
+        self.session = session
+        self.log_path = log_path
+        self.pane = pane
+        self.runner = runner
+        self.client = client
+        self._book = book
+
+    @property
+    def state(self) -> State:
+        """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
+        return self.pane.look()
+
+    @property
+    def cwd(self) -> str:
+        """The shell's folder as it said at its last prompt."""
+        return self.pane.cwd
+
+    @property
+    def next_byte(self) -> int:
+        """The offset of the next byte that the pane will write."""
+        return self.pane.stream.end
+
+    async def execute(
+        self,
+        command: str | bytes,
+        *,
+        timeout: float = DEFAULT_TIMEOUT,
+        strip_ansi: bool = False,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        on_timeout: OnTimeout = "interrupt",
+        wait: bool = True,
+        max_chars: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> ExecutionResult:
+        """Run `command` in the tab's shell and return exactly what it wrote, with its exit code.
+
+        The shell's state persists (`cd`, `export`, functions), unless `env` or `cwd` is given: then the command runs
+        apart. `timeout` is in seconds; at its end the command is interrupted, or left running with `on_timeout="leave"`.
+        `wait=False` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
+        Cancelling this call interrupts the command.
+
+        Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
+        """
+        body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
+        execution = await self._start(body, timeout, env, cwd)
+        if wait:
+            await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress)
+        return await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+
+    async def execute_script(
+        self,
+        language: Language,
+        code: str,
+        *,
+        args: Sequence[str] = (),
+        timeout: float = DEFAULT_TIMEOUT,
+        strip_ansi: bool = False,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        on_timeout: OnTimeout = "interrupt",
+        wait: bool = True,
+        max_chars: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> ExecutionResult:
+        """Write `code` to a private file and run it in the tab's shell, with its environment; else as `execute`.
+
+        The file is there for as long as the script may run; `script_path` of the result names it.
+        """
+        path = self.runner.folder / script_name(language, secrets.token_hex(4))
+        shell = self.pane.shell.name if self.pane.shell is not None else ""
+        command = script_command(language, path, args, shell=shell).encode("utf-8", "surrogateescape")
+        write_private(path, code.encode("utf-8", "surrogateescape"))
+        try:
+            execution = await self._start(command, timeout, env, cwd)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        execution.ends_with(lambda: path.unlink(missing_ok=True))
+        if wait:
+            await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress)
+        result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+        return replace(result, script_path=str(path))
+
+    async def _start(self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None) -> Execution:
+        variables = checked_environment(env or {})
+        folder = str(checked_folder(cwd, self.cwd)) if cwd is not None else None
+        execution = await self.runner.start(command, turn_timeout=max(timeout, 0.0), env=variables, cwd=folder)
+        self._book.remember(self, execution)
+        return execution
+
+    async def result(
+        self, execution: Execution, *, strip_ansi: bool = False, max_chars: int | None = None
+    ) -> ExecutionResult:
+        """What `execution` has to say since it was last asked."""
+        if execution.ending == "lost" and not execution.begin_time:
+            raise TabUnavailable(execution.note, state=self.state, remedy="read the tab's log, or create a new tab")
+        state: State = self.pane.look() if execution.running else ("dead" if self.pane.dead else "prompt")
+        return await result_of(execution, self.pane.stream, state, strip_ansi=strip_ansi, max_chars=max_chars)
+
+    async def _wait(
+        self, execution: Execution, timeout: float, *, on_timeout: OnTimeout, on_progress: OnProgress | None
+    ) -> None:
+        async def progress(running: Execution) -> None:
+            assert on_progress is not None
+            await on_progress(self._written(running), self._last_line(running))
+
+        try:
+            outcome = await self.runner.wait(execution, timeout, progress=progress if on_progress else None)
+        except anyio.get_cancelled_exc_class():
+            self._book.spawn(lambda: self.runner.interrupt(execution))
+            raise
+        if outcome == "timed_out":
+            execution.timed_out = True
+            if on_timeout == "interrupt":
+                await self.runner.interrupt(execution)
+                await self.runner.settled()
+        elif outcome == "interactive":
+            kind = self.pane.waits_for_input()
+            what = {"password": "a password (echo is off)", "line": "a line of input"}.get(kind, "keys")
+            execution.note = f"the program waits for {what}; it still runs: answer with send_keys, or stop_process"
+
+    def _written(self, execution: Execution) -> int:
+        return self.next_byte - execution.begin if execution.started else 0
+
+    def _last_line(self, execution: Execution) -> str:
+        if not execution.started:
+            return ""
+        end = self.next_byte
+        tail = self.pane.stream.ring.read(max(execution.begin, end - _PROGRESS_BYTES), end)
+        return tail.rstrip().rsplit(b"\n", 1)[-1].decode("utf-8", "replace")
+
+    async def start_process(
+        self,
+        command: str,
+        *,
+        append_newline: bool = True,
+        ready: str = "",
+        ready_regex: bool = False,
+        ready_timeout: float = 30.0,
+    ) -> ProcessStart:
+        """Start `command` and leave it running; wait for the text (or regex) `ready` if one is given.
+
+        With `append_newline=False` the text is only typed. Raises as `execute`, and InvalidArgument for a bad regex.
+        """
+        pattern = process.ready_pattern(ready, regex=ready_regex)
+        from_byte = self.next_byte
+        if append_newline:
+            await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, None, None)
+        else:
+            await self.runner.keyboard.type(command.encode())
+        is_ready = None
+        if pattern is not None:
+            is_ready = await process.wait_ready(self.pane, pattern, from_byte, ready_timeout)
+        return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=self.state)
+
+    async def stop_process(self, name: str = "SIGINT", *, grace: float = 2.0) -> ProcessStop:
+        """Stop what runs in the foreground: `name` first, after `grace` seconds each stronger signal up to SIGKILL.
+
+        InvalidArgument for a signal that is not one of SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGKILL.
+        """
+        return await process.stop(self.pane, self.runner, process.stopping_signal(name), grace)
+
+    async def close(self, *, force: bool = False) -> None:
+        """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given."""
+        if not force and not self.pane.dead:
+            state = self.state
+            if state not in ("prompt", "starting", "incomplete"):
+                raise TabUnavailable(
+                    f"something still runs in {self.window_id}",
+                    state=state,
+                    remedy="stop it first, or close with force",
+                )
+        await end_pane(self.pane, self.client, self.window_id)
+        self._book.retire(self, "the tab was closed")
+
+    async def reap(self) -> None:
+        """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
+        await self.close(force=True)

@@ -1,0 +1,232 @@
+"""The library's front door: one instance, its tabs, its logs. The tmux server starts when it is first needed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.protocol.events import UnlinkedWindowClose, UnlinkedWindowRenamed, WindowRenamed
+from muxwire.terminals.folders import Folders, folders_for
+from muxwire.terminals.logs import LogSource, find_log, read_chunk, read_tail
+from muxwire.terminals.tab_book import TabBook
+from muxwire.terminals.tab_list import list_tabs
+from muxwire.terminals.tab_maker import TabMaker, TabRequest
+from muxwire.terminals.targets import find_tab
+from muxwire.terminals.tmux_server import TmuxServer, open_server
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from anyio.abc import TaskGroup, TaskStatus
+
+    from muxwire.protocol.events import Event
+    from muxwire.terminals.results import ExecutionResult, LogChunk, LogTail, TabList
+    from muxwire.terminals.tab import Tab
+
+# tmux keeps every row of scrollback at about half a KiB: a million rows of one pane are 500 MB.
+HISTORY_LIMIT_MAX = 1_000_000
+
+
+@final
+class Terminals:
+    """One instance of muxwire; made by `open_terminals`."""
+
+    def __init__(self, folders: Folders, environ: Mapping[str, str], tasks: TaskGroup) -> None:
+        self.folders = folders
+        self.environ = environ
+        self._tasks = tasks
+        self._server: TmuxServer | None = None
+        self._starting = anyio.Lock()
+        self._stop = anyio.Event()
+        self._stopped = anyio.Event()
+        self._book = TabBook(tasks)
+        self._died = ""
+
+    # -- the server
+
+    async def server(self) -> TmuxServer:
+        """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
+        async with self._starting:
+            if self._server is None or self._server.client.closed:
+                await self._stop_server()
+                self._server = await self._tasks.start(self._run_server)
+            return self._server
+
+    async def _run_server(self, *, task_status: TaskStatus[TmuxServer]) -> None:
+        """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
+        self._stop, self._stopped = anyio.Event(), anyio.Event()
+        try:
+            async with open_server(
+                self.folders, self.environ, on_notification=self._on_notification, on_end=self._on_end
+            ) as server:
+                task_status.started(server)
+                await self._stop.wait()
+        finally:
+            self._stopped.set()
+
+    async def _stop_server(self) -> None:
+        if self._server is not None:
+            self._stop.set()
+            await self._stopped.wait()
+            self._server = None
+
+    def _on_notification(self, event: Event) -> None:
+        """Windows come and go at a person's hand too."""
+        match event:
+            # Not %window-close: that is also said when only another session lets go of the window.
+            case UnlinkedWindowClose(window) if window in self._book.open:
+                self._book.retire(self._book.open[window], "the window was closed")
+            case WindowRenamed(window, name) | UnlinkedWindowRenamed(window, name) if window in self._book.open:
+                self._book.open[window].name = name.decode("utf-8", "replace")
+            case _:
+                pass
+
+    def _on_end(self, reason: str) -> None:
+        """The connection is gone: nothing that waits may wait on."""
+        self._died = reason
+        self._book.retire_all(f"the tmux server ended: {reason}")
+
+    # -- tabs
+
+    async def create_tab(
+        self,
+        *,
+        name: str = "",
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        login: bool = False,
+        shell: str | None = None,
+        command: Sequence[str] | None = None,
+        session: str | None = None,
+        size: tuple[int, int] | None = None,
+    ) -> Tab:
+        """Open a tab with a shell in it, or with `command` (an argv) in its place.
+
+        `size` is (columns, rows). Raises InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError.
+        """
+        request = TabRequest.checked(
+            self.environ,
+            name=name,
+            cwd=cwd,
+            env=env or {},
+            login=login,
+            shell=shell,
+            command=command,
+            session=session,
+            size=size,
+        )
+        server = await self.server()
+        return await TabMaker(server, self.environ, self._book).make(request, secrets.token_hex(8))
+
+    async def list_tabs(self) -> TabList:
+        """Every tab, the closed ones of this server too, and every session with the number of its clients."""
+        client = self._server.client if self._server is not None and not self._server.client.closed else None
+        return await list_tabs(client, self._book.open, self._book.closed)
+
+    async def tab(self, target: str) -> Tab:
+        """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed."""
+        live = self._server is not None and not self._server.client.closed
+        client = self._server.client if live and self._server is not None else None
+        try:
+            tab = await find_tab(target, self._book.open, self._book.latest, client)
+        except NoSuchTarget:
+            if target in self._book.closed:
+                raise NoSuchTarget(
+                    f"tab {target} is closed{f' ({self._died})' if self._died else ''}",
+                    remedy="its log can still be read; create a new tab with create_tab",
+                ) from None
+            raise
+        self._book.latest = tab.window_id
+        return tab
+
+    async def close_tab(self, target: str, *, force: bool = False) -> None:
+        """Close a tab; a tab that is closed already stays closed. Raises as `Tab.close`, and NoSuchTarget."""
+        if target in self._book.closed:
+            return
+        tab = await self.tab(target)
+        await tab.close(force=force)
+
+    # -- commands
+
+    async def command_result(
+        self, command_id: str, *, wait: float = 0.0, strip_ansi: bool = False, max_chars: int | None = None
+    ) -> ExecutionResult:
+        """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget."""
+        tab, execution = self._book.command(command_id)
+        if wait > 0:
+            await tab.runner.wait(execution, wait)
+        return await tab.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+
+    # -- logs
+
+    async def read_logs(
+        self,
+        target: str,
+        *,
+        lines: int = 500,
+        strip_ansi: bool = False,
+        grep: str = "",
+        before: int = 0,
+        after: int = 0,
+    ) -> LogTail:
+        """The last `lines` lines that the pane showed, also of a closed tab. NoSuchTarget, InvalidArgument."""
+        source = await self._log_source(target)
+        return await read_tail(source, lines=lines, strip_ansi=strip_ansi, grep=grep, before=before, after=after)
+
+    async def stream_logs(
+        self, target: str, *, from_byte: int = 0, max_bytes: int = 65536, strip_ansi: bool = False, wait: float = 0.0
+    ) -> LogChunk:
+        """A piece of the log from an offset on; waits up to `wait` seconds if nothing is there yet. NoSuchTarget."""
+        source = await self._log_source(target)
+        return await read_chunk(source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=strip_ansi, wait=wait)
+
+    async def _log_source(self, target: str) -> LogSource:
+        """The log of a tab that is open, closed, or of an earlier life of the server."""
+        tab = self._book.open.get(target) or self._book.closed.get(target)
+        if tab is None:
+            try:
+                tab = await self.tab(target)
+            except NoSuchTarget:
+                return find_log(self.folders, target)
+        return LogSource(tab.log_path, tab)
+
+    async def set_history_limit(self, limit: int) -> None:
+        """Set how many rows of scrollback tmux keeps for tabs made from now on; InvalidArgument out of range."""
+        if not 0 <= limit <= HISTORY_LIMIT_MAX:
+            raise InvalidArgument(f"history limit {limit} is out of range", remedy=f"use 0 to {HISTORY_LIMIT_MAX}")
+        server = await self.server()
+        await server.client.command("set-option", "-g", "history-limit", str(limit))
+
+    async def aclose(self) -> None:
+        """End the instance: every process in its tabs, its tmux server, its connection. Logs stay."""
+        with anyio.CancelScope(shield=True):
+            async with self._starting:
+                await self._stop_server()
+        self._book.retire_all("the instance was closed")
+        self.folders.remove_transient()
+
+
+@asynccontextmanager
+async def open_terminals(
+    *, state_dir: str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None
+) -> AsyncIterator[Terminals]:
+    """Open an instance of your own; it starts its tmux server when a tab is first made, and ends it with you.
+
+    `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
+    """
+    environ = dict(os.environ if environ is None else environ)
+    instance = f"e{os.getpid()}-{secrets.token_hex(3)}"
+    folders = folders_for(instance, environ, state_dir=Path(state_dir) if state_dir is not None else None)
+    async with anyio.create_task_group() as tasks:
+        terminals = Terminals(folders, environ, tasks)
+        try:
+            yield terminals
+        finally:
+            await terminals.aclose()
+            tasks.cancel_scope.cancel()
