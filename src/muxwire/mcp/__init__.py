@@ -1,0 +1,19 @@
+"""The MCP face: tools over stdio for agents.
+
+General layout, lower floors first; each module imports only those above it:
+
+  arguments, schemas      what a tool takes and gives, as pydantic models and JSON Schemas
+  progress                a waiting call tells its client that it is alive
+  registry                tools: listed once, checked, called, filtered
+  tools/                  one module per subject: parse, one call into the library, shape the result
+  failures                every error as two lines that a model can act on
+  instance                the one Terminals of a server, opened by the first call that needs it
+  lines, wire, discovery  newline-delimited JSON-RPC over the two standard descriptors
+  server                  all of it together: `serve`
+"""
+
+from __future__ import annotations
+
+from muxwire.mcp.server import serve as serve
+
+__all__ = ("serve",)

@@ -1,0 +1,59 @@
+"""A waiting call tells its client that it is alive: how long, how many bytes, the last line."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar, final
+
+import anyio
+
+T = TypeVar("T")
+
+# Clients end a silent call after 30 s to 5 min, and the contract promises a word at least every 5 s.
+INTERVAL_SECONDS = 3.0
+
+# Claude Code shows at most 200 characters of a message; the counts before the line need some of them.
+MAX_LINE_CHARS = 160
+
+Send = Callable[[float, str], Awaitable[None]]
+
+
+@final
+class Progress:
+    """Progress of one call; silent, and free, unless the client asked with a progress token."""
+
+    __slots__ = ("_last_line", "_send", "_size")
+
+    def __init__(self, send: Send | None) -> None:
+        self._send = send
+        self._size = -1
+        self._last_line = ""
+
+    async def note(self, size: int, last_line: str) -> None:
+        """Take the newest state of the output; sent with the next report."""
+        self._size = size
+        self._last_line = last_line
+
+    async def during(self, work: Awaitable[T]) -> T:
+        """Await `work`, reporting until it ends."""
+        if self._send is None:
+            return await work
+        async with anyio.create_task_group() as reporting:
+            reporting.start_soon(self._report, self._send)
+            result = await work
+            reporting.cancel_scope.cancel()
+        return result
+
+    async def _report(self, send: Send) -> None:
+        started = anyio.current_time()
+        while True:
+            await anyio.sleep(INTERVAL_SECONDS)
+            elapsed = anyio.current_time() - started
+            # The specification wants a value that only grows; bytes do not while a command is silent.
+            await send(round(elapsed, 1), self._message(elapsed))
+
+    def _message(self, elapsed: float) -> str:
+        if self._size < 0:
+            return f"waiting, {elapsed:.0f} s"
+        line = self._last_line[-MAX_LINE_CHARS:]
+        return f"{elapsed:.0f} s, {self._size} bytes: {line}" if line else f"{elapsed:.0f} s, {self._size} bytes"

@@ -1,0 +1,128 @@
+"""Tools as values: declared by a decorator, listed once, filtered by toolset, called with checked arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, final, get_args
+
+from mcp import types
+
+from muxwire.errors import InvalidArgument
+from muxwire.mcp.arguments import Arguments
+from muxwire.mcp.schemas import Schema, input_schema
+
+if TYPE_CHECKING:
+    from muxwire.mcp.progress import Progress
+    from muxwire.terminals.terminals import Terminals
+
+A = TypeVar("A", bound=Arguments)
+Result = Mapping[str, Any]
+Toolset = Literal["core", "screen", "scripts", "ops"]
+
+TOOLSETS: tuple[str, ...] = get_args(Toolset)
+
+# Claude Code moves results of over 50,000 characters into a file; a reader of logs asked for what it gets.
+LARGE_RESULT: Mapping[str, int] = {"anthropic/maxResultSizeChars": 200_000}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a handler may use besides its arguments."""
+
+    terminals: Terminals
+    progress: Progress
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """MCP's annotations, said where the specification's default would be more alarming than the truth."""
+
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    open_world: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tool(Generic[A]):
+    """One tool: its contract and its handler."""
+
+    name: str
+    description: str
+    arguments: type[A]
+    returns: Schema
+    hints: Hints
+    toolset: Toolset
+    large_result: bool
+    run: Callable[[Call, A], Awaitable[Result]]
+
+    def validated(self, given: Mapping[str, object]) -> A:
+        """Return the arguments, checked; raises pydantic's ValidationError."""
+        fields = self.arguments.model_fields
+        names = {field.alias or name for name, field in fields.items()}
+        # Some clients send null for everything that a model left out.
+        return self.arguments.model_validate({k: v for k, v in given.items() if v is not None or k not in names})
+
+    def definition(self) -> types.Tool:
+        """Return the tool as `tools/list` shows it."""
+        return types.Tool(
+            name=self.name,
+            description=self.description,
+            input_schema=input_schema(self.arguments),
+            output_schema=self.returns,
+            annotations=types.ToolAnnotations(
+                read_only_hint=self.hints.read_only,
+                destructive_hint=None if self.hints.read_only else self.hints.destructive,
+                idempotent_hint=self.hints.idempotent or None,
+                open_world_hint=self.hints.open_world,
+            ),
+            _meta=dict(LARGE_RESULT) if self.large_result else None,
+        )
+
+
+AnyTool = Tool[Any]
+
+
+def tool(
+    arguments: type[A], *, returns: Schema, hints: Hints, toolset: Toolset = "core", large_result: bool = False
+) -> Callable[[Callable[[Call, A], Awaitable[Result]]], Tool[A]]:
+    """Make a tool of a handler: the function's name is the tool's, its docstring the description."""
+
+    def declare(run: Callable[[Call, A], Awaitable[Result]]) -> Tool[A]:
+        description = " ".join((run.__doc__ or "").split())
+        return Tool(run.__name__, description, arguments, returns, hints, toolset, large_result, run)
+
+    return declare
+
+
+def select(
+    tools: Iterable[AnyTool], *, toolsets: Iterable[str] | None = None, read_only: bool = False
+) -> list[AnyTool]:
+    """Return the tools of the named toolsets (all if None), only those that change nothing if `read_only`."""
+    wanted = set(TOOLSETS if toolsets is None else toolsets)
+    if unknown := sorted(wanted.difference(TOOLSETS)):
+        raise InvalidArgument(
+            f"no toolset {', '.join(map(repr, unknown))}", remedy=f"Choose from {', '.join(TOOLSETS)}."
+        )
+    return [tool for tool in tools if tool.toolset in wanted and (tool.hints.read_only or not read_only)]
+
+
+@final
+class Catalogue:
+    """The tools of one server, in a fixed order: clients cache the list, models the prompt made of it."""
+
+    def __init__(self, tools: Iterable[AnyTool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    def __getitem__(self, name: str) -> AnyTool:
+        return self._tools[name]
+
+    @cached_property
+    def listing(self) -> types.ListToolsResult:
+        """The answer to `tools/list`, built at the first request: start-up does not pay for it."""
+        return types.ListToolsResult(tools=[tool.definition() for tool in self._tools.values()])

@@ -1,0 +1,70 @@
+"""A server on the standard descriptors, and every way of ending it."""
+
+from __future__ import annotations
+
+import asyncio  # only to name the running loop, which the wire needs
+import os
+import signal
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from muxwire.mcp.descriptors import STDIN, STDOUT, is_pipe, on_ending_signal, private_wire
+from muxwire.mcp.discovery import Discovery
+from muxwire.mcp.wire import open_wire
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+
+
+async def run_on_stdio(server: Server[Any]) -> None:
+    """Serve until stdin ends, stdout is closed, or a signal says so; the server's lifespan is left in order."""
+    loop = _running_loop()
+    if loop is not None and is_pipe(STDIN) and is_pipe(STDOUT):
+        with private_wire() as (reading, writing):
+            await run_on_wire(server, loop, reading, writing)
+    else:
+        await _run_on_anything(server, loop)
+
+
+async def run_on_wire(server: Server[Any], loop: asyncio.AbstractEventLoop, reading: int, writing: int) -> None:
+    """Serve on two non-blocking descriptors, pipes or sockets."""
+    with (
+        open_wire(reading, writing, Discovery(server).answer) as (reader, writer),
+        on_ending_signal(loop, lambda _number: reader.end()),
+    ):
+        await server.run(reader, writer, server.create_initialization_options())
+        await writer.flush()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:  # trio
+        return None
+
+
+async def _run_on_anything(server: Server[Any], loop: asyncio.AbstractEventLoop | None) -> None:
+    """Serve through the SDK's threads: terminals and files cannot be awaited.
+
+    A thread that reads a terminal cannot be stopped. So after a signal the lifespan is left in order, and then
+    the process dies of that signal as if it had never been caught.
+    """
+    caught: list[int] = []
+    async with stdio_server() as (read_stream, write_stream):
+        with anyio.CancelScope() as serving:
+
+            def end(number: int) -> None:
+                caught.append(number)
+                serving.cancel()
+
+            options = server.create_initialization_options()
+            if loop is None:
+                await server.run(read_stream, write_stream, options)
+            else:
+                with on_ending_signal(loop, end):
+                    await server.run(read_stream, write_stream, options)
+        if caught:
+            signal.signal(caught[0], signal.SIG_DFL)
+            os.kill(os.getpid(), caught[0])

@@ -1,0 +1,92 @@
+"""Tools that read what tabs have shown."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from pydantic import Field
+
+from muxwire.mcp.arguments import Arguments, Count, InTab, Milliseconds, seconds
+from muxwire.mcp.registry import Call, Hints, Result, tool
+from muxwire.mcp.schemas import BOOLEAN, INTEGER, STRING, object_of
+from muxwire.mcp.tools.tabs import SUCCESS
+
+# As many lines as a model reads with profit.
+DEFAULT_LINES = 500
+
+# What a pipe holds: one read of a busy log.
+DEFAULT_MAX_BYTES = 65_536
+
+
+class ReadLogs(InTab):
+    """What `read_logs_from_tab` takes."""
+
+    lines: Annotated[int, Field(ge=1)] = DEFAULT_LINES
+    strip_ansi: bool = False
+    grep: str = Field(default="", description="regex: only lines with a match")
+    before: Count = Field(default=0, description="lines before each match")
+    after: Count = 0
+
+
+class StreamLogs(InTab):
+    """What `stream_logs_from_tab` takes."""
+
+    from_byte: Count = 0
+    max_bytes: Annotated[int, Field(ge=1)] = DEFAULT_MAX_BYTES
+    strip_ansi: bool = False
+    wait_ms: Milliseconds = Field(default=0, description="for more output")
+
+
+class SetHistoryLimit(Arguments):
+    """What `set_history_limit` takes."""
+
+    limit: Count
+
+
+@tool(
+    ReadLogs,
+    returns=object_of({"content": STRING, "returned_lines": INTEGER, "truncated": BOOLEAN, "next_byte": INTEGER}),
+    hints=Hints(read_only=True, idempotent=True),
+    large_result=True,
+)
+async def read_logs_from_tab(call: Call, given: ReadLogs) -> Result:
+    """Read the last lines that a tab showed, also of a closed one. Go on from next_byte with stream_logs_from_tab."""
+    tail = await call.terminals.read_logs(
+        given.window_id,
+        lines=given.lines,
+        strip_ansi=given.strip_ansi,
+        grep=given.grep,
+        before=given.before,
+        after=given.after,
+    )
+    return asdict(tail)
+
+
+@tool(
+    StreamLogs,
+    returns=object_of({"chunk": STRING, "next_byte": INTEGER, "eof": BOOLEAN, "closed": BOOLEAN, "dropped": INTEGER}),
+    hints=Hints(read_only=True, idempotent=True),
+    large_result=True,
+)
+async def stream_logs_from_tab(call: Call, given: StreamLogs) -> Result:
+    """Read a tab's output from a byte offset on; pass next_byte as the next from_byte. eof: no more yet;
+    closed: never more; dropped: bytes before chunk that are lost.
+    """
+    chunk = await call.progress.during(
+        call.terminals.stream_logs(
+            given.window_id,
+            from_byte=given.from_byte,
+            max_bytes=given.max_bytes,
+            strip_ansi=given.strip_ansi,
+            wait=seconds(given.wait_ms),
+        )
+    )
+    return asdict(chunk)
+
+
+@tool(SetHistoryLimit, returns=SUCCESS, hints=Hints(idempotent=True))
+async def set_history_limit(call: Call, given: SetHistoryLimit) -> Result:
+    """Set how many lines of scrollback new tabs keep on screen. Logs are not affected."""
+    await call.terminals.set_history_limit(given.limit)
+    return {"success": True}

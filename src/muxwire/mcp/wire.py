@@ -1,0 +1,337 @@
+"""Newline-delimited JSON-RPC over two descriptors, as the streams that the SDK's server reads and writes.
+
+The SDK's own stdio hands every line through worker threads and queues (more than half of a call's time), dies
+of SIGTERM without closing anything, and hangs on SIGINT or a closed stdout. Here the event loop reads and writes
+the descriptors itself, in the task that wants the message, and every end is one path: `WireReader.end`.
+"""
+
+from __future__ import annotations
+
+import asyncio  # callbacks that stay registered for a descriptor's readiness have no anyio counterpart
+import json
+import logging
+import os
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, Self, final
+
+import anyio
+from mcp import types
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from muxwire.mcp.descriptors import is_same, peer_is_gone
+from muxwire.mcp.lines import LineBuffer, LineTooLong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+log = logging.getLogger(__name__)
+
+# One line is one message; the largest honest one is a script of some megabytes.
+MAX_LINE_BYTES = 64 << 20
+
+# A pipe holds at most 1 MiB on Linux.
+READ_BYTES = 1 << 20
+
+# Requests read ahead of their handling; beyond this the client's pipe fills up and the client waits.
+MAX_READ_AHEAD_BYTES = 16 << 20
+
+# Answers waiting for a slow client; beyond this, calls wait before they answer and no new ones begin.
+HIGH_WATER_BYTES = 1 << 20
+
+# `printf REQUESTS | muxwire serve` closes stdin at once and still wants the answers, but a client that
+# closes stdin to end us waits only about 2 s in all.
+EOF_GRACE_SECONDS = 0.5
+
+# For the last answers to reach a client that still reads.
+FLUSH_SECONDS = 0.3
+
+Reply = types.JSONRPCResponse | types.JSONRPCError
+EarlyAnswer = Callable[[types.JSONRPCRequest], Reply | None]
+
+
+class _Stream:
+    """What the SDK asks of both streams."""
+
+    async def aclose(self) -> None:
+        """Nothing is owned: the descriptors belong to whoever opened them."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class Listener(Protocol):
+    """Whom the writer tells."""
+
+    def wake(self) -> None:
+        """There is room again, or a request was answered."""
+
+    def end(self) -> None:
+        """Nobody reads what we write any more."""
+
+
+@final
+class WireWriter(_Stream):
+    """Writes at once when the pipe has room; keeps the rest and makes callers wait, never the event loop."""
+
+    def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
+        self.unanswered: set[types.RequestId] = set()
+        self.listener: Listener | None = None
+        self._fd = fd
+        self._loop = loop
+        self._backlog = bytearray()
+        self._empty = asyncio.Event()
+        self._room = asyncio.Event()
+        self._room.set()
+        self._in_a_hurry = False
+        self._lost = False
+
+    @property
+    def congested(self) -> bool:
+        """Whether the client is so far behind that nothing new should begin."""
+        return not self._room.is_set()
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Write one message; returns when the client is not too far behind."""
+        self.send_nowait(item.message)
+        if not self._room.is_set():
+            await self._room.wait()
+
+    def send_nowait(self, message: types.JSONRPCMessage) -> None:
+        """Write one message, or keep what does not fit into the pipe."""
+        self._write(_encoded(message))
+        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id is not None:
+            self.unanswered.discard(message.id)
+            self._tell()
+
+    def hurry(self) -> None:
+        """Stop making callers wait: the server ends, and what they have to say is short."""
+        self._in_a_hurry = True
+        self._room.set()
+
+    async def flush(self) -> None:
+        """Wait until all is written, for FLUSH_SECONDS at most."""
+        with anyio.move_on_after(FLUSH_SECONDS, shield=True):
+            while self._backlog:
+                self._empty.clear()
+                await self._empty.wait()
+
+    def lose(self) -> None:
+        """Nobody reads any more: drop everything and end."""
+        self.close()
+        self.hurry()
+        if self.listener is not None:
+            self.listener.end()
+
+    def close(self) -> None:
+        """Write nothing more."""
+        self._lost = True
+        self._backlog.clear()
+        self._empty.set()
+        self._loop.remove_writer(self._fd)
+
+    def _write(self, line: bytes) -> None:
+        if self._lost:
+            return
+        self._backlog += line
+        if len(self._backlog) == len(line):  # nothing was waiting: most lines leave right here
+            self._write_backlog()
+            if self._backlog:
+                self._loop.add_writer(self._fd, self._write_backlog)
+        if len(self._backlog) > HIGH_WATER_BYTES and not self._in_a_hurry:
+            self._room.clear()
+
+    def _write_backlog(self) -> None:
+        try:
+            written = os.write(self._fd, self._backlog)
+        except BlockingIOError:
+            return
+        except OSError:
+            self.lose()
+            return
+        del self._backlog[:written]
+        if not self._backlog:
+            self._empty.set()
+            self._loop.remove_writer(self._fd)
+        if self.congested and len(self._backlog) <= HIGH_WATER_BYTES:
+            self._room.set()
+            self._tell()
+
+    def _tell(self) -> None:
+        if self.listener is not None:
+            self.listener.wake()
+
+
+@final
+class WireReader(_Stream):
+    """Reads requests as they come; ends at EOF, at `end`, and when nobody reads our answers."""
+
+    def __init__(
+        self, fd: int, loop: asyncio.AbstractEventLoop, writer: WireWriter, answer_early: EarlyAnswer | None = None
+    ) -> None:
+        self._fd = fd
+        self._loop = loop
+        self._writer = writer
+        self._answer_early = answer_early
+        self._lines = LineBuffer(MAX_LINE_BYTES)
+        self._news = asyncio.Event()
+        self._paused = False
+        self._eof = False
+        self._ended = False
+
+    def wake(self) -> None:
+        """Look again: room for answers, or the last answer was given."""
+        self._news.set()
+
+    def end(self) -> None:
+        """End the stream now, whatever is still unread: the one path of every shutdown."""
+        self._ended = True
+        self._writer.hurry()
+        self._news.set()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def receive(self) -> SessionMessage:
+        """Return the next message for the server; raises EndOfStream at the end."""
+        while True:
+            message = self._taken(await self._next_line())
+            if message is not None:
+                return SessionMessage(message)
+
+    async def _next_line(self) -> bytes:
+        while not self._ended:
+            if not self._writer.congested:
+                line = self._buffered_line()
+                if line is not None:
+                    return line
+                if self._eof and not self._writer.unanswered:
+                    break
+            self._news.clear()
+            await self._news.wait()
+        raise anyio.EndOfStream
+
+    def _buffered_line(self) -> bytes | None:
+        try:
+            line = self._lines.next_line()
+        except LineTooLong:
+            self._refuse(types.INVALID_REQUEST, f"Message longer than {MAX_LINE_BYTES} bytes")
+            return b""
+        if self._paused and len(self._lines) < MAX_READ_AHEAD_BYTES:
+            self._paused = False
+            self.start()
+        return line
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._loop.add_reader(self._fd, self._on_readable)
+
+    def close(self) -> None:
+        """Read nothing more."""
+        self._loop.remove_reader(self._fd)
+
+    def _on_readable(self) -> None:
+        try:
+            data = os.read(self._fd, READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        self._lines.feed(data or b"\n")  # a last line may lack its end
+        if not data:
+            self.close()
+            self._eof = True
+            self._loop.call_later(EOF_GRACE_SECONDS, self.end)
+        elif len(self._lines) > MAX_READ_AHEAD_BYTES and self._lines.has_line():
+            self._paused = True
+            self.close()
+        self._news.set()
+
+    def _taken(self, line: bytes) -> types.JSONRPCMessage | None:
+        """Parse one line; None if it is blank, was answered here, or is no message (then that is the answer)."""
+        if not line or line.isspace():
+            return None
+        try:
+            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValidationError:
+            self._refuse(*_what_is_wrong_with(line))
+            return None
+        match message:
+            case types.JSONRPCRequest():
+                early = self._answer_early(message) if self._answer_early is not None else None
+                if early is not None:
+                    self._writer.send_nowait(early)
+                    return None
+                self._writer.unanswered.add(message.id)
+            case types.JSONRPCNotification(
+                method="notifications/cancelled", params={"requestId": str() | int() as id_}
+            ):
+                self._writer.unanswered.discard(id_)  # a cancelled request is never answered
+        return message
+
+    def _refuse(self, code: int, message: str, request_id: types.RequestId | None = None) -> None:
+        error = types.ErrorData(code=code, message=message)
+        self._writer.send_nowait(types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
+
+
+@contextmanager
+def open_wire(
+    reading: int, writing: int, answer_early: EarlyAnswer | None = None
+) -> Iterator[tuple[WireReader, WireWriter]]:
+    """Yield the streams of two non-blocking descriptors, for the time of the block."""
+    loop = asyncio.get_running_loop()
+    writer = WireWriter(writing, loop)
+    reader = WireReader(reading, loop, writer, answer_early)
+    writer.listener = reader
+
+    def on_lost_reader() -> None:
+        loop.remove_reader(writing)
+        if peer_is_gone(writing):
+            writer.lose()
+
+    reader.start()
+    if not is_same(reading, writing):  # else one socket serves both directions, and its end is the reader's EOF
+        loop.add_reader(writing, on_lost_reader)
+    try:
+        yield reader, writer
+    finally:
+        reader.close()
+        writer.close()
+        loop.remove_reader(writing)
+
+
+def _what_is_wrong_with(line: bytes) -> tuple[int, str, types.RequestId | None]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return types.PARSE_ERROR, "Parse error: not JSON", None
+    if isinstance(value, list):
+        return types.INVALID_REQUEST, "Batches are not supported: send one message per line", None
+    given = value.get("id") if isinstance(value, dict) else None
+    usable = isinstance(given, str | int) and not isinstance(given, bool)
+    return types.INVALID_REQUEST, "Not a JSON-RPC 2.0 message", given if usable else None
+
+
+def _encoded(message: types.JSONRPCMessage) -> bytes:
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    except ValueError:  # pydantic's: a lone surrogate, say
+        # One answer that cannot be said must not take the connection with it.
+        log.exception("a message could not be encoded")
+        if not isinstance(message, types.JSONRPCResponse):
+            return b""
+        data = types.ErrorData(code=types.INTERNAL_ERROR, message="The result could not be encoded")
+        return _encoded(types.JSONRPCError(jsonrpc="2.0", id=message.id, error=data))

@@ -1,0 +1,167 @@
+"""A library in memory: the face of Terminals and Tab, without tmux, that tells what was asked of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+
+from muxwire.errors import InstanceUnavailable, NoSuchTarget, TabUnavailable
+from muxwire.terminals.results import (
+    ExecutionResult,
+    LogChunk,
+    LogTail,
+    ProcessStart,
+    ProcessStop,
+    SessionInfo,
+    TabInfo,
+    TabList,
+)
+
+if TYPE_CHECKING:
+    from muxwire.terminals.terminals import Terminals
+
+Note = Callable[[str], object]
+
+
+@dataclass
+class FakeTab:
+    """A tab whose commands are small acts of the fake."""
+
+    window_id: str
+    note: Note
+    name: str = "work"
+    pane_id: str = "%1"
+    session: str = "hub"
+    log_path: str = "/logs/pane-@1.log"
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    running: int = 0
+    together: anyio.Event = field(default_factory=anyio.Event)
+
+    async def execute(self, command: str, **options: Any) -> ExecutionResult:
+        self.asked.append({"command": command, **options})
+        return self._result(await self._act(command, options))
+
+    async def execute_script(self, language: str, code: str, **options: Any) -> ExecutionResult:
+        self.asked.append({"language": language, "code": code, **options})
+        return replace(self._result(code), script_path="/tmp/script.py")
+
+    async def _act(self, command: str, options: Mapping[str, Any]) -> str:
+        match command.split():
+            case ["forever"]:
+                await self._forever(options)
+            case ["together", count]:  # ends when `count` of them run at once
+                self.running += 1
+                if self.running == int(count):
+                    self.together.set()
+                await self.together.wait()
+            case ["noise"]:
+                print("printed by a tool", flush=True)
+                subprocess.run(["sh", "-c", "echo echoed by a child; cat"], check=True)
+            case ["big", count]:
+                return "é\x1b[1m\n" * int(count)
+            case ["crash"]:
+                raise ZeroDivisionError("secret detail")
+            case ["busy"]:
+                raise TabUnavailable("@1 is busy\nwith make", state="busy")
+            case ["grouped"]:
+                raise ExceptionGroup("tasks", [NoSuchTarget("no window @9", remedy="look again")])
+            case ["surrogate"]:
+                return os.fsdecode(b"caf\xe9")
+        return command
+
+    async def _forever(self, options: Mapping[str, Any]) -> None:
+        self.note("began")
+        await options["on_progress"](12, "compiling x.c")
+        try:
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class():
+            self.note("interrupted")
+            raise
+
+    def _result(self, output: str) -> ExecutionResult:
+        note = "it still runs" if output == "note" else ""
+        return ExecutionResult("c1", output, 0, False, 1.23456, "prompt", "/tmp", 10, 20, note=note)
+
+    async def start_process(self, command: str, **options: Any) -> ProcessStart:
+        self.asked.append({"command": command, **options})
+        return ProcessStart(started=True, from_byte=5, ready=None, state="running")
+
+    async def stop_process(self, name: str, *, grace: float) -> ProcessStop:
+        self.asked.append({"signal": name, "grace": grace})
+        return ProcessStop(success=True, signal_sent=name, exit_code=130, state="prompt")
+
+
+@dataclass
+class FakeTerminals:
+    """One tab, `@1`, that is always there."""
+
+    note: Note
+    asked: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.only = FakeTab("@1", self.note)
+
+    async def tab(self, target: str) -> FakeTab:
+        if target not in {"@1", "%1", ".", "work"}:
+            raise NoSuchTarget(f"no window {target!r}")
+        return self.only
+
+    async def create_tab(self, **options: Any) -> FakeTab:
+        self.asked.append(options)
+        return self.only
+
+    async def close_tab(self, target: str, *, force: bool) -> None:
+        self.asked.append({"target": target, "force": force})
+
+    async def list_tabs(self) -> TabList:
+        tab = TabInfo("@1", "work", True, "%1", "hub", "prompt", "bash", "/tmp", "/logs/pane-@1.log", 7, False)
+        return TabList((tab,), (SessionInfo("hub", 1, 0),))
+
+    async def command_result(self, command_id: str, **options: Any) -> ExecutionResult:
+        self.asked.append({"command_id": command_id, **options})
+        return ExecutionResult(command_id, "", None, False, 0.0, "running", "/tmp", 0, 0, running=True)
+
+    async def read_logs(self, target: str, **options: Any) -> LogTail:
+        self.asked.append({"target": target, **options})
+        return LogTail("a\nb\n", 2, False, 4)
+
+    async def stream_logs(self, target: str, **options: Any) -> LogChunk:
+        self.asked.append({"target": target, **options})
+        return LogChunk("a", 1, True, False, 0)
+
+    async def set_history_limit(self, limit: int) -> None:
+        self.asked.append({"limit": limit})
+
+
+@dataclass
+class Opener:
+    """What `serve` is given: counts openings, and can refuse the first ones."""
+
+    note: Note
+    refuse: int = 0
+    slow_close: bool = False
+    commands: Sequence[str] = ()
+    terminals: FakeTerminals | None = None
+
+    def __call__(self) -> AbstractAsyncContextManager[Terminals]:
+        return cast("AbstractAsyncContextManager[Terminals]", self._open())
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[FakeTerminals]:
+        if self.refuse:
+            self.refuse -= 1
+            raise InstanceUnavailable("the state folder cannot be written")
+        self.terminals = FakeTerminals(self.note)
+        self.note("opened")
+        try:
+            yield self.terminals
+        finally:
+            with anyio.CancelScope(shield=not self.slow_close):
+                await anyio.sleep(3600 if self.slow_close else 0)
+                self.note("closed")

@@ -1,0 +1,364 @@
+"""Calls as a client sees them: arguments, results, errors, progress, cancellation, filters."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.types import CallToolResult, TextContent
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+import muxwire.mcp.progress
+from muxwire.errors import InvalidArgument
+from muxwire.mcp.instance import LazyTerminals
+from muxwire.mcp.registry import select
+from muxwire.mcp.server import build_server
+from muxwire.mcp.tools import TOOLS
+from tests.mcp.fake_terminals import FakeTerminals, Opener
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 10
+
+
+class Session:
+    """A client in this process, the events that the library saw, and the library."""
+
+    def __init__(self, client: Client, opener: Opener, events: list[str]) -> None:
+        self.client = client
+        self.opener = opener
+        self.events = events
+
+    @property
+    def library(self) -> FakeTerminals:
+        assert self.opener.terminals is not None
+        return self.opener.terminals
+
+    async def call(self, tool: str, **arguments: Any) -> CallToolResult:
+        with anyio.fail_after(DEADLINE):
+            return await self.client.call_tool(tool, arguments)
+
+    async def until(self, event: str) -> None:
+        with anyio.fail_after(DEADLINE):
+            while event not in self.events:
+                await anyio.lowlevel.checkpoint()
+
+
+def text_of(result: CallToolResult) -> str:
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+@pytest.fixture(params=["auto", "legacy"])
+async def session(request: pytest.FixtureRequest) -> AsyncIterator[Session]:
+    events: list[str] = []
+    opener = Opener(events.append)
+    async with Client(build_server(opener), mode=request.param) as client:
+        yield Session(client, opener, events)
+
+
+async def test_every_tool_returns_the_same_object_as_text_and_as_structure(session: Session) -> None:
+    calls: dict[str, dict[str, Any]] = {
+        "create_tab": {},
+        "list_tabs": {},
+        "close_tab": {"window_id": "@1"},
+        "execute_command": {"window_id": "@1", "command": "echo é"},
+        "command_result": {"command_id": "c1"},
+        "execute_script": {"window_id": "@1", "language": "python", "code": "1"},
+        "start_process": {"window_id": "@1", "command": "x"},
+        "stop_process": {"window_id": "@1"},
+        "read_logs_from_tab": {"window_id": "@1"},
+        "stream_logs_from_tab": {"window_id": "@1"},
+        "set_history_limit": {"limit": 5},
+    }
+    tools = {tool.name: tool for tool in (await session.client.list_tools()).tools}
+    assert calls.keys() == tools.keys()
+    for name, arguments in calls.items():
+        result = await session.call(name, **arguments)
+        text = text_of(result)
+        assert not result.is_error, text
+        assert json.loads(text) == result.structured_content
+        assert text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+        schema = tools[name].output_schema or {}
+        named = set(schema["properties"])
+        if "also all of execute_command" in schema.get("description", ""):
+            named |= set((tools["execute_command"].output_schema or {})["properties"])
+        assert set(result.structured_content or {}) <= named
+
+
+async def test_defaults_and_units_at_the_edge(session: Session) -> None:
+    await session.call("execute_command", window_id="@1", command="true")
+    [asked] = session.library.only.asked
+    del asked["on_progress"]
+    assert asked == {
+        "command": "true",
+        "timeout": 10.0,
+        "strip_ansi": False,
+        "env": None,
+        "cwd": None,
+        "on_timeout": "interrupt",
+        "wait": True,
+        "max_chars": 8000,
+    }
+    given = {"timeout_ms": 1500, "async": True, "env": {"A": "1"}, "cwd": "/", "on_timeout": "leave", "max_chars": 9}
+    await session.call("execute_command", window_id="%1", command="true", strip_ansi=True, **given)
+    asked = session.library.only.asked[-1]
+    assert (asked["timeout"], asked["wait"], asked["env"], asked["cwd"]) == (1.5, False, {"A": "1"}, "/")
+    assert (asked["on_timeout"], asked["max_chars"], asked["strip_ansi"]) == ("leave", 9, True)
+
+
+async def test_the_other_defaults(session: Session) -> None:
+    await session.call("create_tab", size=[100, 30], command=["htop"])
+    asked = session.library.asked.pop()
+    assert (asked["size"], asked["command"], asked["cwd"], asked["env"]) == ((100, 30), ["htop"], None, None)
+    await session.call("command_result", command_id="c7", wait_ms=250)
+    assert session.library.asked.pop() == {"command_id": "c7", "wait": 0.25, "strip_ansi": False, "max_chars": 8000}
+    await session.call("read_logs_from_tab", window_id="@1")
+    asked = {"target": "@1", "lines": 500, "strip_ansi": False, "grep": "", "before": 0, "after": 0}
+    assert session.library.asked.pop() == asked
+    await session.call("stream_logs_from_tab", window_id="@1")
+    asked = {"target": "@1", "from_byte": 0, "max_bytes": 65536, "strip_ansi": False, "wait": 0.0}
+    assert session.library.asked.pop() == asked
+    await session.call("stop_process", window_id="@1")
+    assert session.library.only.asked.pop() == {"signal": "SIGINT", "grace": 2.0}
+    await session.call("start_process", window_id="@1", command="x", ready="up", ready_timeout_ms=100)
+    assert session.library.only.asked.pop() == {
+        "command": "x",
+        "append_newline": True,
+        "ready": "up",
+        "ready_regex": False,
+        "ready_timeout": 0.1,
+    }
+    await session.call("execute_script", window_id="@1", language="shell", code="x", args=["a b"])
+    asked = session.library.only.asked.pop()
+    assert (asked["language"], asked["code"], asked["args"], asked["timeout"]) == ("shell", "x", ["a b"], 10.0)
+
+
+async def test_fields_without_news_are_left_out(session: Session) -> None:
+    quiet = (await session.call("execute_command", window_id="@1", command="x")).structured_content or {}
+    assert not {"running", "omitted_bytes", "signal_sent", "note"} & quiet.keys()
+    assert quiet["duration_ms"] == 1.235
+    loud = (await session.call("execute_command", window_id="@1", command="note")).structured_content or {}
+    assert loud["note"] == "it still runs"
+    left = (await session.call("command_result", command_id="c1")).structured_content or {}
+    assert (left["running"], left["exit_code"]) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "complaint"),
+    [
+        ("execute_command", {"window_id": "@1"}, "command is missing"),
+        ("execute_command", {"window_id": "@1", "command": "x", "comand": "x"}, "comand is unknown"),
+        ("execute_command", {"window_id": "@1", "command": "x", "timeout_ms": "soon"}, "timeout_ms: Input should be"),
+        ("execute_command", {"window_id": "@1", "command": "x", "timeout_ms": -1}, "timeout_ms: Input should be"),
+        ("execute_command", {"window_id": "@1", "command": "x", "on_timeout": "kill"}, "on_timeout: Input should be"),
+        ("execute_command", {"window_id": "@1", "command": "x", "env": {"A": 1}}, "env.A: Input should be"),
+        ("execute_command", {"window_id": "@1", "command": "x", "in_background": True}, "in_background is unknown"),
+        ("execute_command", {"window_id": "@1", "command": "x", "more": None}, "more is unknown"),
+        ("create_tab", {"size": [80]}, "size: List should have at least 2 items"),
+        ("list_tabs", {"all": True}, "all is unknown"),
+    ],
+)
+async def test_bad_arguments_say_what_and_what_else(
+    session: Session, tool: str, arguments: dict[str, Any], complaint: str
+) -> None:
+    result = await session.call(tool, **arguments)
+    assert result.is_error
+    what, usage = text_of(result).split("\n")
+    assert what.startswith(f"invalid_argument: {complaint}")
+    assert "pydantic" not in what
+    assert usage.startswith(f"{tool} takes ")
+    assert session.events == []  # nothing was opened for a call that could not be made
+
+
+async def test_usage_names_every_argument_as_the_client_knows_it(session: Session) -> None:
+    usage = text_of(await session.call("execute_command")).split("\n")[1]
+    assert usage == (
+        "execute_command takes window_id (required), command (required), timeout_ms, strip_ansi, env, cwd, async, "
+        "on_timeout, max_chars."
+    )
+
+
+async def test_null_means_not_given(session: Session) -> None:
+    result = await session.call("execute_command", window_id="@1", command="x", timeout_ms=None, env=None)
+    assert not result.is_error
+    assert session.library.only.asked[-1]["timeout"] == 10.0
+
+
+async def test_text_is_never_reinterpreted(session: Session) -> None:
+    for command in ("null", '{"a": 1}', "[1]", "1", " x ", "a\nb\x00\x1b"):
+        result = await session.call("execute_command", window_id="@1", command=command)
+        assert (result.structured_content or {})["output"] == command
+
+
+@pytest.mark.parametrize(
+    ("command", "what", "remedy"),
+    [
+        ("busy", "tab_unavailable: @1 is busy with make", "Look with read_logs_from_tab"),
+        ("grouped", "no_such_target: no window @9", "look again"),
+        ("crash", "internal: execute_command failed with ZeroDivisionError", "This is a defect in muxwire"),
+    ],
+)
+async def test_errors_are_two_lines(
+    session: Session, caplog: pytest.LogCaptureFixture, command: str, what: str, remedy: str
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        result = await session.call("execute_command", window_id="@1", command=command)
+    assert result.is_error
+    assert result.structured_content is None
+    first, second = text_of(result).split("\n")
+    assert first == what
+    assert second.startswith(remedy)
+    assert bool(caplog.records) == (command == "crash")  # with the traceback, which the model never sees
+    assert "secret detail" not in first + second
+
+
+async def test_no_such_tab(session: Session) -> None:
+    result = await session.call("execute_command", window_id="@9", command="x")
+    assert text_of(result) == "no_such_target: no window '@9'\nCall list_tabs and use a window_id from it."
+
+
+async def test_an_unknown_tool_is_a_protocol_error(session: Session) -> None:
+    with pytest.raises(MCPError) as caught:
+        await session.call("execute")
+    assert caught.value.error.code == -32602
+    assert caught.value.error.message == "Unknown tool: execute"
+
+
+async def test_a_name_that_is_not_utf8_is_shown_readably(session: Session) -> None:
+    result = await session.call("execute_command", window_id="@1", command="surrogate")
+    assert (result.structured_content or {})["output"] == "caf\ufffd"
+    assert json.loads(text_of(result)) == result.structured_content
+
+
+async def test_calls_overlap(session: Session) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as calls:
+            for _ in range(20):
+                calls.start_soon(lambda: session.call("execute_command", window_id="@1", command="together 20"))
+    assert session.events == ["opened"]  # by twenty first calls at once
+
+
+async def test_a_cancelled_call_interrupts_its_command_and_nothing_else(session: Session) -> None:
+    async with anyio.create_task_group() as calls:
+        calls.start_soon(lambda: session.call("execute_command", window_id="@1", command="forever"))
+        await session.until("began")
+        calls.cancel_scope.cancel()
+    await session.until("interrupted")
+    assert not (await session.call("list_tabs")).is_error
+    assert session.events == ["opened", "began", "interrupted"]
+
+
+@pytest.mark.parametrize("session", ["legacy"], indirect=True)  # the other way in memory has no progress tokens
+async def test_progress_says_time_bytes_and_the_last_line(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(muxwire.mcp.progress, "INTERVAL_SECONDS", 0.01)
+    seen: list[tuple[float, str | None]] = []
+    enough = anyio.Event()
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        assert total is None
+        seen.append((progress, message))
+        if len(seen) >= 3:
+            enough.set()
+
+    async def call() -> None:
+        arguments = {"window_id": "@1", "command": "forever"}
+        await session.client.call_tool("execute_command", arguments, progress_callback=on_progress)
+
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(call)
+            await enough.wait()
+            calls.cancel_scope.cancel()
+    assert seen[-1][1] == f"{seen[-1][0]:.0f} s, 12 bytes: compiling x.c"
+    assert [value for value, _ in seen] == sorted(value for value, _ in seen)
+
+
+def test_progress_comes_at_least_every_five_seconds() -> None:
+    assert muxwire.mcp.progress.INTERVAL_SECONDS < 5
+
+
+async def test_nothing_is_opened_before_a_call_and_all_is_closed_after() -> None:
+    events: list[str] = []
+    async with Client(build_server(Opener(events.append))) as client:
+        await client.list_tools()
+        assert events == []
+        await client.call_tool("list_tabs", {})
+        await client.call_tool("list_tabs", {})
+    assert events == ["opened", "closed"]
+
+
+async def test_a_failed_opening_is_told_and_tried_again() -> None:
+    events: list[str] = []
+    async with Client(build_server(Opener(events.append, refuse=1))) as client:
+        first = await client.call_tool("list_tabs", {})
+        assert text_of(first).startswith("instance_unavailable: the state folder cannot be written\n")
+        assert not (await client.call_tool("list_tabs", {})).is_error
+    assert events == ["opened", "closed"]
+
+
+async def test_a_close_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("muxwire.mcp.instance.CLOSE_SECONDS", 0.05)
+    events: list[str] = []
+    with anyio.fail_after(DEADLINE):
+        async with Client(build_server(Opener(events.append, slow_close=True))) as client:
+            await client.call_tool("list_tabs", {})
+    assert events == ["opened"]
+
+
+async def test_a_library_that_fails_is_opened_again(caplog: pytest.LogCaptureFixture) -> None:
+    events: list[str] = []
+    opener = Opener(events.append)
+
+    async def fail() -> None:
+        raise OSError("the reader died")
+
+    @asynccontextmanager
+    async def failing_once() -> AsyncIterator[Any]:
+        async with anyio.create_task_group() as tasks, opener() as terminals:
+            if events == ["opened"]:
+                tasks.start_soon(fail)
+            yield terminals
+
+    with anyio.fail_after(DEADLINE):
+        async with Client(build_server(failing_once)) as client:
+            while events.count("opened") < 2:
+                await client.call_tool("list_tabs", {})
+    assert events == ["opened", "closed", "opened", "closed"]
+    assert "the terminals ended unexpectedly" in caplog.text
+
+
+async def test_after_the_end_nothing_is_opened() -> None:
+    terminals = LazyTerminals(Opener(print))
+    async with anyio.create_task_group() as owner:
+        owner.start_soon(terminals.own)
+        await terminals.aclose()
+    with pytest.raises(Exception, match="shutting down"):
+        await terminals.get()
+
+
+async def test_read_only_and_toolsets() -> None:
+    def names(**filters: Any) -> set[str]:
+        return {tool.name for tool in select(TOOLS, **filters)}
+
+    assert names() == {tool.name for tool in TOOLS}
+    assert names(toolsets=["scripts"]) == {"execute_script"}
+    assert "execute_script" not in names(toolsets=["core"])
+    assert names(read_only=True) == {"list_tabs", "command_result", "read_logs_from_tab", "stream_logs_from_tab"}
+    assert names(toolsets=[]) == set()
+    with pytest.raises(InvalidArgument, match="no toolset 'cor'") as caught:
+        names(toolsets=["cor"])
+    assert "core, screen, scripts, ops" in caught.value.remedy
+    async with Client(build_server(Opener(print), read_only=True)) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == names(read_only=True)
+        with pytest.raises(MCPError):
+            await client.call_tool("execute_command", {"window_id": "@1", "command": "x"})

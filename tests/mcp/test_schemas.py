@@ -1,0 +1,75 @@
+"""The tools as they are listed: exact, short, honest, and changed only on purpose."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from muxwire.mcp.registry import Catalogue
+from muxwire.mcp.server import INSTRUCTIONS
+from muxwire.mcp.tools import TOOLS
+
+SNAPSHOT = Path(__file__).parent / "tools.json"
+
+# Every model pays for the list in every conversation: about 3,000 tokens.
+MAX_LIST_BYTES = 12_000
+MAX_INSTRUCTIONS_CHARS = 1_000
+# Where Claude Code cuts a description.
+MAX_DESCRIPTION_CHARS = 2_000
+
+LISTING = Catalogue(TOOLS).listing.model_dump(by_alias=True, exclude_none=True, mode="json")["tools"]
+EACH = pytest.mark.parametrize("tool", LISTING, ids=[tool["name"] for tool in LISTING])
+
+
+def test_the_list_is_as_it_was() -> None:
+    """Rewrite the snapshot with UPDATE_SNAPSHOTS=1 when a change is meant, and read the difference."""
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        SNAPSHOT.write_text(json.dumps(LISTING, indent=1, ensure_ascii=False) + "\n")
+    assert json.loads(SNAPSHOT.read_text()) == LISTING
+
+
+def test_the_list_is_short() -> None:
+    assert len(json.dumps(LISTING, separators=(",", ":"))) < MAX_LIST_BYTES
+    assert len(INSTRUCTIONS) < MAX_INSTRUCTIONS_CHARS
+    assert all(len(tool["description"]) < MAX_DESCRIPTION_CHARS for tool in LISTING)
+
+
+def test_the_order_never_changes() -> None:
+    assert [tool["name"] for tool in LISTING] == [tool.name for tool in TOOLS]
+
+
+@EACH
+def test_schemas_are_valid_and_exact(tool: dict[str, Any]) -> None:
+    for schema in (tool["inputSchema"], tool["outputSchema"]):
+        Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+    given = tool["inputSchema"]
+    assert given["additionalProperties"] is False
+    assert list(given["properties"])[: len(given.get("required", []))] == given.get("required", [])
+    text = json.dumps(given)
+    assert not any(noise in text for noise in ('"title"', "anyOf", '"null"', "$defs", "$ref"))
+
+
+@EACH
+def test_annotations_are_said_and_agree(tool: dict[str, Any]) -> None:
+    hints = tool["annotations"]
+    assert isinstance(hints["readOnlyHint"], bool)
+    assert isinstance(hints["openWorldHint"], bool)
+    assert ("destructiveHint" in hints) != hints["readOnlyHint"]  # it means something only for tools that change
+    runs_programs = {"create_tab", "execute_command", "execute_script", "start_process"}
+    assert (tool["name"] in runs_programs) == hints["openWorldHint"]
+
+
+@EACH
+def test_the_schema_says_what_the_validator_does(tool: dict[str, Any]) -> None:
+    [declared] = [each for each in TOOLS if each.name == tool["name"]]
+    fields = declared.arguments.model_fields
+    assert {field.alias or name for name, field in fields.items()} == tool["inputSchema"]["properties"].keys()
+    for name, field in fields.items():
+        said = tool["inputSchema"]["properties"][field.alias or name].get("default")
+        assert said == (field.default if not field.is_required() and field.default else None)

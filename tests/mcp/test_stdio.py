@@ -1,0 +1,206 @@
+"""A server in a process of its own: nothing but JSON-RPC on stdout, and an orderly end whatever ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO, cast
+
+import anyio
+import anyio.to_thread
+import pytest
+from mcp import Client, StdioServerParameters
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.mcp.raw_client import RawClient
+
+pytestmark = pytest.mark.anyio
+
+# A host waits about 2 s before it kills; a loaded machine gets more.
+END_SECONDS = 5
+DEADLINE = 30
+SERVER = Path(__file__).parent / "fake_server.py"
+
+
+class Process(RawClient):
+    """The raw client of a child."""
+
+    def __init__(self, child: subprocess.Popen[bytes], events: Path) -> None:
+        self._streams = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
+        super().__init__(os.dup(self._streams[0].fileno()), os.dup(self._streams[1].fileno()))
+        for stream in self._streams:
+            stream.close()
+        self.child = child
+        self._events = events
+
+    @property
+    def events(self) -> list[str]:
+        return self._events.read_text().split() if self._events.exists() else []
+
+    async def until(self, event: str) -> None:
+        while event not in self.events:
+            await anyio.sleep(0.005)
+
+    async def ended(self) -> int:
+        with anyio.fail_after(END_SECONDS):
+            return await anyio.to_thread.run_sync(self.child.wait, abandon_on_cancel=True)
+
+
+@asynccontextmanager
+async def process(tmp_path: Path, *options: str) -> AsyncIterator[Process]:
+    events = tmp_path / "events"
+    with (tmp_path / "stderr").open("wb") as stderr:
+        child = subprocess.Popen(
+            [sys.executable, SERVER, events, *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            bufsize=0,
+        )
+    client = Process(child, events)
+    try:
+        with anyio.fail_after(DEADLINE):
+            yield client
+    finally:
+        client.hang_up()
+        client.stop_reading()
+        child.kill()
+        child.wait()
+
+
+def ends_with(number: signal.Signals) -> Callable[[Process], None]:
+    return lambda client: client.child.send_signal(number)
+
+
+ENDINGS = {
+    "eof": RawClient.hang_up,
+    "closed_stdout": RawClient.stop_reading,
+    "SIGTERM": ends_with(signal.SIGTERM),
+    "SIGINT": ends_with(signal.SIGINT),
+    "SIGHUP": ends_with(signal.SIGHUP),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("moment", ["before", "idle", "mid_call"])
+async def test_every_ending_is_orderly(tmp_path: Path, ending: str, moment: str) -> None:
+    async with process(tmp_path) as client:
+        await client.initialize()
+        if moment != "before":
+            await client.call("list_tabs")
+        if moment == "mid_call":
+            arguments = {"window_id": "@1", "command": "forever"}
+            await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
+            await client.until("began")
+        ENDINGS[ending](client)
+        assert await client.ended() == 0
+    expected = {"before": [], "idle": ["opened", "closed"], "mid_call": ["opened", "began", "interrupted", "closed"]}
+    assert client.events == [*expected[moment], "returned"]
+    assert (tmp_path / "stderr").read_text() == ""
+
+
+async def test_a_library_that_does_not_close_cannot_hold_up_the_end(tmp_path: Path) -> None:
+    async with process(tmp_path, "--slow-close") as client:
+        await client.initialize()
+        await client.call("list_tabs")
+        client.child.send_signal(signal.SIGTERM)
+        assert await client.ended() == 0
+    assert "did not close" in (tmp_path / "stderr").read_text()
+
+
+async def test_only_json_rpc_on_stdout_whatever_a_tool_does(tmp_path: Path) -> None:
+    async with process(tmp_path) as client:
+        await client.initialize()
+        result = await client.call("execute_command", window_id="@1", command="noise")
+        assert result["structuredContent"]["exit_code"] == 0
+        client.hang_up()
+        assert await client.ended() == 0
+        with pytest.raises(EOFError):
+            await client.line()
+    assert (tmp_path / "stderr").read_text() == "printed by a tool\nechoed by a child\n"
+
+
+async def test_an_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
+    previous = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does for its child
+    try:
+        async with process(tmp_path) as client:
+            await client.initialize()
+            client.child.send_signal(signal.SIGHUP)
+            assert (await client.request("ping"))["result"] == {}
+            client.hang_up()
+            assert await client.ended() == 0
+    finally:
+        signal.signal(signal.SIGHUP, previous)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_sdk_client_over_stdio(tmp_path: Path, mode: str) -> None:
+    events = tmp_path / "events"
+    server = StdioServerParameters(command=sys.executable, args=[str(SERVER), str(events)])
+    with anyio.fail_after(DEADLINE):
+        async with Client(server, mode=mode) as client:
+            assert (await client.list_tools()).tools
+            result = await client.call_tool("execute_command", {"window_id": "@1", "command": "echo é"})
+            assert (result.structured_content or {})["output"] == "echo é"
+    assert events.read_text().split() == ["opened", "closed", "returned"]
+
+
+REQUESTS = "\n".join(
+    json.dumps({"jsonrpc": "2.0", **message})
+    for message in (
+        {
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "file", "version": "1"},
+            },
+        },
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list"},
+    )
+)
+
+
+async def test_requests_from_a_file_are_served_through_the_sdk(tmp_path: Path) -> None:
+    requests = tmp_path / "requests"
+    requests.write_text(REQUESTS + "\n")
+    with requests.open() as stdin, anyio.fail_after(DEADLINE):
+        run = partial(subprocess.run, [sys.executable, SERVER, tmp_path / "events"], stdin=stdin, capture_output=True)
+        done = await anyio.to_thread.run_sync(partial(run, check=True, text=True))
+    assert json.loads(done.stdout.splitlines()[0])["result"]["serverInfo"]["name"] == "muxwire"
+    assert (tmp_path / "events").read_text().split() == ["returned"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_a_server_on_a_terminal(tmp_path: Path, number: signal.Signals) -> None:
+    ours, theirs = pty.openpty()
+    events = tmp_path / "events"
+    child = subprocess.Popen(
+        [sys.executable, SERVER, events], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    os.close(theirs)
+    stdout = cast("IO[bytes]", child.stdout)
+    try:
+        with anyio.fail_after(DEADLINE):
+            call = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "list_tabs"}}
+            os.write(ours, f"{REQUESTS}\n{json.dumps(call)}\n".encode())
+            for _ in range(3):
+                await anyio.to_thread.run_sync(stdout.readline)
+            child.send_signal(number)
+            assert await anyio.to_thread.run_sync(child.wait) == -number
+    finally:
+        child.kill()
+        child.wait()
+        stdout.close()
+        os.close(ours)
+    assert events.read_text().split() == ["opened", "closed"]

@@ -1,0 +1,304 @@
+"""JSON-RPC on two pipes in this process: what goes over the wire, in every protocol revision."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+import muxwire
+import muxwire.mcp.progress
+from muxwire.mcp import wire
+from muxwire.mcp.server import INSTRUCTIONS, build_server
+from muxwire.mcp.stdio import run_on_wire
+from tests.mcp.fake_terminals import Opener
+from tests.mcp.raw_client import LEGACY, MODERN, RawClient, envelope
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 10
+HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+
+
+class Served(RawClient):
+    """A raw client, what the library saw, and whether the server has returned."""
+
+    def __init__(self, to_server: int, from_server: int, events: list[str]) -> None:
+        super().__init__(to_server, from_server)
+        self.events = events
+        self.returned = anyio.Event()
+
+    async def until(self, event: str) -> None:
+        while event not in self.events:
+            await anyio.lowlevel.checkpoint()
+
+
+@asynccontextmanager
+async def serving(*, one_socket: bool = False) -> AsyncIterator[Served]:
+    """A server on two pipes, or on one socket for both directions; closed by its client at the end."""
+    if one_socket:
+        ours, theirs = socket.socketpair()
+        from_server, reading = ours.detach(), theirs.detach()
+        to_server, writing = os.dup(from_server), os.dup(reading)
+    else:
+        (reading, to_server), (from_server, writing) = os.pipe(), os.pipe()
+    for fd in (reading, writing):
+        os.set_blocking(fd, False)
+    events: list[str] = []
+    client = Served(to_server, from_server, events)
+
+    async def run() -> None:
+        await run_on_wire(build_server(Opener(events.append)), asyncio.get_running_loop(), reading, writing)
+        os.close(reading)
+        os.close(writing)
+        client.returned.set()
+
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as server:
+            server.start_soon(run)
+            yield client
+            client.hang_up()
+            if one_socket:
+                client.stop_reading()
+            await client.returned.wait()
+    client.stop_reading()
+
+
+@pytest.mark.parametrize("version", HANDSHAKES)
+async def test_every_handshake_revision_is_echoed(version: str) -> None:
+    async with serving() as client:
+        result = await client.initialize(version)
+        assert result["protocolVersion"] == version
+        assert result["serverInfo"] == {"name": "muxwire", "version": muxwire.__version__}
+        assert result["instructions"] == INSTRUCTIONS
+        assert result["capabilities"].keys() == {"tools"}
+        assert len((await client.request("tools/list"))["result"]["tools"]) > 0
+        assert (await client.call("list_tabs"))["content"][0]["type"] == "text"
+
+
+async def test_an_unknown_revision_gets_the_newest_handshake() -> None:
+    async with serving() as client:
+        assert (await client.initialize("2099-01-01"))["protocolVersion"] == LEGACY
+
+
+async def test_the_stateless_revision_needs_no_handshake() -> None:
+    async with serving() as client:
+        params = {"name": "list_tabs", "arguments": {}, "_meta": envelope()}
+        result = (await client.request("tools/call", params))["result"]
+        assert result["resultType"] == "complete"
+        assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "muxwire"
+        assert result["structuredContent"]["tabs"][0]["window_id"] == "@1"
+
+
+@pytest.mark.parametrize("then", ["initialize", "modern"])
+async def test_discovery_ties_a_connection_to_nothing(then: str) -> None:
+    async with serving() as client:
+        for _ in range(2):
+            discovered = (await client.request("server/discover", {"_meta": envelope()}))["result"]
+            assert discovered["supportedVersions"] == [MODERN]
+            assert discovered["capabilities"] == {"tools": {"listChanged": False}}
+            assert discovered["instructions"] == INSTRUCTIONS
+            assert discovered["resultType"] == "complete"
+        unknown = await client.request("server/discover", {"_meta": envelope("2031-01-01")})
+        assert unknown["error"]["code"] == -32022
+        assert unknown["error"]["data"] == {"supported": [MODERN], "requested": "2031-01-01"}
+        if then == "initialize":
+            assert (await client.initialize())["protocolVersion"] == LEGACY
+            assert not (await client.call("list_tabs")).get("isError")
+        else:
+            answer = await client.request("tools/call", {"name": "list_tabs", "_meta": envelope()})
+            assert "tabs" in answer["result"]["structuredContent"]
+        assert client.events == ["opened"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "request_id"),
+    [
+        (b"{nonsense", -32700, None),
+        (b"\xff\xfe", -32700, None),
+        (b'"' + b"[" * 10 + b'"', -32600, None),
+        (b"[" * 100_000, -32700, None),
+        (b"[]", -32600, None),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
+        (b'{"id":7,"method":"ping"}', -32600, 7),
+        (b'{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+async def test_what_is_no_message_is_answered(line: bytes, code: int, request_id: object) -> None:
+    async with serving() as client:
+        await client.initialize()
+        await client.write(line + b"\n")
+        answer = await client.receive()
+        assert (answer["error"]["code"], answer["id"]) == (code, request_id)
+        assert (await client.request("ping"))["result"] == {}
+
+
+async def test_blank_lines_and_carriage_returns_are_passed_over() -> None:
+    async with serving() as client:
+        await client.initialize()
+        await client.write(b'\n \r\n{"jsonrpc":"2.0","id":9,"method":"ping"}\r\n')
+        assert (await client.receive())["id"] == 9
+
+
+async def test_a_line_over_the_limit_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "MAX_LINE_BYTES", 100_000)
+    async with serving() as client:
+        await client.initialize()
+        await client.write(b"x" * 1_000_000 + b"\n")
+        answer = await client.receive()
+        assert (answer["error"]["code"], answer["id"]) == (-32600, None)
+        assert (await client.request("ping"))["result"] == {}
+
+
+async def test_long_messages_in_both_directions() -> None:
+    async with serving() as client:
+        await client.initialize()
+        command = "é" * 3_000_000
+        result = await client.call("execute_command", window_id="@1", command=command)
+        assert result["structuredContent"]["output"] == command
+        assert json.loads(result["content"][0]["text"])["output"] == command
+
+
+async def test_the_wire_carries_utf8_as_it_is() -> None:
+    async with serving() as client:
+        await client.initialize()
+        await client.start("tools/call", {"name": "execute_command", "arguments": {"window_id": "@1", "command": "é"}})
+        assert "é".encode() in await client.line()
+
+
+async def test_one_socket_for_both_directions() -> None:
+    async with serving(one_socket=True) as client:
+        await client.initialize()
+        for _ in range(3):
+            assert (await client.request("ping"))["result"] == {}
+        assert not (await client.call("list_tabs")).get("isError")
+    assert client.events == ["opened", "closed"]
+
+
+async def test_pipelined_calls_are_all_answered_after_stdin_ended() -> None:
+    async with serving() as client:
+        await client.initialize()
+        ids = {await client.start("tools/call", {"name": "list_tabs"}) for _ in range(50)}
+        client.hang_up()
+        assert {(await client.receive())["id"] for _ in ids} == ids
+        await client.returned.wait()
+    assert client.events == ["opened", "closed"]
+
+
+async def test_a_last_line_without_its_end_is_a_line() -> None:
+    async with serving() as client:
+        await client.initialize()
+        await client.write(b'{"jsonrpc":"2.0","id":9,"method":"ping"}')
+        client.hang_up()
+        assert (await client.receive())["id"] == 9
+
+
+async def test_a_running_call_does_not_keep_a_server_whose_stdin_ended() -> None:
+    async with serving() as client:
+        await client.initialize()
+        await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
+        await client.until("began")
+        client.hang_up()
+        answer = await client.receive()
+        assert answer["error"]["message"] == "Connection closed"
+        await client.returned.wait()
+    assert client.events == ["opened", "began", "interrupted", "closed"]
+
+
+async def test_a_client_that_stops_reading_is_noticed_at_once() -> None:
+    async with serving() as client:
+        await client.initialize()
+        await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
+        await client.until("began")
+        client.stop_reading()  # with nothing to write, and stdin still open
+        await client.returned.wait()
+    assert client.events == ["opened", "began", "interrupted", "closed"]
+
+
+async def test_a_full_pipe_makes_calls_wait_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "MAX_READ_AHEAD_BYTES", 10_000)
+    async with serving() as client:
+        await client.initialize()
+        count = 200
+        arguments = {"window_id": "@1", "command": "big 20000"}  # more than 100 kB each, twice in a message
+
+        async def ask() -> None:
+            for _ in range(count):
+                await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
+
+        async with anyio.create_task_group() as asking:
+            asking.start_soon(ask)
+            await client.until("opened")
+            for _ in range(1000):  # the loop runs, though nobody reads
+                await anyio.lowlevel.checkpoint()
+            answers = [await client.receive() for _ in range(count)]
+        assert {answer["id"] for answer in answers} == set(range(2, count + 2))
+        assert (await client.request("ping"))["result"] == {}
+
+
+async def test_a_client_that_never_reads_cannot_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "EOF_GRACE_SECONDS", 0.05)
+    async with serving() as client:
+        await client.initialize()
+        for _ in range(30):
+            arguments = {"window_id": "@1", "command": "big 20000"}
+            await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
+        client.hang_up()
+        await client.returned.wait()
+    assert client.events == ["opened", "closed"]
+
+
+async def test_cancelling_interrupts_the_command_and_is_not_answered() -> None:
+    async with serving() as client:
+        await client.initialize()
+        cancelled = await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
+        await client.until("began")
+        await client.notify("notifications/cancelled", {"requestId": cancelled, "reason": "enough"})
+        await client.until("interrupted")
+        assert (await client.request("ping"))["result"] == {}
+        client.hang_up()
+        await client.returned.wait()  # a cancelled request is not waited for
+    assert client.events == ["opened", "began", "interrupted", "closed"]
+
+
+@pytest.mark.parametrize("modern", [False, True])
+async def test_progress_goes_to_those_who_asked(monkeypatch: pytest.MonkeyPatch, modern: bool) -> None:
+    monkeypatch.setattr(muxwire.mcp.progress, "INTERVAL_SECONDS", 0.01)
+    async with serving() as client:
+        meta: dict[str, Any] = {"progressToken": "tok"}
+        if modern:
+            meta |= envelope()
+        else:
+            await client.initialize()
+        await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER, "_meta": meta})
+        messages = [json.loads(await client.line()) for _ in range(3)]
+        assert {message["method"] for message in messages} == {"notifications/progress"}
+        assert {message["params"]["progressToken"] for message in messages} == {"tok"}
+        values = [message["params"]["progress"] for message in messages]
+        assert values == sorted(values)
+        assert messages[-1]["params"]["message"].endswith("12 bytes: compiling x.c")
+
+
+async def test_an_answer_that_cannot_be_encoded_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("muxwire.mcp.server._readable", lambda value: value)
+    monkeypatch.setattr("muxwire.mcp.server._JSON.dump_json", lambda _value: b"{}", raising=False)
+    async with serving() as client:
+        await client.initialize()
+        arguments = {"window_id": "@1", "command": "surrogate"}
+        answer = await client.request("tools/call", {"name": "execute_command", "arguments": arguments})
+        assert answer["error"]["code"] == -32603
+        assert (await client.request("ping"))["result"] == {}
+
+
+FOREVER = {"window_id": "@1", "command": "forever"}
