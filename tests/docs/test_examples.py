@@ -149,8 +149,8 @@ def test_json_can_be_read(path: Path) -> None:
 def test_the_reader_of_examples_reads() -> None:
     python = "```python run\nprint(1)\n```\n\n```text output\n1\n```\n"
     text = f"{python}```sh\nrm\n```\n```console run\n$ a \\\n> b\nout\n$ c\n```\n"
-    first, console = examples_in("x.md", text)
-    assert (first.where, first.language, first.body, first.expected) == ("x.md:1", "python", "print(1)\n", "1\n")
+    first, console = examples_in("text", text)
+    assert (first.where, first.language, first.body, first.expected) == ("text:1", "python", "print(1)\n", "1\n")
     assert dialogue(console.body) == [("a \\\nb\n", "out\n"), ("c\n", "")]
 
 

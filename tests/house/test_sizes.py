@@ -54,7 +54,8 @@ def docstring_breaches(name: str, source: str) -> Iterator[str]:
 @pytest.mark.parametrize("path", python_files(), ids=name_of)
 def test_a_file_is_small_well_named_and_says_why_it_exists(path: Path) -> None:
     name, source = name_of(path), path.read_text()
-    assert not [*file_breaches(name, source), *name_breaches(name), *docstring_breaches(name, source)]
+    found = [*file_breaches(name, source), *name_breaches(name), *docstring_breaches(name, source)]
+    assert not found, "\n".join(found)
 
 
 def test_a_breach_is_seen() -> None:
