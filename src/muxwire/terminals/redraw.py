@@ -22,9 +22,9 @@ def readable(command: bytes) -> bytes:
     """The command as a terminal would show it while it is typed: continuation lines behind `> `, no control bytes."""
     text = command.decode("utf-8", "replace").translate(_CONTROL)
     lines = text.strip("\n").split("\n")
-    shown = "\r\n> ".join(lines[:SHOWN_LINES])[:SHOWN_CHARACTERS]
+    shown = "\n> ".join(lines[:SHOWN_LINES])[:SHOWN_CHARACTERS]
     more = " ..." if len(lines) > SHOWN_LINES or len(text) > SHOWN_CHARACTERS else ""
-    return (shown + more).encode() + b"\r\n"
+    return (shown + more).encode() + b"\n"  # the tty makes CR LF of it
 
 
 def redraw(command: bytes, command_id: str, *, column: int | None, columns: int, typed_length: int) -> bytes:

@@ -84,7 +84,7 @@ class Runner:
             async with self._turn:
                 shell, nested = await self._ready(anyio.current_time() + turn_timeout)
                 with anyio.CancelScope(shield=True):  # half a typed line would be worse than a late answer
-                    return await self._type(command, shell, nested=nested, env=env, cwd=cwd)
+                    return await self._type(command, shown or command, shell, nested=nested, env=env, cwd=cwd)
         assert turn.cancelled_caught
         raise self._refusal()
 
@@ -205,13 +205,20 @@ class Runner:
     # -- typing
 
     async def _type(
-        self, command: bytes, shell: Shell, *, nested: bool, env: Mapping[str, str], cwd: str | None
+        self,
+        command: bytes,
+        shown: bytes,
+        shell: Shell,
+        *,
+        nested: bool,
+        env: Mapping[str, str],
+        cwd: str | None,
     ) -> Execution:
         pane = self.pane
         command_id = secrets.token_hex(8)
-        shown = await self._redraw(command, command_id, shell, nested=nested)
+        drawn = await self._redraw(shown, command_id, shell, nested=nested)
         wrap = functools.partial(
-            shell.wrap, command, command_id, self.folder, redraw=shown, env=env, cwd=cwd, repair_tty=pane.repair_tty
+            shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=pane.repair_tty
         )
         if pane.repair_tty and shell.name == "dash":  # it has no line editor that would set the modes it needs
             restore_line_modes(pane.tty)

@@ -64,23 +64,23 @@ def script_name(language: str, script_id: str) -> str:
     return f"script-{script_id}{kind.suffix}"
 
 
-def script_command(language: Language, path: Path, args: Sequence[str], *, shell: str = "") -> str:
-    """The command line that runs the script at `path` in any POSIX-like shell, and in fish.
+def script_command(language: Language, path: Path, args: Sequence[str], *, shell: str = "") -> tuple[bytes, bytes]:
+    """The command line that runs the script at `path` in any POSIX-like shell and in fish, and what to show of it.
 
     `shell` is the program of the tab's own shell, which runs scripts of language `shell`.
     """
     if any("\0" in argument for argument in args):
         raise InvalidArgument("an argument of the script contains a NUL byte", remedy="leave it out")
     words = [str(path), *args]
-    if language == "shell" and shell:
-        return _quoted([shell, *words])
-    return _quoted(["sh", "-c", _KINDS[language].launcher, "sh", *words])
+    interpreter = [shell] if language == "shell" and shell else ["sh", "-c", _KINDS[language].launcher, "sh"]
+    shown = [shell or "sh" if language == "shell" else language, path.name, *args]
+    return _quoted([*interpreter, *words]), _quoted(shown)
 
 
-def _quoted(words: Sequence[str]) -> str:
+def _quoted(words: Sequence[str]) -> bytes:
     # Single quotes hold everything in POSIX shells. fish reads a backslash in them before another and before a
     # quote, so those are written outside of them, where all agree.
-    return " ".join(_quote(word) for word in words)
+    return " ".join(_quote(word) for word in words).encode("utf-8", "surrogateescape")
 
 
 def _quote(word: str) -> str:

@@ -127,10 +127,10 @@ class Tab:
         """
         path = self.runner.folder / script_name(language, secrets.token_hex(4))
         shell = self.pane.shell.name if self.pane.shell is not None else ""
-        command = script_command(language, path, args, shell=shell).encode("utf-8", "surrogateescape")
+        command, shown = script_command(language, path, args, shell=shell)
         write_private(path, code.encode("utf-8", "surrogateescape"))
         try:
-            execution = await self._start(command, timeout, env, cwd)
+            execution = await self._start(command, timeout, env, cwd, shown=shown)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
@@ -143,7 +143,9 @@ class Tab:
     async def _start(self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None) -> Execution:
         variables = checked_environment(env or {})
         folder = str(checked_folder(cwd, self.cwd)) if cwd is not None else None
-        execution = await self.runner.start(command, turn_timeout=max(timeout, 0.0), env=variables, cwd=folder)
+        execution = await self.runner.start(
+            command, turn_timeout=max(timeout, 0.0), env=variables, cwd=folder, shown=shown
+        )
         self._book.remember(self, execution)
         return execution
 
