@@ -14,7 +14,8 @@ a log can be shown without the rest, and pieces put together give exactly what t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
 
 from muxwire.pane.marks import MARK_MAX, Mark, MarkScanner
 from muxwire.pane.text import SEQUENCE_MAX, AnsiStripper
@@ -46,8 +47,7 @@ def lookahead(typed_lines: Sequence[bytes]) -> int:
 
 def visible(data: bytes, typed_lines: Sequence[bytes], *, strip: bool = False) -> bytes:
     """Return what is seen of a whole log; with `strip`, of its text only."""
-    cuts, _ = find_cuts(data, typed_lines, final=True)
-    return _without(data, cuts, 0, len(data), strip=strip)
+    return _without(data, _find(data, typed_lines).cuts, 0, len(data), strip=strip)
 
 
 def visible_slice(
@@ -68,7 +68,8 @@ def visible_slice(
     A character, a CR LF, a mark and a typed line are shown or cut whole: what may still become one at the end of
     `data` is held back. With `lookahead()` bytes behind `start`, the next offset is always greater than `start`.
     """
-    cuts, settled = find_cuts(data, typed_lines, final=final)
+    found = _find(data, typed_lines)
+    cuts, settled = found.cuts, len(data) if final else found.settled
     first = max(0, start - base)
     last = min(first + max(limit, 1), settled)
     if last <= first:
@@ -79,19 +80,51 @@ def visible_slice(
     return _without(data, cuts, first, last, strip=strip), base + last
 
 
-def find_cuts(data: bytes, typed_lines: Sequence[bytes], *, final: bool) -> tuple[list[tuple[int, int]], int]:
-    """Return the ranges to be cut, merged and in order, and the index up to which they are sure."""
+def visible_range(
+    data: bytes, base: int, start: int, stop: int, typed_lines: Sequence[bytes], *, grows: bool, strip: bool = False
+) -> bytes:
+    """Return what is seen of exactly the bytes from `start` to `stop`, for a look at a log's end.
+
+    With `grows`, more will follow `data`: a mark, a typed line or a character that has only begun there is not shown.
+    """
+    found = _find(data, typed_lines)
+    last = stop - base
+    if grows and last > found.begun:
+        last = found.begun
+    elif grows and last == len(data) > 0 and data[-1] >= 0x80:
+        last = _character_around(data, last)
+    return _without(data, found.cuts, start - base, last, strip=strip) if start - base < last else b""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The ranges to be cut, merged and in order; more bytes may change what is at `settled` or later.
+
+    `begun` is where a mark or a typed line has begun that `data` does not end. One byte of a typed line does not
+    count for that: it is a blank, as at the end of many a prompt.
+    """
+
+    cuts: list[tuple[int, int]]
+    settled: int
+    begun: int
+
+
+def _find(data: bytes, typed_lines: Sequence[bytes]) -> _Found:
     scanner = MarkScanner()
     marks = scanner.feed(data)
-    cuts = _merged([(mark.begin, mark.end) for mark in marks])
-    lines, settled = _typed_lines(data, marks, cuts, typed_lines)
-    if final:
-        return _merged([*cuts, *lines]), len(data)
-    return _merged([*cuts, *lines]), min(settled, scanner.pending)
+    marked = _merged([(mark.begin, mark.end) for mark in marks])
+    cuts, settled = _typed_lines(data, marks, marked, typed_lines)
+    begun = max((_begun(data, line) for line in typed_lines), default=0)
+    return _Found(
+        _merged([*marked, *cuts]) if cuts else marked,
+        min(settled, scanner.pending, len(data) - begun),
+        min(scanner.pending, len(data) - (begun if begun > 1 else 0)),
+    )
 
 
 def _typed_lines(
-    data: bytes, marks: list[Mark], mark_cuts: list[tuple[int, int]], typed_lines: Sequence[bytes]
+    data: bytes, marks: list[Mark], marked: list[tuple[int, int]], typed_lines: Sequence[bytes]
 ) -> tuple[list[tuple[int, int]], int]:
     """Return the ranges of typed lines, and the index from which more bytes may change them."""
     ends = [mark.end for mark in marks]
@@ -100,12 +133,11 @@ def _typed_lines(
     for line in typed_lines:
         begin = data.find(line)
         while begin >= 0:
-            if not _inside(begin, mark_cuts):
+            if not _inside(begin, marked):
                 after, sure = _after_redraw(begin + len(line), marks, ends, len(data))
                 cuts.append((begin, after))
                 settled = settled if sure else min(settled, begin + len(line))
             begin = data.find(line, begin + 1)
-        settled = min(settled, len(data) - _begun(data, line))
     return cuts, settled
 
 

@@ -1,0 +1,205 @@
+"""Reading a pane's log file: raw ranges, pieces as a person saw them, the last lines.
+
+Everything here blocks on the disk, so it runs in a worker thread. A log that is not there reads as an empty one.
+Holes (`.gaps`) are never shown: what lies before and after one is read as if it were a log of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, final
+
+from muxwire.pane.text import undo_onlcr
+from muxwire.pane.visible import lookahead, lookbehind, visible_range, visible_slice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+# Blocks of the way back from a log's end: 500 lines are usually in the first.
+_BLOCK_FIRST = 64 * 1024
+_BLOCK_MAX = 1024 * 1024
+
+# The most that the last lines may hold: a pane that writes 100 MB without a newline has one line.
+TAIL_BYTES_MAX = 16 * 1024 * 1024
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LogPiece:
+    """What was seen of a piece of a log; `next_offset` is the raw offset that comes after it.
+
+    `end` is where the log ended when it was read. `dropped`: raw bytes of the piece that were never kept.
+    """
+
+    data: bytes
+    next_offset: int
+    end: int
+    dropped: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LastLines:
+    """The last lines of a log, as LF-terminated text; `truncated` if the log has more. `end` as in `LogPiece`."""
+
+    content: str
+    returned_lines: int
+    truncated: bool
+    end: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a log is to be shown: without these typed lines; with `strip`, text only; `final` if it grows no more."""
+
+    typed_lines: Sequence[bytes] = ()
+    strip: bool = False
+    final: bool = False
+
+
+def gaps_path(path: Path) -> Path:
+    """Return where the holes of a log are recorded."""
+    return path.with_suffix(".gaps")
+
+
+def read_raw(path: Path, begin: int, end: int) -> bytes:
+    """Return the raw bytes of a range, without its holes and as far as the log goes."""
+    with LogFileReader(path) as log:
+        return b"".join(
+            log.pread(max(begin, first), min(end, last)) for first, last in log.segments if first < end and last > begin
+        )
+
+
+def read_range(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
+    """Return what was seen from a raw offset on: of about `max_bytes` raw bytes, as far as that is settled yet."""
+    with LogFileReader(path) as log:
+        dropped = 0
+        for first, last in log.segments:
+            if start < first:
+                dropped += first - start
+                start = first
+            if start >= last:
+                continue
+            data, following = log.seen(start, max_bytes, first, last, view)
+            if data or following < last or last == log.end:
+                return LogPiece(data, following, log.end, dropped)
+            start = following
+        return LogPiece(b"", start, log.end, dropped)
+
+
+def last_lines(path: Path, lines: int, view: View) -> LastLines:
+    """Return the last `lines` lines that were seen; a line without its end counts as one."""
+    with LogFileReader(path) as log:
+        pieces: list[bytes] = []
+        found = size = 0
+        for piece in log.backwards(view):
+            pieces.append(piece)
+            found += piece.count(b"\n")
+            size += len(piece)
+            if found > lines or size > TAIL_BYTES_MAX:
+                break
+        else:
+            found = -1  # this is the whole log
+        text = undo_onlcr(b"".join(reversed(pieces)))
+        return _cut_to_lines(text, lines, log.end, whole=found < 0)
+
+
+def _cut_to_lines(text: bytes, lines: int, end: int, *, whole: bool) -> LastLines:
+    position = len(text) - text.endswith(b"\n")
+    count = 0
+    while count < lines and position >= 0 and text:
+        position = text.rfind(b"\n", 0, position)
+        count += 1
+    cut = text[position + 1 :] if count else b""
+    if len(cut) > TAIL_BYTES_MAX:
+        cut = cut[-TAIL_BYTES_MAX:]
+        count = cut.count(b"\n") + (not cut.endswith(b"\n"))
+    truncated = len(cut) < len(text) or (position < 0 and not whole)
+    return LastLines(cut.decode("utf-8", "replace"), count, truncated, end)
+
+
+@final
+class LogFileReader:
+    """An open log file: `segments` are the ranges of offsets it has, in order; `end` is where it ends."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor: int | None = None
+        with suppress(FileNotFoundError):
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        self.end = os.fstat(self._descriptor).st_size if self._descriptor is not None else 0
+        self.segments = _segments(_gaps(path), self.end)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+    def pread(self, begin: int, end: int) -> bytes:
+        """Return the raw bytes of a range, holes as NULs."""
+        if self._descriptor is None or begin >= end:
+            return b""
+        data = os.pread(self._descriptor, end - begin, begin)
+        while data and len(data) < end - begin:  # Linux reads at most 2 GiB at once
+            more = os.pread(self._descriptor, end - begin - len(data), begin + len(data))
+            if not more:
+                break
+            data += more
+        return data
+
+    def seen(self, start: int, limit: int, first: int, last: int, view: View) -> tuple[bytes, int]:
+        """Return what was seen of about `limit` bytes from `start`, in the segment from `first` to `last`."""
+        base = max(first, start - lookbehind(view.typed_lines, strip=view.strip))
+        stop = min(last, start + limit + lookahead(view.typed_lines))
+        final = stop == last and (view.final or last < self.end)
+        data = self.pread(base, stop)
+        return visible_slice(data, base, start, limit, view.typed_lines, final=final, strip=view.strip)
+
+    def backwards(self, view: View) -> Iterator[bytes]:
+        """Yield what was seen, in blocks from the end to the start."""
+        size = _BLOCK_FIRST
+        for first, last in reversed(self.segments):
+            stop = last
+            while stop > first:
+                start = max(first, stop - size)
+                yield self._between(start, stop, first, last, view)
+                stop = start
+                size = min(2 * size, _BLOCK_MAX)
+
+    def _between(self, start: int, stop: int, first: int, last: int, view: View) -> bytes:
+        """Return what was seen of exactly these bytes; at the log's end, as far as it is settled."""
+        base = max(first, start - lookbehind(view.typed_lines, strip=view.strip))
+        ahead = min(last, stop + lookahead(view.typed_lines))
+        data = self.pread(base, ahead)
+        grows = ahead == self.end and not view.final
+        return visible_range(data, base, start, stop, view.typed_lines, grows=grows, strip=view.strip)
+
+
+def _gaps(path: Path) -> list[tuple[int, int]]:
+    """Return the holes of a log: begin and end, in order. A line cut short by a full disk is left out."""
+    gaps = []
+    with suppress(FileNotFoundError):
+        for line in gaps_path(path).read_bytes().splitlines():
+            with suppress(ValueError, KeyError, TypeError):
+                record = json.loads(line)
+                gaps.append((int(record["offset"]), int(record["offset"]) + int(record["size"])))
+    return sorted(gaps)
+
+
+def _segments(gaps: list[tuple[int, int]], end: int) -> list[tuple[int, int]]:
+    segments = []
+    first = 0
+    for gap_begin, gap_end in [*gaps, (end, end)]:
+        if first < min(gap_begin, end):
+            segments.append((first, min(gap_begin, end)))
+        first = max(first, gap_end)
+    return segments
