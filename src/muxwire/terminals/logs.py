@@ -5,7 +5,6 @@ A log is found by its window id, also when the tab, or the tmux server that it b
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -13,6 +12,7 @@ import anyio
 import anyio.to_thread
 
 from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.terminals.log_grep import Search, compiled, last_matches
 from muxwire.terminals.log_read import LogPiece, View, last_lines, read_range
 from muxwire.terminals.results import LogChunk, LogTail
 from muxwire.terminals.shells import TYPED_LINES
@@ -72,22 +72,11 @@ async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: st
     await source.flushed()
     view = View(TYPED_LINES, strip=strip_ansi, final=source.closed)
     if grep:
-        from muxwire.terminals.log_grep import grep_lines
-
-        pattern = _compiled(grep)
-        found = await anyio.to_thread.run_sync(grep_lines, source.path, lines, pattern, before, after, view)
+        search = Search(compiled(grep), before, after)
+        found = await anyio.to_thread.run_sync(last_matches, source.path, search, lines, view)
     else:
         found = await anyio.to_thread.run_sync(last_lines, source.path, lines, view)
     return LogTail(found.content, found.returned_lines, found.truncated, found.end)
-
-
-def _compiled(grep: str) -> re.Pattern[str]:
-    try:
-        return re.compile(grep)
-    except re.error as error:
-        raise InvalidArgument(
-            f"grep is not a regular expression: {error}", remedy="mend it, or escape its special characters"
-        ) from error
 
 
 async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip_ansi: bool, wait: float) -> LogChunk:

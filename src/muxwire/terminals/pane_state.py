@@ -182,7 +182,7 @@ class PaneState:
         return "incomplete" if waiting == "editor" else "running"
 
     def waits_for_input(self) -> str:
-        """What kind of input the foreground program sleeps for: `line`, `password`, `raw`, `editor` (the shell's own), "".
+        """What the foreground program waits for: `line`, `password`, `raw`, `editor` (the shell's own), or "" for nothing.
 
         The table is exec.md's, measured: ICANON and ECHO of the tty, who is in the foreground, where it sleeps.
         """

@@ -40,7 +40,7 @@ LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
 LOOK_EVERY = 5.0
 # A program that has printed nothing for this long may be waiting for us; a compiler's pause is not shorter.
 QUIET = 0.15
-# Seconds from a prompt without a start mark to typing again: the mark is written before the prompt, so it is not coming.
+# Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
 RETYPE_AFTER = 0.4
 # Seconds that a shell's first prompt may take: a heavy rc file with network mounts takes 5.
 START_TIMEOUT = 15.0
@@ -74,9 +74,18 @@ class Runner:
         self._prompts = PromptColumns()
         self._again: Callable[[], None] | None = None
 
-    async def start(self, command: bytes, *, turn_timeout: float, env: Mapping[str, str], cwd: str | None) -> Execution:
+    async def start(
+        self,
+        command: bytes,
+        *,
+        turn_timeout: float,
+        env: Mapping[str, str],
+        cwd: str | None,
+        shown: bytes | None = None,
+    ) -> Execution:
         """Type `command` as soon as it is its turn, and return without waiting for its end.
 
+        A person sees `shown` in its place, if that is given.
         InvalidArgument for a NUL or more than 16 MiB; TabUnavailable if the pane cannot take it in time.
         """
         check_command(command)
@@ -89,7 +98,7 @@ class Runner:
         raise self._refusal()
 
     async def wait(self, execution: Execution, timeout: float, *, progress: Progress | None = None) -> Outcome:
-        """Wait for the command's end; `interactive` as soon as it waits for input that only a person or a key can give."""
+        """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key."""
         deadline = anyio.current_time() + timeout
         looks = iter(LOOKS)
         while execution.running:

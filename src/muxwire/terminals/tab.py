@@ -94,7 +94,7 @@ class Tab:
         """Run `command` in the tab's shell and return exactly what it wrote, with its exit code.
 
         The shell's state persists (`cd`, `export`, functions), unless `env` or `cwd` is given: then the command runs
-        apart. `timeout` is in seconds; at its end the command is interrupted, or left running with `on_timeout="leave"`.
+        apart. `timeout` is in seconds; at its end the command is interrupted, or with `on_timeout="leave"` left running.
         `wait=False` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
         Cancelling this call interrupts the command.
 
@@ -140,7 +140,15 @@ class Tab:
         result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
         return replace(result, script_path=str(path))
 
-    async def _start(self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None) -> Execution:
+    async def _start(
+        self,
+        command: bytes,
+        timeout: float,
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+        *,
+        shown: bytes | None = None,
+    ) -> Execution:
         variables = checked_environment(env or {})
         folder = str(checked_folder(cwd, self.cwd)) if cwd is not None else None
         execution = await self.runner.start(
