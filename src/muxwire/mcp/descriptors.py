@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import asyncio
+    import asyncio  # only to name the running loop's type
     from collections.abc import Callable, Iterator
 
 STDIN, STDOUT, STDERR = 0, 1, 2

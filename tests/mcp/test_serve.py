@@ -1,0 +1,245 @@
+"""`muxwire serve` with a real tmux: the loop of a session, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+import anyio
+import anyio.to_thread
+import pytest
+from mcp import Client, StdioServerParameters
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.mcp.raw_client import RawClient
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 40
+# A host waits about 2 s before it kills; a loaded machine gets more.
+END_SECONDS = 5
+SERVE = (sys.executable, "-m", "muxwire", "serve")
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A short path: a socket's may have about 100 bytes."""
+    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    return kept | {
+        "HOME": str(home),
+        "SHELL": "/bin/bash",
+        "LANG": "C.UTF-8",
+        "XDG_RUNTIME_DIR": str(folder),
+        "TMPDIR": str(folder),
+        "MUXWIRE_STATE_DIR": str(folder / "state"),
+    }
+
+
+class Served(RawClient):
+    """The raw client of `muxwire serve`."""
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        streams = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
+        super().__init__(os.dup(streams[0].fileno()), os.dup(streams[1].fileno()))
+        for stream in streams:
+            stream.close()
+        self.child = child
+
+    async def done(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The result of a call that succeeds."""
+        result = await self.call(tool, **arguments)
+        assert not result.get("isError"), result
+        assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+        return dict(result["structuredContent"])
+
+    async def failure(self, tool: str, **arguments: Any) -> list[str]:
+        """The two lines of a call that fails."""
+        result = await self.call(tool, **arguments)
+        assert result["isError"], result
+        return str(result["content"][0]["text"]).split("\n")
+
+
+@asynccontextmanager
+async def serving(folder: Path, *options: str) -> AsyncIterator[Served]:
+    with (folder / "stderr").open("wb") as stderr:
+        child = subprocess.Popen(
+            [*SERVE, *options],
+            env=environment(folder),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            bufsize=0,
+        )
+    client = Served(child)
+    try:
+        with anyio.fail_after(DEADLINE):
+            await client.initialize()
+            yield client
+    finally:
+        client.hang_up()
+        client.stop_reading()
+        try:
+            child.wait(END_SECONDS)
+        finally:
+            child.kill()
+            child.wait()
+
+
+def alive(pid: int) -> bool:
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return bool(state.strip()) and not state.startswith("Z")  # who reaps an orphan is the machine's affair
+
+
+async def test_a_session_by_raw_json_rpc(folder: Path) -> None:
+    async with serving(folder) as client:
+        tab = await client.done("create_tab", name="work", cwd="/")
+        window = tab["window_id"]
+        first = await client.done("execute_command", window_id=window, command="printf 'a\\nb'; cd /usr; false")
+        assert (first["output"], first["exit_code"], first["cwd"], first["timed_out"]) == ("a\nb", 1, "/usr", False)
+        second = await client.done("execute_command", window_id="work", command="pwd; echo é >&2")
+        assert (second["output"], second["exit_code"], second["state"]) == ("/usr\né\n", 0, "prompt")
+        assert second["from_byte"] >= first["next_byte"]
+
+        chunk = await client.done("stream_logs_from_tab", window_id=window, from_byte=second["from_byte"])
+        assert "/usr" in chunk["chunk"]
+        assert (await client.done("read_logs_from_tab", window_id=window, grep="é", strip_ansi=True))["content"]
+        listed = await client.done("list_tabs")
+        assert [(row["window_id"], row["name"], row["closed"]) for row in listed["tabs"]] == [(window, "work", False)]
+
+        assert await client.done("close_tab", window_id=window) == {"success": True}
+        assert (await client.failure("execute_command", window_id=window, command="true"))[0].startswith("no_such")
+        assert (await client.done("read_logs_from_tab", window_id=window))["returned_lines"] > 0
+
+
+async def test_slow_commands(folder: Path) -> None:
+    async with serving(folder) as client:
+        window = (await client.done("create_tab"))["window_id"]
+        late = await client.done("execute_command", window_id=window, command="echo early; sleep 60", timeout_ms=300)
+        assert late["timed_out"]
+        assert late["output"].startswith("early\n")
+
+        command = "echo one; read -t 0.3 < <(sleep 60); echo two; exit_code() { return 7; }; exit_code"
+        begun = await client.done("execute_command", window_id=window, command=command, **{"async": True})
+        rest = await client.done("command_result", command_id=begun["command_id"], wait_ms=20_000)
+        assert begun["output"] + rest["output"] == "one\ntwo\n"
+        assert (rest["exit_code"], rest["running"]) == (7, False)
+
+        long = await client.done("execute_command", window_id=window, command="seq 100000", max_chars=1000)
+        assert long["truncated"]
+        assert len(long["output"]) < 1500
+        assert long["output"].startswith("1\n")
+        assert long["output"].endswith("100000\n")
+
+
+async def test_a_process_is_started_and_stopped(folder: Path) -> None:
+    async with serving(folder) as client:
+        window = (await client.done("create_tab"))["window_id"]
+        command = "bash -c 'echo listening; sleep 60'"
+        started = await client.done("start_process", window_id=window, command=command, ready="listening")
+        assert (started["started"], started["ready"]) == (True, True)
+        stopped = await client.done("stop_process", window_id=window)
+        assert (stopped["success"], stopped["signal_sent"]) == (True, "SIGINT")
+        assert (await client.done("execute_command", window_id=window, command="echo ok"))["output"] == "ok\n"
+
+
+async def test_a_cancelled_command_is_interrupted_and_its_tab_usable(folder: Path) -> None:
+    async with serving(folder) as client:
+        window = (await client.done("create_tab"))["window_id"]
+        mark = folder / "began"
+        arguments = {"window_id": window, "command": f"touch {mark}; sleep 60", "timeout_ms": 60_000}
+        cancelled = await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
+        while not mark.exists():
+            await anyio.sleep(0.01)
+        await client.notify("notifications/cancelled", {"requestId": cancelled})
+        result = await client.done("execute_command", window_id=window, command="echo free")
+        assert result["output"] == "free\n"
+
+
+async def test_tabs_do_not_wait_for_each_other(folder: Path) -> None:
+    async with serving(folder) as client:
+        windows = [(await client.done("create_tab"))["window_id"] for _ in range(2)]
+        pipe = folder / "pipe"
+        os.mkfifo(pipe)
+        ids = set()
+        for window, command in zip(windows, (f"cat {pipe}", f"echo met > {pipe}"), strict=True):
+            arguments = {"window_id": window, "command": command}
+            ids.add(await client.start("tools/call", {"name": "execute_command", "arguments": arguments}))
+        answers = [await client.receive() for _ in ids]
+        assert {answer["id"] for answer in answers} == ids
+        assert {answer["result"]["structuredContent"]["output"] for answer in answers} == {"met\n", ""}
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_session_by_the_sdk_client(folder: Path, mode: str) -> None:
+    server = StdioServerParameters(command=SERVE[0], args=list(SERVE[1:]), env=environment(folder))
+    with anyio.fail_after(DEADLINE):
+        async with Client(server, mode=mode) as client:
+            await client.list_tools()
+            tab = (await client.call_tool("create_tab", {})).structured_content or {}
+            arguments = {"window_id": tab["window_id"], "command": "echo $((6 * 7))"}
+            result = (await client.call_tool("execute_command", arguments)).structured_content or {}
+            assert (result["output"], result["exit_code"]) == ("42\n", 0)
+            logs = (await client.call_tool("read_logs_from_tab", {"window_id": tab["window_id"]})).structured_content
+            assert "42" in (logs or {})["content"]
+
+
+async def test_a_server_that_is_only_asked_starts_nothing(folder: Path) -> None:
+    async with serving(folder) as client:
+        before = {path for path in folder.rglob("*") if path.name != "stderr"}
+        await client.request("tools/list")
+        await client.failure("execute_command", command="true")
+        children = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(client.child.pid)], capture_output=True, check=False
+        )
+        assert children.stdout.strip() == b""
+        assert {path for path in folder.rglob("*") if path.name != "stderr"} == before == {folder / "home"}
+
+
+def ends_with(number: signal.Signals) -> Callable[[Served], None]:
+    return lambda client: client.child.send_signal(number)
+
+
+ENDINGS: dict[str, Callable[[Served], None]] = {
+    "eof": RawClient.hang_up,
+    "closed_stdout": RawClient.stop_reading,
+    "SIGTERM": ends_with(signal.SIGTERM),
+    "SIGINT": ends_with(signal.SIGINT),
+    "SIGHUP": ends_with(signal.SIGHUP),
+    "SIGKILL": ends_with(signal.SIGKILL),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+async def test_no_process_outlives_the_server(folder: Path, ending: str) -> None:
+    async with serving(folder) as client:
+        window = (await client.done("create_tab"))["window_id"]
+        command = "trap '' INT TERM HUP; sleep 1000 & echo $$ $! ${TMUX#*,}"
+        told = await client.done("execute_command", window_id=window, command=command)
+        pids = [int(pid.split(",")[0]) for pid in told["output"].split()]
+        assert len(pids) == 3
+        assert all(alive(pid) for pid in pids)
+        pids.append(client.child.pid)
+        arguments = {"window_id": window, "command": "sleep 999", "timeout_ms": 600_000}
+        await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
+        ENDINGS[ending](client)
+        with anyio.fail_after(END_SECONDS):
+            status = await anyio.to_thread.run_sync(client.child.wait, abandon_on_cancel=True)
+            while any(alive(pid) for pid in pids):
+                await anyio.sleep(0.02)
+        assert status == (-signal.SIGKILL if ending == "SIGKILL" else 0)
+    assert (folder / "stderr").read_text() == ""
