@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import anyio
 
-from muxwire.client.client import ControlClient
-from muxwire.client.process import TmuxProcess, clean_environment
-from muxwire.testing import SCENARIOS, Observer, RecordingTransport
-from muxwire.testing.conformance import HUB, HUB_COMMAND
+from muxwire.client.transport import Transport
+from muxwire.testing import SCENARIOS, RecordingTransport, open_private_tmux
 
 HERE = Path(__file__).resolve().parent
 
@@ -22,16 +18,16 @@ DEADLINE_S = 30
 
 
 async def record(name: str, version: str) -> None:
-    with tempfile.TemporaryDirectory(prefix="mw") as folder:
-        socket = f"{folder}/s"
-        argv = ["tmux", "-u", "-S", socket, "-f", "/dev/null", "-C", "new-session", "-s", HUB, HUB_COMMAND]
-        environment = {**clean_environment(os.environ), "SHELL": "/bin/sh"}
-        transport = RecordingTransport(TmuxProcess(argv, socket=socket, env=environment, ephemeral=True))
-        observer = Observer()
-        with anyio.fail_after(DEADLINE_S):
-            async with ControlClient(transport, on_notification=observer.notify, on_chunk=observer.wake) as client:
-                await SCENARIOS[name](client, observer)
-    transcript = transport.transcript(f"{name}, {version}")
+    recorded: list[RecordingTransport] = []
+
+    def wrap(transport: Transport) -> RecordingTransport:
+        recorded.append(RecordingTransport(transport))
+        return recorded[0]
+
+    with anyio.fail_after(DEADLINE_S):
+        async with open_private_tmux(wrap=wrap) as tmux:
+            await SCENARIOS[name](tmux.client, tmux.observer)
+    transcript = recorded[0].transcript(f"{name}, {version}")
     (HERE / f"{name}.ctl").write_bytes(transcript.format())
 
 

@@ -5,6 +5,7 @@ Measured on tmux 3.2a to 3.7c. A name may be given whole, by its alias, or cut s
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, final
@@ -69,16 +70,32 @@ def _has_no_session(arguments: Sequence[bytes]) -> bool:
 
 def _has_uncertain_branches(arguments: Sequence[bytes]) -> bool:
     """Whether an if-shell is answered by an unknown number of blocks, or runs a shell first."""
+    formatted = _has_flag(arguments, b"F")
+    condition_and_branches = _positional(arguments, with_value=b"t")
+    branches = condition_and_branches[1:]
+    return not formatted or len(branches) != len(("then", "else")) or any(b";" in branch for branch in branches)
+
+
+# Names that every tmux from 3.3 knows; a layout string begins with its checksum.
+_LAYOUTS = frozenset((b"even-horizontal", b"even-vertical", b"main-horizontal", b"main-vertical", b"tiled"))
+_LAYOUT_STRING = re.compile(rb"[0-9a-f]{4},")
+
+
+def _names_unknown_layout(arguments: Sequence[bytes]) -> bool:
+    names = _positional(arguments, with_value=b"t")
+    return any(name not in _LAYOUTS and _LAYOUT_STRING.match(name) is None for name in names)
+
+
+def _positional(arguments: Sequence[bytes], *, with_value: bytes) -> list[bytes]:
+    """Return the arguments that are neither flags nor the values of these flags."""
     words = list(arguments)
-    formatted = False
     while words and words[0].startswith(b"-"):
         flag = words.pop(0)
-        formatted = formatted or b"F" in flag
-        if flag.endswith(b"t") and words:
+        if flag == b"--":
+            break
+        if flag[-1:] in with_value and words:
             words.pop(0)
-    return (
-        not formatted or len(words) != len(("condition", "then", "else")) or any(b";" in branch for branch in words[1:])
-    )
+    return words
 
 
 _WAITS = "everything that is sent after it would wait with it, for ever if nobody answers"
@@ -92,6 +109,8 @@ RULES: Final = (
          "resize single windows: resize-window -x -y"),
     Rule("set-window-option", "setw", _names_global_window_size, f"at the next new window {_CRASHES} (3.3-3.6)",
          "resize single windows: resize-window -x -y"),
+    Rule("select-layout", "selectl", _names_unknown_layout, f"at a name that it does not know {_CRASHES} (3.3)",
+         "name even-horizontal, even-vertical, main-horizontal, main-vertical, tiled or a whole layout string"),
     Rule("refresh-client", "refresh", _switches_output_off, f"{_CRASHES} if output is pending (3.3-3.6)",
          "use :pause and :continue"),
     Rule("refresh-client", "refresh", _toggles_no_output, "the connection hangs if output is pending (3.3-3.6)",

@@ -46,28 +46,30 @@ def main(tmux: str, socket: str, kind: str) -> None:
     """Wait for the end of the pipe, then end what is left."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
-    client, client_started, server = 0, "", 0
+    known: dict[str, dict[int, str]] = {"client": {}, "server": {}}
     for line in sys.stdin:
         word, _, number = line.strip().partition(" ")
-        if word == "client":
-            client = int(number)
-            client_started = process_table().get(client, Process(0, "", "")).started
-        elif word == "server":
-            server = int(number)
-        elif word == "release":
-            client = 0
-    if client:
-        kill_processes({client: client_started})
+        if word == "release":
+            known["client"] = {}
+        elif word in known:
+            known[word] = started_now(int(number), process_table())
+    kill_processes(known["client"])
     if kind == "ephemeral":
-        end_server(tmux, socket, server)
+        end_server(tmux, socket, known["server"])
 
 
-def end_server(tmux: str, socket: str, server: int) -> None:
+def started_now(pid: int, table: dict[int, Process]) -> dict[int, str]:
+    """Return the process with its start time; nothing if there is no such process."""
+    return {pid: table[pid].started} if pid in table else {}
+
+
+def end_server(tmux: str, socket: str, server: dict[int, str]) -> None:
     """End the tmux server, what runs in its panes and what that has started; then remove the socket."""
-    server = server or server_pid(tmux, socket)
-    if server:
-        doomed = family(server, process_table())
-        ask_tmux(tmux, socket, "kill-server")
+    table = process_table()
+    for pid in server or started_now(server_pid(tmux, socket), table):
+        doomed = family(pid, table)
+        # As kill-server does, without asking: its programs get SIGHUP. One that hangs is killed with them.
+        signal_processes({pid: doomed.get(pid, "")}, signal.SIGTERM)
         wait_until_gone(doomed, _GRACE_S)
         # What was started in the meantime has the session of one that we know.
         doomed |= same_sessions(doomed, process_table())
@@ -127,11 +129,16 @@ def wait_until_gone(doomed: dict[int, str], seconds: float) -> None:
 
 def kill_processes(doomed: dict[int, str]) -> None:
     """SIGKILL those that are still the processes they were."""
+    signal_processes(doomed, signal.SIGKILL)
+
+
+def signal_processes(processes: dict[int, str], number: signal.Signals) -> None:
+    """Send a signal to those that are still the processes they were."""
     table = process_table()
-    for pid, started in doomed.items():
+    for pid, started in processes.items():
         if is_same(pid, started, table):
             with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, number)
 
 
 def is_same(pid: int, started: str, table: dict[int, Process]) -> bool:

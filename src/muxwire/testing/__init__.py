@@ -4,6 +4,7 @@ MemoryTransport     a transport in memory: say what tmux says, read what was sen
 ScriptedTmux        a transport that plays a transcript
 RecordingTransport  wraps a transport and writes its transcript
 Transcript          a recorded control stream, as values and as a file
+open_private_tmux   a real server for one test
 SCENARIOS           what any transport to a tmux must pass
 """
 
@@ -12,6 +13,15 @@ from __future__ import annotations
 from muxwire.testing.conformance import SCENARIOS as SCENARIOS
 from muxwire.testing.conformance import Observer as Observer
 from muxwire.testing.memory import MemoryTransport as MemoryTransport
+from muxwire.testing.private import (
+    PrivateTmux as PrivateTmux,
+)
+from muxwire.testing.private import (
+    open_private_tmux as open_private_tmux,
+)
+from muxwire.testing.private import (
+    start_tmux as start_tmux,
+)
 from muxwire.testing.recording import RecordingTransport as RecordingTransport
 from muxwire.testing.scripted import ScriptedTmux as ScriptedTmux
 from muxwire.testing.transcript import (
@@ -36,9 +46,12 @@ __all__ = (
     "MemoryTransport",
     "Observer",
     "Passed",
+    "PrivateTmux",
     "Received",
     "RecordingTransport",
     "ScriptedTmux",
     "Sent",
     "Transcript",
+    "open_private_tmux",
+    "start_tmux",
 )

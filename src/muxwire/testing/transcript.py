@@ -66,7 +66,10 @@ class Transcript:
         """Read a transcript's bytes; ValueError names the first line that is no record."""
         records: list[Record] = []
         comments: list[str] = []
-        for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), 1):
+        lines = data.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        for number, line in enumerate(lines, 1):
             # Editors take the space from an empty line's end.
             kind, text = line[:2].ljust(2), line[2:]
             match kind:

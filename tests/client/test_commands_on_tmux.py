@@ -1,0 +1,153 @@
+"""Commands and answers on a real tmux: quoting, order, failures, hooks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from muxwire.errors import CommandError
+from muxwire.protocol import events
+from muxwire.testing import PrivateTmux, open_private_tmux
+
+pytestmark = pytest.mark.anyio
+
+# Every byte that a tmux command line can hold: all but NUL.
+EVERY_BYTE = bytes(range(1, 256))
+
+
+@pytest.fixture
+async def tmux() -> AsyncIterator[PrivateTmux]:
+    with anyio.fail_after(30):
+        async with open_private_tmux() as private:
+            yield private
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        EVERY_BYTE,
+        EVERY_BYTE[::-1],
+        b"~root $HOME ${HOME} #{pane_id} #(id) %1 {a} ; \\; \\",
+        b";",
+        b"-x",
+        b"x" * 300_000,
+        b"'\"'\"",
+        b"\xff\xfe\x80",
+        b"\\x41\\u0041\\n\\101",
+        b"~",
+        b"#",
+        b"{",
+        b"%if 1",
+        b"\n\r\n",
+    ],
+)
+async def test_tmux_reads_every_argument_back(tmux: PrivateTmux, tmp_path: Path, text: bytes) -> None:
+    saved = tmp_path / "saved"
+    await tmux.client.command("set-buffer", "-b", "x", "--", text)
+    await tmux.client.command("save-buffer", "-b", "x", str(saved))
+    assert await anyio.Path(saved).read_bytes() == text
+
+
+async def test_each_byte_is_read_back_alone_and_between_others(tmux: PrivateTmux, tmp_path: Path) -> None:
+    texts = [bytes((byte,)) for byte in EVERY_BYTE] + [b"a%cb" % byte for byte in EVERY_BYTE]
+    for number, text in enumerate(texts):
+        made = tmux.client.submit(
+            ("set-buffer", "-b", "x", "--", text), ("save-buffer", "-b", "x", str(tmp_path / str(number)))
+        )
+    await made[-1].wait()
+    assert [(tmp_path / str(number)).read_bytes() for number in range(len(texts))] == texts
+
+
+async def test_two_thousand_commands_are_answered_in_order(tmux: PrivateTmux) -> None:
+    sent = tmux.client.submit(*(("display-message", "-p", str(number)) for number in range(2000)))
+    assert [await pending.wait() for pending in sent] == [(b"%d" % number,) for number in range(2000)]
+
+
+async def test_an_answer_that_nobody_awaits_keeps_its_place(tmux: PrivateTmux) -> None:
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await tmux.client.command("display-message", "-p", "given up")
+    assert scope.cancelled_caught
+    assert await tmux.client.command("display-message", "-p", "next") == (b"next",)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("no-such-command",), ("kill-pane", "-t", "%99"), ("kill-pane", "-z"), ("select-window", "-t", "nowhere")],
+)
+async def test_a_failure_reaches_its_caller_only(tmux: PrivateTmux, arguments: tuple[str, ...]) -> None:
+    before, failing, after = tmux.client.submit(
+        ("display-message", "-p", "before"), arguments, ("display-message", "-p", "after")
+    )
+    with pytest.raises(CommandError) as failure:
+        await failing.wait()
+    assert failure.value.output
+    assert (await before.wait(), await after.wait()) == ((b"before",), (b"after",))
+
+
+async def test_a_list_stops_at_its_failure(tmux: PrivateTmux) -> None:
+    cut = tmux.client.submit_list(
+        ("display-message", "-p", "1"), ("kill-pane", "-t", "%99"), ("display-message", "-p", "3")
+    )
+    whole = tmux.client.submit_list(("display-message", "-p", "4"), ("display-message", "-p", "5"))
+    with pytest.raises(CommandError, match="%99"):
+        await cut.wait()
+    assert await whole.wait() == (b"4", b"5")
+    assert [block.output for block in cut.blocks][:1] == [(b"1",)]
+    assert len(cut.blocks) == 2
+
+
+async def test_a_list_with_an_unknown_command_does_nothing(tmux: PrivateTmux) -> None:
+    cut = tmux.client.submit_list(("set-buffer", "-b", "x", "1"), ("no-such-command",))
+    with pytest.raises(CommandError, match="unknown command"):
+        await cut.wait()
+    assert len(cut.blocks) == 1
+    with pytest.raises(CommandError):
+        await tmux.client.command("show-buffer", "-b", "x")
+
+
+@pytest.mark.parametrize(("condition", "chosen"), [("1", b"yes"), ("0", b"no")])
+async def test_a_condition_is_answered_by_its_branch(tmux: PrivateTmux, condition: str, chosen: bytes) -> None:
+    sent = tmux.client.submit(
+        ("if-shell", "-F", condition, "display-message -p yes", "display-message -p no"),
+        ("display-message", "-p", "after"),
+    )
+    assert [await pending.wait() for pending in sent] == [(chosen,), (b"after",)]
+
+
+async def test_a_condition_without_its_target_is_answered_once(tmux: PrivateTmux) -> None:
+    failing, after = tmux.client.submit(
+        ("if-shell", "-F", "-t", "%0", "1", "kill-pane -t %99", "display-message -p no"),
+        ("display-message", "-p", "after"),
+    )
+    with pytest.raises(CommandError):
+        await failing.wait()
+    assert await after.wait() == (b"after",)
+
+
+async def test_what_hooks_print_answers_nobody(tmux: PrivateTmux) -> None:
+    await tmux.client.command("set-hook", "-g", "after-list-windows", "display-message -p 'from the hook'")
+    sent = tmux.client.submit(
+        ("list-windows", "-F", "1"), ("display-message", "-p", "2"), ("list-windows", "-F", "3"), ("list-keys", "-N")
+    )
+    assert [await pending.wait() for pending in sent[:3]] == [(b"1",), (b"2",), (b"3",)]
+    blocks = [event for event in tmux.observer.notifications if isinstance(event, events.CommandBlock)]
+    assert [block.output for block in blocks if block.output] == [(b"from the hook",)] * 2
+    assert all(block.command is None and not block.flags for block in blocks)
+
+
+async def test_late_complaints_are_stray_lines(tmux: PrivateTmux) -> None:
+    with anyio.fail_after(5):
+        await tmux.client.command("load-buffer", "/nonexistent")
+        stray = await tmux.observer.first(events.StrayLine)
+    assert b"/nonexistent" in stray.line
+    assert await tmux.client.command("display-message", "-p", "after") == (b"after",)
+
+
+async def test_an_answer_of_many_lines_is_whole(tmux: PrivateTmux) -> None:
+    await tmux.client.command("set-buffer", "-b", "x", "--", b"\n".join(b"%d" % number for number in range(50_000)))
+    shown = await tmux.client.command("show-buffer", "-b", "x")
+    assert shown == tuple(b"%d" % number for number in range(50_000))

@@ -1,0 +1,172 @@
+"""Whatever kills us, nothing that must end with us lives on, and nothing that must live on freezes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from muxwire.client.client import ControlClient
+from muxwire.client.watchdog import Process, family, process_table, ps_processes, same_sessions
+from muxwire.ids import pane_id
+from muxwire.testing import Observer, open_private_tmux, start_tmux
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE_S = 20
+
+# Runs in a process of its own, to be killed: a server with a window for each line of standard input.
+DRIVER = '''
+import array, fcntl, sys, termios, time, anyio
+from muxwire.client.client import ControlClient
+from muxwire.testing import start_tmux
+
+def stop_reading(process):
+    """Wait, without reading, until tmux has filled the pipe and stands still."""
+    before, waiting = -1, array.array("i", [0])
+    while not waiting[0] or waiting[0] != before:
+        before = waiting[0]
+        time.sleep(0.05)
+        fcntl.ioctl(process._reader, termios.FIONREAD, waiting)
+
+async def main(socket, kind):
+    process = start_tmux(socket, ephemeral=kind == "ephemeral")
+    async with ControlClient(process) as client:
+        for line in sys.stdin.read().splitlines():
+            await client.command("new-window", "-d", line)
+        (pid,) = await client.command("display-message", "-p", "#{pid}")
+        if kind == "stalled":
+            stop_reading(process)
+        print(int(pid), flush=True)
+        await anyio.sleep_forever()
+
+anyio.run(main, *sys.argv[1:])
+'''
+
+FLOOD = "exec yes 'all work and no play'"
+
+
+@asynccontextmanager
+async def driver(socket: Path, kind: str, *windows: str) -> AsyncIterator[tuple[subprocess.Popen[str], int]]:
+    """Yield a running driver and the process id of its server."""
+    argv = [sys.executable, "-c", DRIVER, str(socket), kind]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        server = 0
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write("\n".join(windows))
+            process.stdin.close()
+            server = int(await anyio.to_thread.run_sync(process.stdout.readline, abandon_on_cancel=True))
+            yield process, server
+        finally:
+            process.kill()
+            if server in process_table():  # a test that failed; its flood would slow down all others
+                os.kill(server, signal.SIGKILL)
+
+
+async def numbers(folder: Path, count: int) -> set[int]:
+    """Return the process ids that the windows wrote into files, once all are there."""
+    while True:
+        texts = [path.read_text() for path in folder.glob("*.pid")]
+        if len(texts) == count and all(text.endswith("\n") for text in texts):
+            return {int(text) for text in texts}
+        await anyio.sleep(0.01)
+
+
+async def gone(processes: set[int]) -> None:
+    """Return when none of them runs; zombies are what the system has yet to bury."""
+    while process_table().keys() & processes:
+        await anyio.sleep(0.02)
+
+
+async def test_sigkill_leaves_no_process_of_an_ephemeral_instance(tmp_path: Path) -> None:
+    socket = tmp_path / "s"
+    windows = (
+        f"echo $$ > {tmp_path}/pane.pid; exec tail -f /dev/null",
+        f"nohup sleep 1000 > /dev/null 2>&1 & echo $! > {tmp_path}/nohup.pid; exec tail -f /dev/null",
+        # Its shell has ended, so that init is its parent; the session is all that ties it to the pane.
+        f"(trap '' HUP; sleep 1001 & echo $! > {tmp_path}/orphan.pid); exec tail -f /dev/null",
+        # A session of its own; the parent is what ties it to the pane.
+        f"setsid sleep 1002 & setsid sh -c 'echo $$ > {tmp_path}/setsid.pid; exec sleep 1003' & exec tail -f /dev/null",
+        FLOOD,
+    )
+    with anyio.fail_after(DEADLINE_S):
+        async with driver(socket, "ephemeral", *windows) as (process, server):
+            doomed = {server} | await numbers(tmp_path, 4)
+            children = {pid for pid, row in process_table().items() if row.parent in {process.pid, server}}
+            assert doomed | children <= process_table().keys()
+            process.send_signal(signal.SIGKILL)
+            await gone(doomed | children)
+            while socket.exists():
+                await anyio.sleep(0.01)
+
+
+async def test_sigkill_leaves_a_named_server_running_and_no_pane_frozen(tmp_path: Path) -> None:
+    socket = tmp_path / "s"
+    with anyio.fail_after(DEADLINE_S):
+        # With output held up: a client that goes without having read it is what freezes the panes.
+        async with driver(socket, "stalled", FLOOD) as (process, server):
+            children = {pid for pid, row in process_table().items() if row.parent == process.pid}
+            process.send_signal(signal.SIGKILL)
+            await gone(children)
+            observer = Observer()
+            async with ControlClient(start_tmux(str(socket)), on_chunk=observer.wake) as client:
+                (pid,) = await client.command("display-message", "-p", "#{pid}")
+                assert int(pid) == server
+                (row,) = await client.command("list-panes", "-t", ":1", "-F", "#{pane_id}")
+                written = observer.outputs[pane_id(row.decode())] = bytearray()
+                client.attach_pane(pane_id(row.decode()), written.extend)
+                await observer.until(lambda: len(written) > 1_000_000)
+
+
+async def test_a_process_that_ignores_hangups_ends_when_we_close(tmp_path: Path) -> None:
+    with anyio.fail_after(DEADLINE_S):
+        async with open_private_tmux() as tmux:
+            command = f"nohup sleep 1000 > /dev/null 2>&1 & echo $! > {tmp_path}/a.pid; exec tail -f /dev/null"
+            await tmux.client.command("new-window", "-d", command)
+            started = await numbers(tmp_path, 1)
+            assert started <= process_table().keys()
+        assert not process_table().keys() & started
+
+
+async def test_the_end_of_the_watchdog_is_no_reason_to_fail() -> None:
+    with anyio.fail_after(DEADLINE_S):
+        async with open_private_tmux() as tmux:
+            (row,) = await tmux.client.command("display-message", "-p", "#{pid}")
+            server = int(row)
+            for pid, entry in process_table().items():
+                if entry.parent == os.getpid() and b"watchdog.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(pid, signal.SIGKILL)
+            tmux.process.watch_server(server)
+            await tmux.client.command("kill-server")
+            await gone({server})
+
+
+def test_a_family_is_all_descendants_and_their_sessions() -> None:
+    table = {
+        10: Process(1, "10", "a"),
+        11: Process(10, "11", "b"),
+        12: Process(11, "11", "c"),
+        13: Process(1, "11", "d"),
+        14: Process(13, "14", "e"),
+        20: Process(1, "20", "f"),
+        21: Process(20, "20", "g"),
+    }
+    assert family(10, table) == {10: "a", 11: "b", 12: "c", 13: "d", 14: "e"}
+    assert family(99, table) == {}
+    later = {15: Process(1, "11", "h"), 21: table[21]}
+    assert same_sessions(family(10, table), later) == {15: "h"}
+
+
+def test_both_process_tables_agree() -> None:
+    by_ps, by_proc = ps_processes(), process_table()
+    assert os.getpid() in by_ps
+    assert by_ps[os.getpid()].parent == by_proc[os.getpid()].parent == os.getppid()

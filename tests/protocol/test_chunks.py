@@ -1,0 +1,110 @@
+"""The events are the same however the stream is cut, and no stream makes the parser raise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muxwire.protocol.commands import command, command_list
+from muxwire.protocol.control import ControlProtocol
+from muxwire.protocol.events import Event, Output
+from muxwire.testing import Sent, Transcript
+
+TRANSCRIPTS = sorted((Path(__file__).resolve().parent.parent / "transcripts").glob("*.ctl"))
+
+# What a stream is made of; random bytes alone would hardly ever form a guard.
+PIECES = (
+    *(b"%begin 1 2 1", b"%begin 1 2 0", b"%end 1 2 1", b"%end 1 2 0", b"%error 1 2 1"),
+    *(b"%output %1 ", b"%output %2 ", b"%output %", b"%extended-output %1 2 : ", b"%pause %1", b"%exit", b"%"),
+    *(b"\\", b"\\012", b"\\9", b"\r", b"\n", b"\n", b"\n", b" ", b"\xff\xfe", "é".encode(), b"\0", b"%window-add @1"),
+    b"%begin 99999999999999999999 1 1",
+    b"%x-y z",
+)
+
+
+def spoken(protocol: ControlProtocol, chunks: Iterable[bytes]) -> list[Event]:
+    heard: list[Event] = []
+    for chunk in chunks:
+        protocol.receive_data(chunk)
+        heard += protocol.events_received()
+    protocol.receive_eof()
+    return joined([*heard, *protocol.events_received()])
+
+
+def joined(heard: list[Event]) -> list[Event]:
+    """Output of one pane may come in several events; how many depends on the cuts, and means nothing."""
+    merged: list[Event] = []
+    for event in heard:
+        before = merged[-1] if merged else None
+        if isinstance(event, Output) and isinstance(before, Output) and before.pane == event.pane:
+            merged[-1] = Output(event.pane, before.data + event.data)
+        else:
+            merged.append(event)
+    return merged
+
+
+def cut(data: bytes, places: Iterable[int]) -> Iterator[bytes]:
+    start = 0
+    for place in sorted({place % (len(data) + 1) for place in places}):
+        yield data[start:place]
+        start = place
+    yield data[start:]
+
+
+def asked(count: int = 2) -> ControlProtocol:
+    protocol = ControlProtocol()
+    for _ in range(count):
+        protocol.send_command(command_list(("refresh-client",), ("list-windows",)))
+        protocol.send_command(command("list-windows"))
+    return protocol
+
+
+def replayed(transcript: Transcript) -> ControlProtocol:
+    """A protocol that has sent what the transcript's client did, as far as correlation is concerned."""
+    protocol = ControlProtocol()
+    for record in transcript.records:
+        if isinstance(record, Sent) and record.line:
+            parts = [part.split(b" ") for part in record.line.split(b" ; ")]
+            protocol.send_command(command_list(*([part[0]] for part in parts)))
+    return protocol
+
+
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
+def test_a_transcript_is_read_alike_whole_and_byte_by_byte(path: Path) -> None:
+    transcript = Transcript.load(path)
+    wire = transcript.received()
+    whole = spoken(replayed(transcript), [wire])
+    assert spoken(replayed(transcript), (wire[place : place + 1] for place in range(len(wire)))) == whole
+    assert spoken(replayed(transcript), [*wire.splitlines(keepends=True)]) == whole
+    assert len(whole) > 5
+
+
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
+@given(places=st.lists(st.integers(min_value=0), max_size=30))
+def test_a_transcript_is_read_alike_however_it_is_cut(path: Path, places: list[int]) -> None:
+    transcript = Transcript.load(path)
+    wire = transcript.received()
+    assert spoken(replayed(transcript), cut(wire, places)) == spoken(replayed(transcript), [wire])
+
+
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
+def test_a_transcript_answers_every_command(path: Path) -> None:
+    transcript = Transcript.load(path)
+    protocol = replayed(transcript)
+    protocol.receive_data(transcript.received())
+    assert protocol.failure is None
+    assert protocol.unanswered == 0
+
+
+@given(st.binary(), st.lists(st.integers(min_value=0), max_size=5))
+def test_no_bytes_make_it_raise(data: bytes, places: list[int]) -> None:
+    assert spoken(asked(), cut(data, places)) == spoken(asked(), [data])
+
+
+@given(st.lists(st.sampled_from(PIECES)).map(b"".join), st.lists(st.integers(min_value=0), max_size=5))
+def test_no_nonsense_in_tmux_words_makes_it_raise(data: bytes, places: list[int]) -> None:
+    assert spoken(asked(), cut(data, places)) == spoken(asked(), [data])

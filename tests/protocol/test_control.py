@@ -1,0 +1,177 @@
+"""Each answer reaches its command, whatever tmux says in between."""
+
+from __future__ import annotations
+
+import pytest
+
+from muxwire.errors import LocalProtocolError
+from muxwire.ids import pane_id, window_id
+from muxwire.protocol import events
+from muxwire.protocol.commands import Command, command, command_list
+from muxwire.protocol.control import ControlProtocol
+from muxwire.protocol.events import CommandBlock, Event
+
+PANE = pane_id("%1")
+
+
+def hear(protocol: ControlProtocol, wire: str | bytes) -> list[Event]:
+    protocol.receive_data(wire.encode() if isinstance(wire, str) else wire)
+    return protocol.events_received()
+
+
+def sent(protocol: ControlProtocol, *arguments: str) -> Command:
+    made = command(*arguments)
+    assert protocol.send_command(made) == made.line + b"\n"
+    return made
+
+
+def block(number: int, *output: bytes, of: Command | None = None, error: bool = False, index: int = 0) -> CommandBlock:
+    last = of is None or error or index == len(of.silent) - 1
+    return CommandBlock(7, number, int(of is not None), output, error, of, index, last)
+
+
+def test_answers_come_in_the_order_of_the_commands() -> None:
+    protocol = ControlProtocol()
+    first, second = sent(protocol, "list-windows"), sent(protocol, "list-panes")
+    assert protocol.unanswered == 2
+    heard = hear(protocol, "%begin 7 1 1\na\n\nb\n%end 7 1 1\n%begin 7 5 1\n%error 7 5 1\n")
+    assert heard == [block(1, b"a", b"", b"b", of=first), block(5, of=second, error=True)]
+    assert protocol.unanswered == 0
+
+
+def test_blocks_of_hooks_and_of_the_start_answer_nobody() -> None:
+    protocol = ControlProtocol()
+    mine = sent(protocol, "list-windows")
+    heard = hear(protocol, "%begin 7 1 0\n%end 7 1 0\n%begin 7 2 1\n%end 7 2 1\n%begin 7 3 0\nhook\n%error 7 3 0\n")
+    assert heard == [block(1), block(2, of=mine), block(3, b"hook", error=True)]
+
+
+def test_other_bits_of_the_flags_do_not_matter() -> None:
+    protocol = ControlProtocol()
+    mine = sent(protocol, "list-windows")
+    (heard,) = hear(protocol, "%begin 7 1 3\n%end 7 1 3\n")
+    assert isinstance(heard, CommandBlock)
+    assert heard.command is mine
+
+
+def test_a_list_has_a_block_for_each_command() -> None:
+    protocol = ControlProtocol()
+    both = command_list(("list-windows",), ("list-panes",))
+    protocol.send_command(both)
+    after = sent(protocol, "list-sessions")
+    heard = hear(protocol, "".join(f"%begin 7 {n} 1\n%end 7 {n} 1\n" for n in (1, 2, 3)))
+    assert heard == [block(1, of=both), block(2, of=both, index=1), block(3, of=after)]
+    assert [event.last for event in heard if isinstance(event, CommandBlock)] == [False, True, True]
+
+
+def test_an_error_ends_its_line() -> None:
+    protocol = ControlProtocol()
+    both = command_list(("kill-pane",), ("list-panes",))
+    protocol.send_command(both)
+    after = sent(protocol, "list-sessions")
+    heard = hear(protocol, "%begin 7 1 1\nno\n%error 7 1 1\n%begin 7 2 1\n%end 7 2 1\n")
+    assert heard == [block(1, b"no", of=both, error=True), block(2, of=after)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["%end 7 2 1", "%end 8 1 1", "%end 7 1 0", "%error 7 1 10", "%begin 7 9 1", "%output %1 x", "%exit", "%end 7 1 1 "],
+)
+def test_only_the_exact_guard_closes_a_block(line: str) -> None:
+    protocol = ControlProtocol()
+    mine = sent(protocol, "capture-pane", "-p")
+    heard = hear(protocol, f"%begin 7 1 1\n{line}\n%end 7 1 1\n")
+    assert heard == [block(1, line.encode(), of=mine)]
+
+
+def test_notices_in_the_block_of_refresh_client_are_no_output() -> None:
+    protocol = ControlProtocol()
+    mine = sent(protocol, "refresh-client", "-A", "%1:pause")
+    heard = hear(protocol, "%begin 7 1 1\n%pause %1\ntext\n%end 7 1 1\n")
+    assert heard == [events.Pause(PANE), block(1, b"text", of=mine)]
+
+
+def test_only_the_silent_commands_of_a_list_lose_notices() -> None:
+    protocol = ControlProtocol()
+    both = command_list(("capture-pane", "-p"), ("refresh-client", "-A", "%1:pause"))
+    protocol.send_command(both)
+    heard = hear(protocol, "%begin 7 1 1\n%pause %1\n%end 7 1 1\n%begin 7 2 1\n%pause %1\n%end 7 2 1\n")
+    assert heard == [block(1, b"%pause %1", of=both), events.Pause(PANE), block(2, of=both, index=1)]
+
+
+@pytest.mark.parametrize(
+    "line", ["can't find pane: %55", "", "%end 7 1 1", "%error 7 1 1", "%begin x", "%begin 7 1 1x"]
+)
+def test_lines_outside_a_block_are_stray(line: str) -> None:
+    protocol = ControlProtocol()
+    heard = hear(protocol, f"{line}\n%window-add @1\n")
+    assert heard == [events.StrayLine(line.encode()), events.WindowAdd(window_id("@1"))]
+
+
+def test_output_of_one_pane_is_joined_and_keeps_its_place() -> None:
+    protocol = ControlProtocol()
+    heard = hear(protocol, "%output %1 a\n%output %1 \\015\n%output %2 b\n%window-add @1\n%output %1 c\n%output %1 d\n")
+    assert heard == [
+        events.Output(PANE, b"a\r"),
+        events.Output(pane_id("%2"), b"b"),
+        events.WindowAdd(window_id("@1")),
+        events.Output(PANE, b"cd"),
+    ]
+
+
+def test_an_answer_that_nobody_waits_for_ends_the_connection() -> None:
+    protocol = ControlProtocol()
+    assert hear(protocol, "%output %1 a\n%begin 7 1 1\nx\n%end 7 1 1\n%window-add @1\n") == [events.Output(PANE, b"a")]
+    assert protocol.failure is not None
+    assert "not sent" in str(protocol.failure)
+    with pytest.raises(LocalProtocolError):
+        protocol.send_command(command("list-windows"))
+    assert hear(protocol, "%window-add @1\n") == []
+    protocol.receive_eof()
+    assert protocol.events_received() == [events.ConnectionLost()]
+
+
+def test_a_line_without_end_is_not_kept_for_ever() -> None:
+    protocol = ControlProtocol(max_line_bytes=10)
+    hear(protocol, "%window-add @1\n12345678901")
+    assert protocol.failure is not None
+
+
+def test_the_end_after_exit_is_expected() -> None:
+    protocol = ControlProtocol()
+    assert hear(protocol, "%exit server exited\n") == [events.Exit(b"server exited")]
+    protocol.receive_eof()
+    protocol.receive_eof()
+    assert protocol.events_received() == []
+
+
+@pytest.mark.parametrize(
+    ("cut", "expected"),
+    [
+        ("", []),
+        ("%output %1 a\\015\\0", [events.Output(PANE, b"a\r")]),
+        ("%window-add @1", [events.WindowAdd(window_id("@1"))]),
+        ("%begin 7 1 0\nhalf", []),
+    ],
+)
+def test_the_end_without_exit_is_a_loss(cut: str, expected: list[Event]) -> None:
+    protocol = ControlProtocol()
+    assert hear(protocol, cut) == []
+    protocol.receive_eof()
+    assert protocol.events_received() == [*expected, events.ConnectionLost()]
+
+
+def test_exit_without_a_newline_is_read() -> None:
+    protocol = ControlProtocol()
+    hear(protocol, "%exit")
+    protocol.receive_eof()
+    assert protocol.events_received() == [events.Exit(b"")]
+
+
+def test_the_connection_says_nothing_after_its_end() -> None:
+    protocol = ControlProtocol()
+    protocol.receive_eof()
+    protocol.events_received()
+    assert hear(protocol, "%window-add @1\n") == []
+    with pytest.raises(LocalProtocolError):
+        protocol.send_command(command("list-windows"))

@@ -1,0 +1,116 @@
+"""A transcript's file holds its records exactly, and is played as it was recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muxwire.testing import Ended, MemoryTransport, Passed, Received, RecordingTransport, ScriptedTmux, Sent, Transcript
+
+LINES = st.binary().map(lambda data: data.replace(b"\n", b""))
+RECORDS = st.one_of(
+    LINES.map(Sent),
+    LINES.map(Received),
+    st.integers(min_value=0, max_value=10_000).map(lambda milliseconds: Passed(milliseconds / 1000)),
+    st.text("abc %").map(Ended),
+)
+
+
+@given(st.lists(RECORDS), st.lists(st.text("abc %")))
+def test_a_file_gives_its_records_back(records: list[Sent | Received | Passed | Ended], comments: list[str]) -> None:
+    transcript = Transcript(tuple(records), tuple(comments))
+    assert Transcript.parse(transcript.format()) == transcript
+
+
+def test_an_example() -> None:
+    transcript = Transcript.parse(b"# by hand\n> list-windows\n+ 0.012\n< %begin 1 1 1\n<\n< %end 1 1 1\n>\n=\n")
+    assert transcript.comments == ("by hand",)
+    assert transcript.sent() == b"list-windows\n\n"
+    assert transcript.received() == b"%begin 1 1 1\n\n%end 1 1 1\n"
+    assert transcript.records[1] == Passed(0.012)
+    assert transcript.records[-1] == Ended("")
+
+
+@pytest.mark.parametrize("line", ["no record", "", ">no space", "+ soon"])
+def test_another_line_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match=r"line 2|could not convert"):
+        Transcript.parse(f"> x\n{line}\n> y\n".encode())
+
+
+def test_a_file_is_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "x.ctl"
+    path.write_bytes(b"< \xff\n")
+    assert Transcript.load(path).records == (Received(b"\xff"),)
+
+
+@pytest.mark.anyio
+async def test_each_part_waits_for_what_was_sent_before_it() -> None:
+    tmux = ScriptedTmux(Transcript((Received(b"a"), Sent(b"one"), Received(b"b"), Sent(b"two"), Ended("over"))))
+    assert await tmux.receive() == b"a\n"
+    with anyio.move_on_after(0) as scope:
+        await tmux.receive()
+    assert scope.cancelled_caught
+    assert tmux.send_nowait(b"one\ntw") == 6
+    assert await tmux.receive() == b"b\n"
+    await tmux.send(b"o\n")
+    assert await tmux.receive() == b""
+    assert await tmux.receive() == b""
+    assert tmux.finished
+    assert tmux.ending() == "over"
+
+
+@pytest.mark.anyio
+async def test_another_line_than_the_recorded_one_ends_the_stream() -> None:
+    tmux = ScriptedTmux(Transcript((Sent(b"one"), Received(b"a"))))
+    tmux.send_nowait(b"other\n")
+    assert await tmux.receive() == b""
+    assert tmux.ending() == "the transcript has b'one' here, and b'other' was sent"
+    assert not tmux.finished
+
+
+@pytest.mark.anyio
+async def test_closing_ends_a_player_that_waits() -> None:
+    tmux = ScriptedTmux(Transcript((Sent(b"one"),)))
+    heard: list[bytes] = []
+
+    async def hear() -> None:
+        heard.append(await tmux.receive())
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(hear)
+            await anyio.wait_all_tasks_blocked()
+            await tmux.aclose()
+    assert heard == [b""]
+
+
+@pytest.mark.anyio
+async def test_pauses_are_kept_if_asked() -> None:
+    tmux = ScriptedTmux(Transcript((Passed(0.05), Received(b"a"))), timed=True)
+    before = anyio.current_time()
+    assert await tmux.receive() == b"a\n"
+    assert anyio.current_time() - before >= 0.05
+
+
+@pytest.mark.anyio
+async def test_a_recording_has_lines_of_both_directions() -> None:
+    transport = MemoryTransport(room=3)
+    recording = RecordingTransport(transport)
+    transport.feed(b"a\nb")
+    await recording.receive()
+    assert recording.send_nowait(b"one\n") == 3
+    transport.make_room(None)
+    await recording.send(b"\ntwo\n")
+    transport.feed(b"c\n")
+    await recording.receive()
+    transport.feed_eof("over")
+    await recording.receive()
+    await recording.receive()
+    records = [record for record in recording.transcript("x").records if not isinstance(record, Passed)]
+    assert records == [Received(b"a"), Sent(b"one"), Sent(b"two"), Received(b"bc"), Ended("over")]
+    await recording.aclose()
+    assert transport.closed
