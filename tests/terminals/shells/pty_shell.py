@@ -12,19 +12,25 @@ import subprocess
 import termios
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from muxwire.terminals import shells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 # Longer than any case takes on a loaded machine; only a failure waits for so long.
 DEADLINE = 8.0
 # A prompt that shows up without S for so long after it: the line never ran (the not-started rule).
 SETTLED = 0.4
 _READ = 1 << 16
+# Hundredths of a second that a program must sleep and be silent to count as waiting for input.
+_CALM = 6
+# The cases that grant this many seconds start an interpreter, which may sleep on its disk before it is ready.
+_SLOW = 0.5
+_INTERRUPTED = 130
+_CALM_SLOW = 20
 _MARK = re.compile(rb"\x1b\]7770;(?:([SCDXH]);([^\x07]*)|([PE]);([0-9a-f]{16});(.*?);\4)\x07", re.DOTALL)
 
 
@@ -49,6 +55,22 @@ class Outcome:
     output: bytes
     exit_code: int | None
     cwd: bytes
+
+
+def status_of(field: bytes) -> int:
+    """An exit status; ksh says 256 + N for a signal."""
+    status = int(field)
+    return status - 128 if status > 256 else status
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Input for a running command: sent once it waits, at the latest after some seconds; but not before `shown`."""
+
+    at_most: float
+    typed: bytes
+    shown: str = ""
 
 
 class Deadline(AssertionError):
@@ -140,15 +162,41 @@ class PtyShell:
         """Wait for the next prompt."""
         mark = self.wait_mark(first, time.monotonic() + timeout, self.is_prompt)
         fields = mark.fields.split(b";", 4)
-        self.seq, self.last_status = int(fields[1]), int(fields[3])
+        self.seq, self.last_status = int(fields[1]), status_of(fields[3])
         if self.shell.settle_after_prompt:
             self.drain(self.shell.settle_after_prompt)
         return mark
+
+    def prompt_or_silence(self, first: int) -> None:
+        """The prompt after E; a shell whose prompt goes nowhere (`exec 2>/dev/null`) shows none."""
+        try:
+            self.prompt(first, SETTLED)
+        except Deadline:
+            if self.asleep():
+                return
+            self.prompt(first)
 
     def drain(self, quiet: float) -> None:
         """Read until nothing came for `quiet` seconds."""
         while self.read(time.monotonic() + quiet):
             pass
+
+    def until_quiet(self, at_most: float) -> None:
+        """Wait until the foreground program waits for us: asleep and silent for a while, or `at_most` seconds."""
+        end = time.monotonic() + at_most
+        calm = 0
+        while calm < (_CALM if at_most < _SLOW else _CALM_SLOW) and time.monotonic() < end:
+            before = len(self.data)
+            self.read(time.monotonic() + 0.01)
+            calm = calm + 1 if len(self.data) == before and self.asleep() else 0
+
+    def asleep(self) -> bool:
+        """Whether the foreground process group's leader sleeps."""
+        try:
+            stat = Path(f"/proc/{os.tcgetpgrp(self.master)}/stat").read_text()
+        except OSError:
+            return False
+        return stat.rpartition(")")[2].split()[0] == "S"
 
     def type(self, data: bytes) -> None:
         """Send input."""
@@ -172,7 +220,7 @@ class PtyShell:
         self,
         command: bytes,
         *,
-        keys: tuple[tuple[float, bytes], ...] = (),
+        keys: tuple[Key, ...] = (),
         timeout: float = DEADLINE,
         **options: Any,
     ) -> Outcome:
@@ -181,7 +229,7 @@ class PtyShell:
         command_id, first = self.start(command, **options)
         return self.finish(command_id, first, deadline, keys)
 
-    def finish(self, command_id: str, first: int, deadline: float, keys: tuple[tuple[float, bytes], ...]) -> Outcome:
+    def finish(self, command_id: str, first: int, deadline: float, keys: tuple[Key, ...]) -> Outcome:
         """Wait for the end of a command."""
         wanted = command_id.encode()
         prompt_before = [mark.start for mark in self.marks[:first] if mark.kind == "P"][-1:]
@@ -193,29 +241,37 @@ class PtyShell:
         if start.kind == "P":
             self.prompt(first)
             return Outcome("not_started", bytes(self.data[prompt_before[0] if prompt_before else 0 :]), None, b"")
-        began = time.monotonic()
-        for after, typed in keys:
-            while self.read(began + after):
-                pass
-            self.type(typed)
+        for key in keys:
+            while key.shown.encode() not in self.data[start.end :]:
+                assert self.read(deadline), key
+            self.until_quiet(key.at_most)
+            self.type(key.typed)
 
         def ends(mark: Mark) -> bool:
             ours = mark.kind == "E" and mark.fields.startswith(wanted)
-            return ours or mark.kind in "XD" or self.is_prompt(mark)
+            ended = mark.kind == "D" and mark.fields.startswith(b"%b;%d;" % (self.nonce.encode(), self.seq))
+            return ours or ended or mark.kind == "X" or self.is_prompt(mark)
 
         index = self.marks.index(start) + 1
         end = self.wait_mark(index, deadline, ends)
         output = bytes(self.data[start.end : end.start]).replace(b"\r\n", b"\n")
+        if end.kind == "D":  # fish: what comes next says whether the shell still lives
+            index = self.marks.index(end) + 1
+            then = self.wait_mark(index, deadline, lambda mark: mark.kind == "X" or self.is_prompt(mark))
+            end = then if then.kind == "X" else end
         if end.kind == "X":
-            return Outcome("shell_exited", output, int(end.fields.rpartition(b";")[2]), b"")
-        prompt = self.prompt(index, deadline - time.monotonic())
+            return Outcome("shell_exited", output, status_of(end.fields.rpartition(b";")[2]), b"")
+        if end.kind == "E":
+            self.prompt_or_silence(index)
+        else:
+            self.prompt(index, deadline - time.monotonic())
         if end.kind == "E":
             _, status, cwd = end.fields.split(b";", 2)
-            return Outcome("completed", output, int(status), cwd.replace(b"\r\n", b"\n"))
+            return Outcome("completed", output, status_of(status), cwd.replace(b"\r\n", b"\n"))
         if self.shell.name == "zsh":
             output = re.sub(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z", b"", output)
-        del prompt
-        return Outcome("aborted", output, self.last_status, b"")
+        interrupted = any(key.typed == b"\x03" for key in keys) and self.last_status == 0  # zsh, in a loop
+        return Outcome("aborted", output, _INTERRUPTED if interrupted else self.last_status, b"")
 
     def close(self) -> None:
         """End everything in the session."""

@@ -13,8 +13,8 @@ import pytest
 
 from muxwire.terminals import shells
 
-sys.path.insert(0, str(Path(__file__).parent))
-from pty_shell import PtyShell
+sys.path.insert(0, str(Path(__file__).parents[3]))
+from tests.terminals.shells.pty_shell import PtyShell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+# Return to the directory that a command with one of its own was started from; `$status` is kept.
+BACK = b"set -q __muxwire_w; and begin; builtin cd $__muxwire_w; set -e __muxwire_w; end; "
+
 
 @final
 class Fish(Shell):
@@ -34,18 +37,17 @@ class Fish(Shell):
             for text in start_formats(request.redraw, request.command_id)
         )
         repair = b"command stty sane </dev/tty\n" if request.repair_tty else b""
-        body = request.command
-        if request.isolated:
-            body = self._apart(request)
+        body = self._apart(request) if request.isolated else request.command + b"\n"
+        keep = b"set -g __muxwire_w $PWD\n" if request.cwd is not None else b""
         start = (
-            b"set -l s $status\nset -g __muxwire_c " + fish_quote(body)
+            b"set -l s $status\n" + keep + b"set -g __muxwire_c " + fish_quote(body)
             + b"\nset -g __muxwire_d " + request.command_id + b"\n" + repair + prints + b"\nreturn $s\n"
         )  # fmt: skip
         if not request.nested:
             return Wrapped(((request.stem, start),), self.private_key)
         ends = request.stem + "e"
         end = (
-            b"set -l s $status\nbuiltin printf '" + end_format(request.command_id)
+            b"set -l s $status\n" + BACK + b"\nbuiltin printf '" + end_format(request.command_id)
             + b"' $s \"$PWD\" >/dev/tty 2>/dev/null\nreturn $s\n"
         )  # fmt: skip
         first, last = (fish_quote(os_bytes(str(request.tab_folder / name))) for name in (request.stem, ends))
@@ -53,9 +55,13 @@ class Fish(Shell):
         return Wrapped(((request.stem, start), (ends, end)), CLEAR_LINE + line + b"\r")
 
     def _apart(self, request: Request) -> bytes:
-        """The body between exported locals and a way back to the directory."""
-        lines = [b"set -l __muxwire_w $PWD"]
-        lines += [b"set -lx " + name.encode() + b" " + fish_quote(os_bytes(v)) for name, v in request.env.items()]
+        """The body in a block with its own variables. fish has no subshell: `exit` in the body ends the shell."""
+        lines = [b"begin", b"function __muxwire_f; return $argv; end", b"set -l __muxwire_s $status"]
+        lines += [b"set -lx " + os_bytes(name) + b" " + fish_quote(os_bytes(v)) for name, v in request.env.items()]
         if request.cwd is not None:
-            lines.append(b"builtin cd " + fish_quote(os_bytes(request.cwd)) + b"; or exit 1")
-        return b"\n".join((*lines, request.command))
+            lines.append(b"builtin cd " + fish_quote(os_bytes(request.cwd)))
+            lines.append(b"and begin")
+        lines += [b"__muxwire_f $__muxwire_s", b"eval " + fish_quote(request.command + b"\n")]
+        if request.cwd is not None:
+            lines.append(b"end")
+        return b"\n".join((*lines, b"end"))

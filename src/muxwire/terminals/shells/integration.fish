@@ -4,32 +4,37 @@ if status is-interactive; and not set -q __muxwire_n
     set -g __muxwire $MUXWIRE_BODY
     set -e MUXWIRE_NONCE
     set -e MUXWIRE_BODY
-    set -g __muxwire_q 0
     set -g __muxwire_c true
     set -g __muxwire_d
+    # The prompt's number, in two parts: low 1..1000, high counts the rounds. A table gives the next low without a
+    # substitution, which would cost two pipes at every prompt.
+    set -g __muxwire_next (seq 2 1000) 1
+    set -g __muxwire_low 1000
+    set -g __muxwire_high 0
 
     # P: a prompt is about to be drawn.
     function __muxwire_p --on-event fish_prompt
         set -l s $status
-        set -g __muxwire_q (math $__muxwire_q + 1)
-        builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' $__muxwire_n $__muxwire_q $fish_pid $s "$PWD" $__muxwire_n >/dev/tty 2>/dev/null
-        set -q __muxwire_bound; or __muxwire_k # after config.fish, so that the user's key bindings exist
+        set -q __muxwire_w; and __muxwire_o
+        set -g __muxwire_low $__muxwire_next[$__muxwire_low]
+        test $__muxwire_low = 1; and __muxwire_k
+        builtin printf '\033]7770;P;%s;%d%04d;%s;%s;%s;%s\007' $__muxwire_n $__muxwire_high $__muxwire_low $fish_pid $s "$PWD" $__muxwire_n >/dev/tty
         return $s
     end
 
     # C: a command line was accepted.
     function __muxwire_a --on-event fish_preexec
-        builtin printf '\033]7770;C;%s;%s\007' $__muxwire_n $__muxwire_q >/dev/tty 2>/dev/null
+        builtin printf '\033]7770;C;%s;%d%04d\007' $__muxwire_n $__muxwire_high $__muxwire_low >/dev/tty
     end
 
     # D: the exact end of output; fish draws its missing-newline mark after this.
     function __muxwire_z --on-event fish_postexec
         set -l s $status
-        builtin printf '\033]7770;D;%s;%s;%s\007' $__muxwire_n $__muxwire_q $s >/dev/tty 2>/dev/null
+        builtin printf '\033]7770;D;%s;%d%04d;%s\007' $__muxwire_n $__muxwire_high $__muxwire_low $s >/dev/tty
         return $s
     end
 
-    # The typed line's first part: reads the body and prints S.
+    # The typed line's first part: takes the body and prints S.
     function __muxwire_b
         builtin source $__muxwire
     end
@@ -37,16 +42,30 @@ if status is-interactive; and not set -q __muxwire_n
     # The typed line's last part: E.
     function __muxwire_e
         set -l s $status
-        builtin printf '\033]7770;E;%s;%s;%s;%s\007' $__muxwire_d $s "$PWD" $__muxwire_d >/dev/tty 2>/dev/null
+        set -q __muxwire_w; and __muxwire_o
+        builtin printf '\033]7770;E;%s;%s;%s;%s\007' $__muxwire_d $s "$PWD" $__muxwire_d >/dev/tty
         return $s
     end
 
+    # The way back, after a command that was given a directory of its own.
+    function __muxwire_o
+        builtin cd $__muxwire_w
+        set -e __muxwire_w
+    end
+
+    # At the first prompt, after config.fish, so that the user's key bindings and title exist; then every 1000 prompts.
     function __muxwire_k
-        set -g __muxwire_bound 1
+        set -g __muxwire_high (math $__muxwire_high + 1)
+        set -l line "commandline -r ' __muxwire_b; eval \$__muxwire_c; __muxwire_e'; commandline -f execute"
         for m in default insert visual replace_one
-            bind -M $m -m insert \e\[7770~ "commandline -r ' __muxwire_b; eval \$__muxwire_c; __muxwire_e'; commandline -f execute" 2>/dev/null
+            bind -M $m -m insert \e\[7770~ $line 2>/dev/null
         end
-        contains -- $fish_key_bindings fish_vi_key_bindings fish_hybrid_key_bindings
-        or bind \e\[7770~ "commandline -r ' __muxwire_b; eval \$__muxwire_c; __muxwire_e'; commandline -f execute"
+        contains -- $fish_key_bindings fish_vi_key_bindings fish_hybrid_key_bindings; or bind \e\[7770~ $line
+        # Our line is no title to show; and fish's own title function is slower than all the rest of a command.
+        functions -q __muxwire_t; or not functions -q fish_title; and return
+        functions -c fish_title __muxwire_t
+        function fish_title
+            string match -q ' __muxwire_b;*' -- $argv[1]; or __muxwire_t $argv
+        end
     end
 end

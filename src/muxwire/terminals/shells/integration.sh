@@ -14,6 +14,11 @@ if [ -z "${__muxwire_n-}" ]; then
   [ -n "${MUXWIRE_COUNTS-}" ] && __muxwire_2='\[' __muxwire_3='\]' # busybox counts the prompt's columns
   unset MUXWIRE_COUNTS
   unset PS1 # drop the export flag: nested shells must not inherit the mark
-  PS1="$__muxwire_2$(\command printf '\033]7770;P;%s;' "$__muxwire_n")"'$((__muxwire_q=__muxwire_q+1));$$;$?;$PWD;'"$__muxwire_n$(\command printf '\007')$__muxwire_3$__muxwire_1"
+  __muxwire_p="$__muxwire_2$(\command printf '\033]7770;P;%s;' "$__muxwire_n")"'$((__muxwire_q=__muxwire_q+1));$$;$?;$PWD;'"$__muxwire_n$(\command printf '\007')$__muxwire_3"
+  PS1=$__muxwire_p$__muxwire_1
   unset __muxwire_1 __muxwire_2 __muxwire_3
+  # Every wrapper calls it: a command may have set PS1.
+  __muxwire_i() {
+    case ${PS1-} in *"$__muxwire_n"*) ;; *) PS1=$__muxwire_p${PS1-} ;; esac
+  }
 fi

@@ -20,7 +20,7 @@ def start_group(request: Request, builtin: bytes) -> bytes:
     )
     repair = REPAIR if request.repair_tty else b""
     return (
-        b"{ __muxwire_s=$?; __muxwire_r() { return $1; }; " + repair + prints
+        b'{ __muxwire_s=$?; __muxwire_r() { return "$1"; }; ' + repair + prints
         + b'; __muxwire_r "$__muxwire_s"; } >/dev/tty 2>/dev/null'
     )  # fmt: skip
 
@@ -39,6 +39,6 @@ def apart(request: Request, builtin: bytes, body: bytes) -> bytes:
     if request.cwd is not None:
         steps.append(b"CDPATH= " + builtin + b"cd -- " + posix_quote(os_bytes(request.cwd)))
     for name, value in request.env.items():
-        steps.append(builtin + b"export " + name.encode() + b"=" + posix_quote(os_bytes(value)))
+        steps.append(builtin + b"export " + os_bytes(name) + b"=" + posix_quote(os_bytes(value)))
     setup = b" && ".join(steps)
     return b"( " + setup + b' || exit 1; __muxwire_r "$__muxwire_s"; ' + body + b" )"

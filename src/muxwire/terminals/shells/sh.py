@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUILTIN = b"\\command "
+# Puts P back into a PS1 that a command has set; defined by the integration.
+HEAL = b"__muxwire_i; "
 
 
 class PlainSh(Shell):
@@ -37,7 +39,13 @@ class PlainSh(Shell):
         if request.isolated:
             body = apart(request, BUILTIN, BUILTIN + b"eval " + posix_quote(body)) + b"\n"
         text = start_group(request, BUILTIN) + b"\n" + body
-        wrapper = BUILTIN + b"eval " + posix_quote(text) + b"; " + end_group(request, BUILTIN)
+        wrapper = (
+            BUILTIN
+            + b"eval "
+            + posix_quote(text)
+            + b"; "
+            + end_group(request, BUILTIN, b"" if request.nested else HEAL)
+        )
         return Wrapped(((request.stem, wrapper),), self.typed(request))
 
     def typed(self, request: Request) -> bytes:
@@ -74,15 +82,15 @@ class Ash(PlainSh):
 
 @final
 class Ksh(PlainSh):
-    """ksh93: parses an `eval` or a dot script as a whole, so the body is a file of its own."""
+    """ksh93: parses an `eval` as a whole, and a dot script too, whose status it would cut to eight bits."""
 
     name = "ksh"
 
     def compose(self, request: Request) -> Wrapped:
-        """S stands in the wrapper: in the body file a syntax error anywhere would keep it from being printed."""
-        name = request.stem + "b"
-        body = BUILTIN + b". " + posix_quote(os_bytes(str(request.tab_folder / name)))
+        """S stands before the `eval`: inside, a syntax error anywhere would keep it from being printed."""
+        body = BUILTIN + b"eval " + posix_quote(request.command + b"\n")
         if request.isolated:
             body = apart(request, BUILTIN, body)
-        wrapper = start_group(request, BUILTIN) + b"; " + body + b"; " + end_group(request, BUILTIN)
-        return Wrapped(((name, request.command + b"\n"), (request.stem, wrapper)), self.typed(request))
+        heal = b"" if request.nested else HEAL
+        wrapper = start_group(request, BUILTIN) + b"; " + body + b"; " + end_group(request, BUILTIN, heal)
+        return Wrapped(((request.stem, wrapper),), self.typed(request))

@@ -77,7 +77,7 @@ class Shell(ABC):
     has_accept_mark: ClassVar[bool] = False
     settle_after_prompt: ClassVar[float] = 0.0
 
-    def launch(  # noqa: PLR0917
+    def launch(
         self, executable: str, folder: Path, tab_folder: Path, nonce: str, login: bool, env: Mapping[str, str]
     ) -> Launch:
         """Say how to start `executable` with the files that `install` wrote into `folder`.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from muxwire.terminals.shells.posix import apart, end_group, start_group
-from muxwire.terminals.shells.quoting import os_bytes, posix_quote
+from muxwire.terminals.shells.posix import REPAIR, apart, end_group
+from muxwire.terminals.shells.quoting import os_bytes, posix_quote, start_formats
 from muxwire.terminals.shells.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Zsh(Shell):
         """The body is a file of its own: `.` reads it command by command as the prompt does, `eval` would not."""
         name = request.stem + "b"
         inner = request.stem + "i"
-        body = start_group(request, BUILTIN) + b"\n"
+        body = self._start(request) + b"\n"
         files: list[tuple[str, bytes]] = []
         if request.isolated:
             files.append((inner, request.command + b"\n"))
@@ -49,6 +49,19 @@ class Zsh(Shell):
             path = os_bytes(str(request.tab_folder / request.stem))
             return Wrapped(tuple(files), CLEAR_LINE + b" \\. " + posix_quote(path) + b"\r")
         return Wrapped(tuple(files), self.private_key)
+
+    def _start(self, request: Request) -> bytes:
+        """S. zsh traces a group's commands to the stderr outside of it, so this is a function that traces nothing."""
+        prints = b"; ".join(
+            BUILTIN + b'printf "' + text + b'"' for text in start_formats(request.redraw, request.command_id)
+        )
+        repair = REPAIR if request.repair_tty else b""
+        keep = b"__muxwire_s=$1; " if request.isolated else b""
+        return (
+            b"() { setopt localoptions noxtrace noverbose; "
+            + (keep + repair + prints)
+            + b'; return "$1"; } "$?" >/dev/tty 2>/dev/null'
+        )
 
     def _source(self, request: Request, name: str) -> bytes:
         return BUILTIN + b". " + posix_quote(os_bytes(str(request.tab_folder / name)))

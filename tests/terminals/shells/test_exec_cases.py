@@ -1,0 +1,161 @@
+"""The acceptance cases of exact execution: hostile commands, states and keys, in every shell."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from muxwire.terminals import shells
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+from tests.terminals.shells.pty_shell import Deadline, Key, Outcome, PtyShell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "exec_cases.json").read_text())
+# What we know to be wrong, and why it stays so.
+_KSH_TRACE = "ksh traces the wrapper too"
+MISSES = {
+    ("zsh", "ctrl-z"): "inside a sourced file %1 is the file itself, and `kill -9 %1` kills the shell",
+    ("ksh", "set-x"): _KSH_TRACE,
+    ("ksh", "set-x-same-command"): _KSH_TRACE,
+    ("ksh", "alias-then-use-multiline"): "ksh parses an eval as a whole",
+    ("ksh", "ctrl-backslash"): "sleep is a builtin of ksh that ignores SIGQUIT",
+    ("busybox", "ctrl-c-builtin-loop"): "busybox loses one C-c in 25, also without us",
+}
+
+
+def _bytes(value: dict[str, Any]) -> bytes:
+    if "text" in value:
+        return str(value["text"]).encode()
+    if "b64" in value:
+        return base64.b64decode(value["b64"])
+    made: dict[str, Any] = value["gen"]
+    if "seq" in made:
+        return b"".join(b"%d\n" % number for number in range(made["seq"][0], made["seq"][1] + 1))
+    part = {key: base64.b64decode(made.get(f"{key}_b64", "")) for key in ("prefix", "repeat", "suffix")}
+    count: int = made["count"]
+    return part["prefix"] + part["repeat"] * count + part["suffix"]
+
+
+class Bench:
+    """One shell, started again whenever a case changed or ended it."""
+
+    def __init__(self, executable: str, folder: Path) -> None:
+        self.executable = executable
+        self.folder = folder
+        self.session: PtyShell | None = None
+        shells.install(folder / "integration")
+        (folder / "tab").mkdir()
+        (folder / "home").mkdir()
+
+    def get(self, extra: dict[str, str]) -> PtyShell:
+        if self.session is None:
+            env = {"HOME": str(self.folder / "home"), "PATH": os.environ["PATH"], "TERM": "screen", "LANG": "C.UTF-8"}
+            self.session = PtyShell(self.executable, self.folder / "integration", self.folder / "tab", env | extra)
+            self.session.prompt()
+        return self.session
+
+    def discard(self) -> None:
+        if self.session is not None:
+            self.session.close()
+            self.session = None
+
+
+BENCHES: dict[str, Bench] = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def benches() -> Iterator[None]:
+    yield
+    for bench in BENCHES.values():
+        bench.discard()
+        shutil.rmtree(bench.folder)
+    BENCHES.clear()
+
+
+def bench_for(name: str) -> Bench:
+    executable = shutil.which(name)
+    if executable is None:
+        pytest.skip(f"{name} is not installed")
+    if name not in BENCHES:
+        BENCHES[name] = Bench(executable, Path(tempfile.mkdtemp(prefix="mw")))
+    return BENCHES[name]
+
+
+def prepare(session: PtyShell, row: dict[str, Any]) -> None:
+    for step in row.get("setup", ()):
+        if "execute" in step:
+            session.execute(step["execute"].encode())
+        else:
+            session.type(step["human_types"].encode())
+            session.until_quiet(1.0)
+
+
+def command_of(session: PtyShell, row: dict[str, Any]) -> tuple[bytes, bytes | None]:
+    if "special" not in row["input"]:
+        return _bytes(row["input"]), None
+    session.drain(0.02)
+    log = session.tab_folder / "log"
+    log.write_bytes(session.data)
+    return b"cat " + str(log).encode(), bytes(session.data)
+
+
+def check(row: dict[str, Any], outcome: Outcome, special: bytes | None) -> None:
+    wanted = row["output"]
+    if special is not None:
+        assert outcome.output == special
+    elif "regex" in wanted:
+        assert re.fullmatch(wanted["regex"], outcome.output.decode("latin-1"), re.DOTALL), outcome
+    elif "any" not in wanted:
+        assert outcome.output == _bytes(wanted), outcome
+    ended = "shell_exited" if outcome.status == "shell_exited" else "completed"
+    assert ended == row.get("status", "completed"), outcome
+    code = row.get("exit_code")
+    if code is not None:
+        assert outcome.exit_code in (code if isinstance(code, list) else [code]), outcome
+
+
+def cases() -> Iterator[Any]:
+    for name in ("bash", "zsh", "fish", "dash", "busybox", "ksh"):
+        for row in ROWS:
+            if name in row["shells"]:
+                reason = MISSES.get((name, row["name"]))
+                marks = [pytest.mark.xfail(reason=reason, strict=False)] if reason else []
+                yield pytest.param(name, row, id=f"{name}-{row['name']}", marks=marks)
+
+
+@pytest.mark.parametrize(("name", "row"), list(cases()))
+def test_case(name: str, row: dict[str, Any]) -> None:
+    bench = bench_for(name)
+    clean = not any(key in row for key in ("setup", "env", "keys", "status"))
+    if not clean:
+        bench.discard()
+    session = bench.get(dict(pair.split("=") for pair in row.get("env", "").split()))
+    try:
+        prepare(session, row)
+        command, special = command_of(session, row)
+        keys = tuple(Key(key[0], base64.b64decode(key[1]), *key[2:]) for key in row.get("keys", ()))
+        outcome = session.execute(command, keys=keys)
+        check(row, outcome, special)
+        if outcome.status != "shell_exited":
+            for step in row.get("cleanup", ()):
+                session.execute(step.encode())
+            again = session.execute(b"echo ok")
+            if "set-" not in row["name"]:  # they leave a shell that traces itself
+                assert (again.output, again.exit_code) == (b"ok\n", 0), again
+    except (AssertionError, Deadline):
+        bench.discard()
+        raise
+    if not clean or b"set " in command or outcome.status == "shell_exited":
+        bench.discard()
