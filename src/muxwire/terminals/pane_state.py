@@ -184,7 +184,7 @@ class PaneState:
     def waits_for_input(self) -> str:
         """What the foreground program waits for: `line`, `password`, `raw`, `editor` (the shell's own), or "" for nothing.
 
-        The table is exec.md's, measured: ICANON and ECHO of the tty, who is in the foreground, where it sleeps.
+        Measured: ICANON and ECHO of the tty, who is in the foreground, where it sleeps.
         """
         modes, front = tty_modes(self.tty), foreground(self.leader_pid)
         if modes is None or front is None:
