@@ -71,6 +71,9 @@ def test_prompt_and_end_carry_the_directory() -> None:
         b"/x" + simple("S"),  # a name that looks like a mark with its own end
         b"/x" + BEGIN + b"P;" + OTHER + b";1;1;0;",
         b"/x" + prompt(nonce=OTHER),
+        b"/x" + BEGIN,
+        b"/x" + BEGIN + b"Z;0123;",
+        b"/x" + BEGIN + b"S;" + ID,
         b"/x" * (CWD_MAX // 2),
     ],
 )
@@ -78,6 +81,10 @@ def test_any_directory_name(cwd: bytes) -> None:
     for data in (prompt(cwd), ended(cwd)):
         mark = scan(b"$ " + data + b"$ ")[-1]
         assert (mark.begin, mark.end, mark.fields[-1]) == (2, 2 + len(data), cwd.replace(b"\r\n", b"\n"))
+        scanner = MarkScanner()
+        early = [m for byte in data[:-1] for m in scanner.feed(bytes([byte]))]
+        assert [m for m in early if m.begin == 0] == []
+        assert [m.end for m in scanner.feed(data[-1:])] == [len(data)]
 
 
 @pytest.mark.parametrize(
@@ -121,6 +128,14 @@ def test_a_torn_mark_costs_no_later_one(torn: bytes) -> None:
     data = torn + simple("S") + b"out" + ended() + prompt(b"/later", seq=4)
     assert kinds(data) == "SEP"
     assert scan(data)[-1].fields == (ID, b"4", b"4242", b"0", b"/later")
+
+
+def test_a_replaced_mark_leaves_the_others_whole() -> None:
+    stream = [prompt()[:-18], BEGIN + b"E;" + OTHER + b";0;/o", prompt()[:-18], b";" + OTHER + b"\x07"]
+    scanner = MarkScanner()
+    marks = [mark for chunk in stream for mark in scanner.feed(chunk)]
+    assert marks == scan(b"".join(stream))
+    assert marks[0].fields == (OTHER, b"0", b"/o" + stream[2])
 
 
 def test_a_mark_over_its_bound_is_none_and_is_let_go() -> None:

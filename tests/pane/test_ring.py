@@ -12,8 +12,8 @@ from muxwire.pane.ring import RingBuffer
 @given(
     capacity=st.integers(1, 12),
     start=st.integers(0, 5),
-    chunks=st.lists(st.binary(max_size=20), max_size=12),
-    needle=st.binary(min_size=1, max_size=2),
+    chunks=st.lists(st.text("ab", max_size=20).map(str.encode), max_size=12),
+    needle=st.text("ab", min_size=1, max_size=3).map(str.encode),
     first=st.integers(0, 80),
     last=st.none() | st.integers(0, 80),
 )

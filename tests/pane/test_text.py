@@ -44,6 +44,10 @@ from muxwire.pane.text import SEQUENCE_MAX, AnsiStripper, strip_ansi, undo_onlcr
         (b"x\x1b]0;t", b"x"),
         (b"x\xc2", b"x\xc2"),
         (b"\x1b]0;t\xc2", b""),
+        (b"\x1bPt\xc2", b""),
+        (b"\x1b[1\xc2", b"\xc2"),
+        (b"\x1b\xc2", b"\xc2"),
+        (b"\x1bPq\x18x\x1bPq\x1ay", b"xy"),
     ],
 )
 def test_examples(raw: bytes, plain: bytes) -> None:

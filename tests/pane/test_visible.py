@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from muxwire.pane.marks import MARK_MAX
@@ -135,6 +135,15 @@ def test_context_is_as_long_as_it_says(log: bytes, filler: int, limit: int, stri
     assert b"".join(in_pieces(log, 1 + limit * 30, strip=strip)) == visible(log, TYPED, strip=strip)
 
 
+@pytest.mark.parametrize("strip", [False, True])
+def test_the_context_tells_a_directory_from_a_typed_line(strip: bool) -> None:
+    name = b"d" * (MARK_MAX - 200) + TYPED[0]
+    log = mark(b"E;" + ID + b";0;" + name + b";" + ID) + b"shown" * 700 + T + b"end"
+    assert b"".join(in_pieces(log, 100, strip=strip)) == b"shown" * 700 + b"end"
+
+
+@example(log=b"\xc2" + PROMPT, sizes=[1], strip=True)
+@example(log=b"\xc2" + PROMPT + b"\x9b1m", sizes=[1], strip=True)
 @given(log=LOGS, sizes=st.lists(st.integers(1, 30), min_size=1), strip=st.booleans())
 def test_a_log_that_grows_is_shown_exactly(log: bytes, sizes: list[int], strip: bool) -> None:
     shown = b""

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from muxwire.errors import InvalidArgument
+from muxwire.pane.text import strip_ansi
 from muxwire.pane.visible import visible
 from muxwire.terminals import log_grep, log_read
 from muxwire.terminals.log_grep import Search, compiled, last_matches
@@ -96,9 +97,22 @@ def test_the_end_of_a_growing_log(path: Path, log: bytes, shown: str) -> None:
     assert last_lines(path, 10, View(TYPED)).content == shown
 
 
+def test_eof_is_when_no_more_can_be_shown(path: Path) -> None:
+    path.write_bytes("a⛄\r\n$ ".encode())
+    offset = 0
+    pieces = []
+    for _ in range(4):
+        piece = read_range(path, offset, 2, View(TYPED))
+        pieces.append((piece.data.decode(), piece.eof))
+        offset = piece.next_offset
+    assert pieces == [("a", False), ("⛄", False), ("\r\n", False), ("$", True)]
+    assert read_range(path, offset, 2, View(TYPED)) == log_read.LogPiece(b"", 7, 8, True, 0)
+    assert read_range(path, offset, 2, VIEW) == log_read.LogPiece(b" ", 8, 8, True, 0)
+
+
 def test_a_log_that_is_not_there_is_empty(path: Path) -> None:
     assert last_lines(path, 10, VIEW) == log_read.LastLines("", 0, False, 0)
-    assert read_range(path, 5, 10, VIEW) == log_read.LogPiece(b"", 5, 0, 0)
+    assert read_range(path, 5, 10, VIEW) == log_read.LogPiece(b"", 5, 0, True, 0)
     assert read_raw(path, 0, 10) == b""
     assert last_matches(path, Search(compiled("x")), 10, VIEW).content == ""
 
@@ -131,7 +145,7 @@ def test_several_holes(path: Path) -> None:
 def test_a_mark_is_not_looked_for_across_a_hole(path: Path) -> None:
     path.write_bytes(END[:10] + bytes(5) + END[10:])
     path.with_suffix(".gaps").write_text('{"offset": 10, "size": 5}\n')
-    assert read_range(path, 0, 100, VIEW).data == END[:10]
+    assert read_range(path, 0, 100, View(TYPED)).data == END[:10]
     assert read_range(path, 10, 100, VIEW).data == END[10:]
 
 
@@ -141,7 +155,7 @@ def test_a_mark_is_not_looked_for_across_a_hole(path: Path) -> None:
 def test_grep(path: Path, log: bytes, lines: int, before: int, after: int) -> None:
     path.write_bytes(log)
     every = [line.removesuffix("\n") for line in seen_lines(log, VIEW)]
-    matches = [number for number, line in enumerate(every) if "match" in re.sub("\x1b\\[1m", "", line)]
+    matches = [number for number, line in enumerate(every) if "match" in strip_ansi(line)]
     shown = sorted({n for m in matches for n in range(max(0, m - before), min(len(every), m + after + 1))})
     kept = shown[-lines:]
     expected: list[str] = []

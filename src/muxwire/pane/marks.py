@@ -148,6 +148,5 @@ def _unfinished_head(data: bytes) -> int:
     index = data.rfind(b"\x1b", max(0, len(data) - _HEAD_MAX))
     if index < 0 or not INTRODUCER.startswith(data[index : index + len(INTRODUCER)]):
         return len(data)
-    if _HEAD_RE.match(data, index) or _NOT_IN_HEAD_RE.search(data, index + len(INTRODUCER)):
-        return len(data)
-    return index
+    # A whole head of P or E may count too, until its directory says otherwise: it is then taken again, to no effect.
+    return len(data) if _NOT_IN_HEAD_RE.search(data, index + len(INTRODUCER)) else index

@@ -244,9 +244,11 @@ def _stripped(data: bytes, cuts: list[tuple[int, int]], first: int, last: int) -
     for begin, end in _kept(cuts, first, last):
         if begin > first:
             text.append(stripper.cancel())
-        elif stripper.held and begin < end:  # the byte before `first` may show itself now: not here
-            text.append(stripper.feed(data[begin : begin + 1]).removeprefix(b"\xc2"))
-            begin += 1  # noqa: PLW2901
+        elif stripper.held:  # the byte before `first` may show itself now: not here
+            text.append(stripper.feed(data[begin : min(begin + 1, end)]).removeprefix(b"\xc2"))
+            begin = min(begin + 1, end)  # noqa: PLW2901
+            if begin == first:
+                stripper.cancel()
         text.append(stripper.feed(data[begin:end]))
     text.append(stripper.finish())
     return b"".join(text)

@@ -33,12 +33,14 @@ TAIL_BYTES_MAX = 16 * 1024 * 1024
 class LogPiece:
     """What was seen of a piece of a log; `next_offset` is the raw offset that comes after it.
 
-    `end` is where the log ended when it was read. `dropped`: raw bytes of the piece that were never kept.
+    `end` is where the log ended when it was read. `eof`: nothing more can be shown now; the bytes before `end` that
+    are left, if any, may be half a mark, typed line or character. `dropped`: raw bytes that were never kept.
     """
 
     data: bytes
     next_offset: int
     end: int
+    eof: bool
     dropped: int
 
 
@@ -88,9 +90,9 @@ def read_range(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
                 continue
             data, following = log.seen(start, max_bytes, first, last, view)
             if data or following < last or last == log.end:
-                return LogPiece(data, following, log.end, dropped)
+                return LogPiece(data, following, log.end, start + max_bytes >= log.end, dropped)
             start = following
-        return LogPiece(b"", start, log.end, dropped)
+        return LogPiece(b"", start, log.end, True, dropped)
 
 
 def last_lines(path: Path, lines: int, view: View) -> LastLines:
