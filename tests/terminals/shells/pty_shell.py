@@ -26,11 +26,13 @@ DEADLINE = 8.0
 SETTLED = 0.4
 _READ = 1 << 16
 # Hundredths of a second that a program must sleep and be silent to count as waiting for input.
-_CALM = 6
+_CALM = 3
+# Where Linux says that a process waits: for a tty, a timer, one of several descriptors.
+_WAITS = {"wait_woken", "hrtimer_nanosleep", "do_sys_poll", "poll_schedule_timeout", "do_select", "ep_poll"}
 # The cases that grant this many seconds start an interpreter, which may sleep on its disk before it is ready.
 _SLOW = 0.5
 _INTERRUPTED = 130
-_CALM_SLOW = 20
+_CALM_SLOW = 4
 _MARK = re.compile(rb"\x1b\]7770;(?:([SCDXH]);([^\x07]*)|([PE]);([0-9a-f]{16});(.*?);\4)\x07", re.DOTALL)
 
 
@@ -191,12 +193,12 @@ class PtyShell:
             calm = calm + 1 if len(self.data) == before and self.asleep() else 0
 
     def asleep(self) -> bool:
-        """Whether the foreground process group's leader sleeps."""
+        """Whether the foreground process group's leader waits for input or a timer, not for its disk or a child."""
+        process = Path(f"/proc/{os.tcgetpgrp(self.master)}")
         try:
-            stat = Path(f"/proc/{os.tcgetpgrp(self.master)}/stat").read_text()
+            return process.joinpath("wchan").read_text().partition(".")[0] in _WAITS
         except OSError:
             return False
-        return stat.rpartition(")")[2].split()[0] == "S"
 
     def type(self, data: bytes) -> None:
         """Send input."""
