@@ -10,10 +10,11 @@ Rules (each from a measured failure):
 
 from __future__ import annotations
 
+import signal
 import time
 from typing import TYPE_CHECKING, final
 
-from muxwire.terminals.execution import Execution, shell_status
+from muxwire.terminals.execution import SIGNAL_STATUS, Execution, shell_status
 from muxwire.terminals.foreground import foreground, tty_modes
 from muxwire.terminals.output import without_prompt_sp
 
@@ -136,6 +137,8 @@ class PaneState:
             end, status = execution.provisional
         elif self.shell is not None and self.shell.name == "zsh":
             end -= without_prompt_sp(self.stream.ring.read(max(execution.begin, end - _PROMPT_SP_REACH), end))
+        # A shell gives a command up by an error, which has a status, or by C-c: of that zsh says 0 and ksh 256 at times.
+        status = status if status not in (0, 2 * SIGNAL_STATUS) else SIGNAL_STATUS + signal.SIGINT
         execution.finish("aborted", end=end, exit_code=status, cwd=self.cwd)
 
     def _on_accepted(self, mark: Mark) -> None:
