@@ -48,6 +48,9 @@ from muxwire.terminals.results import (
     ExecutionResult as ExecutionResult,
 )
 from muxwire.terminals.results import (
+    KeysSent as KeysSent,
+)
+from muxwire.terminals.results import (
     LogChunk as LogChunk,
 )
 from muxwire.terminals.results import (
@@ -84,6 +87,7 @@ __all__ = (
     "ForbiddenCommand",
     "InstanceUnavailable",
     "InvalidArgument",
+    "KeysSent",
     "LocalProtocolError",
     "LogChunk",
     "LogTail",

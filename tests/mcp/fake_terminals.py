@@ -14,6 +14,7 @@ import anyio
 from muxwire.errors import InstanceUnavailable, NoSuchTarget, TabUnavailable
 from muxwire.terminals.results import (
     ExecutionResult,
+    KeysSent,
     LogChunk,
     LogTail,
     ProcessStart,
@@ -95,6 +96,10 @@ class FakeTab:
     async def stop_process(self, name: str, *, grace: float) -> ProcessStop:
         self.asked.append({"signal": name, "grace": grace})
         return ProcessStop(success=True, signal_sent=name, exit_code=130, state="prompt")
+
+    async def send_keys(self, keys: Sequence[str], *, paste: bool) -> KeysSent:
+        self.asked.append({"keys": keys, "paste": paste})
+        return KeysSent(sent=1, pane="%1", next_byte=7, note="somebody scrolls" if paste else "")
 
 
 @dataclass

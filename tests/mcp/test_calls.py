@@ -79,6 +79,7 @@ async def test_every_tool_returns_the_same_object_as_text_and_as_structure(sessi
         "read_logs_from_tab": {"window_id": "@1"},
         "stream_logs_from_tab": {"window_id": "@1"},
         "set_history_limit": {"limit": 5},
+        "send_keys": {"window_id": "@1", "keys": ["C-c"]},
     }
     tools = {tool.name: tool for tool in (await session.client.list_tools()).tools}
     assert calls.keys() == tools.keys()

@@ -32,15 +32,22 @@ class Keyboard:
         self._buffer = f"muxwire{pane_id}"
         flags = ("-r", "-d", "-S") if version >= _ESCAPING_VERSION else ("-r", "-d")
         self._paste = ("paste-buffer", *flags, "-b", self._buffer, "-t", pane_id)
+        self._paste_bracketed = ("paste-buffer", "-p", *self._paste[1:])
 
-    def press(self, data: bytes) -> list[Pending]:
+    def press(self, data: bytes, *, bracketed: bool = False) -> list[Pending]:
         """Type `data` now; the answers may be awaited, or left: they hold only tmux's complaints.
 
+        With `bracketed` it is one paste, marked as such by tmux if the program asked for that (DECSET 2004).
         InvalidArgument for a NUL, which tmux cannot carry.
         """
         if b"\0" in data:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it out, or use printf '\\0'")
         pieces = [data[at : at + CHUNK] for at in range(0, len(data), CHUNK)]
+        if bracketed:
+            # An empty buffer first would be refused: the first piece sets it, the others are appended.
+            appended = [("set-buffer", "-a", "-b", self._buffer, "--", piece) for piece in pieces[1:]]
+            first = ("set-buffer", "-b", self._buffer, "--", pieces[0])
+            return self._client.submit(first, *appended, self._paste_bracketed)
         commands = [
             command for piece in pieces for command in (("set-buffer", "-b", self._buffer, "--", piece), self._paste)
         ]

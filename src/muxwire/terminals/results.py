@@ -61,6 +61,20 @@ class ProcessStop:
 
 @final
 @dataclass(frozen=True, slots=True)
+class KeysSent:
+    """`send_keys`: how many bytes went to the program of `pane`, and where in its output the answer begins.
+
+    The echo of the keys belongs to that answer. `note` says in a sentence what is unusual, "" if nothing is.
+    """
+
+    sent: int
+    pane: str
+    next_byte: int
+    note: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class LogTail:
     """`read_logs`: the last lines of what the pane showed; `truncated` if there were more."""
 

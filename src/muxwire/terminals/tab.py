@@ -15,7 +15,8 @@ from muxwire.terminals.close import end_pane
 from muxwire.terminals.environment import checked_environment, checked_folder
 from muxwire.terminals.execution import Execution, result_of
 from muxwire.terminals.folders import write_private
-from muxwire.terminals.results import ExecutionResult, ProcessStart, ProcessStop, State
+from muxwire.terminals.keys import KeySender
+from muxwire.terminals.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, State
 from muxwire.terminals.scripts import script_command, script_name
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Tab:
         self.runner = runner
         self.client = client
         self._book = book
+        self._keys = KeySender(pane, runner.keyboard, client, pane_id)
 
     @property
     def state(self) -> State:
@@ -228,6 +230,13 @@ class Tab:
         InvalidArgument for a signal that is not one of SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGKILL.
         """
         return await process.stop(self.pane, self.runner, process.stopping_signal(name), grace)
+
+    async def send_keys(self, keys: Sequence[str], *, paste: bool = False) -> KeysSent:
+        """Type into whatever runs: each of `keys` is tmux's name of a key (`Enter`, `C-c`, `F5`) or literal text.
+
+        With `paste`, texts go as pasted blocks. InvalidArgument, TabUnavailable (dead), ConnectionClosed.
+        """
+        return await self._keys.send(keys, paste=paste)
 
     async def close(self, *, force: bool = False) -> None:
         """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given."""
