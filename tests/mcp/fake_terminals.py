@@ -61,6 +61,8 @@ class FakeTab:
                 if self.running == int(count):
                     self.together.set()
                 await self.together.wait()
+            case ["pause"]:
+                await anyio.sleep(0.05)
             case ["noise"]:
                 print("printed by a tool", flush=True)
                 subprocess.run(["sh", "-c", "echo echoed by a child; cat"], check=True)

@@ -12,6 +12,7 @@ import anyio
 READ_BYTES = 1 << 16
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
+HELLO = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 
 
 def envelope(version: str = MODERN) -> dict[str, Any]:

@@ -134,7 +134,8 @@ async def test_an_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
         async with process(tmp_path) as client:
             await client.initialize()
             client.child.send_signal(signal.SIGHUP)
-            assert (await client.request("ping"))["result"] == {}
+            for _ in range(20):  # the first may overtake the signal
+                assert (await client.request("ping"))["result"] == {}
             client.hang_up()
             assert await client.ended() == 0
     finally:

@@ -22,7 +22,7 @@ from muxwire.mcp import wire
 from muxwire.mcp.server import INSTRUCTIONS, build_server
 from muxwire.mcp.stdio import run_on_wire
 from tests.mcp.fake_terminals import Opener
-from tests.mcp.raw_client import LEGACY, MODERN, RawClient, envelope
+from tests.mcp.raw_client import HELLO, LEGACY, MODERN, RawClient, envelope
 
 pytestmark = pytest.mark.anyio
 
@@ -33,10 +33,18 @@ HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 class Served(RawClient):
     """A raw client, what the library saw, and whether the server has returned."""
 
-    def __init__(self, to_server: int, from_server: int, events: list[str]) -> None:
+    def __init__(self, to_server: int, from_server: int, *, one_socket: bool) -> None:
         super().__init__(to_server, from_server)
-        self.events = events
+        self.events: list[str] = []
+        self.opener = Opener(self.events.append)
         self.returned = anyio.Event()
+        self._one_socket = one_socket
+
+    def hang_up(self) -> None:
+        if self._one_socket and self.to_server in self._open:
+            with socket.socket(fileno=os.dup(self.to_server)) as both:
+                both.shutdown(socket.SHUT_WR)
+        super().hang_up()
 
     async def until(self, event: str) -> None:
         while event not in self.events:
@@ -54,11 +62,10 @@ async def serving(*, one_socket: bool = False) -> AsyncIterator[Served]:
         (reading, to_server), (from_server, writing) = os.pipe(), os.pipe()
     for fd in (reading, writing):
         os.set_blocking(fd, False)
-    events: list[str] = []
-    client = Served(to_server, from_server, events)
+    client = Served(to_server, from_server, one_socket=one_socket)
 
     async def run() -> None:
-        await run_on_wire(build_server(Opener(events.append)), asyncio.get_running_loop(), reading, writing)
+        await run_on_wire(build_server(client.opener), asyncio.get_running_loop(), reading, writing)
         os.close(reading)
         os.close(writing)
         client.returned.set()
@@ -68,8 +75,6 @@ async def serving(*, one_socket: bool = False) -> AsyncIterator[Served]:
             server.start_soon(run)
             yield client
             client.hang_up()
-            if one_socket:
-                client.stop_reading()
             await client.returned.wait()
     client.stop_reading()
 
@@ -186,12 +191,17 @@ async def test_one_socket_for_both_directions() -> None:
     assert client.events == ["opened", "closed"]
 
 
-async def test_pipelined_calls_are_all_answered_after_stdin_ended() -> None:
-    async with serving() as client:
-        await client.initialize()
-        ids = {await client.start("tools/call", {"name": "list_tabs"}) for _ in range(50)}
+@pytest.mark.parametrize("one_socket", [False, True])
+async def test_pipelined_calls_are_all_answered_after_stdin_ended(one_socket: bool) -> None:
+    async with serving(one_socket=one_socket) as client:  # all of it is there before the server first looks
+        ids = {await client.start("initialize", HELLO)}
+        arguments = {"window_id": "@1", "command": "pause"}
+        for _ in range(50):
+            ids.add(await client.start("tools/call", {"name": "execute_command", "arguments": arguments}))
         client.hang_up()
-        assert {(await client.receive())["id"] for _ in ids} == ids
+        answers = [await client.receive() for _ in ids]
+        assert {answer["id"] for answer in answers} == ids
+        assert all("result" in answer for answer in answers)
         await client.returned.wait()
     assert client.events == ["opened", "closed"]
 
@@ -230,36 +240,46 @@ async def test_a_full_pipe_makes_calls_wait_and_nothing_else(monkeypatch: pytest
     monkeypatch.setattr(wire, "MAX_READ_AHEAD_BYTES", 10_000)
     async with serving() as client:
         await client.initialize()
-        count = 200
-        arguments = {"window_id": "@1", "command": "big 20000"}  # more than 100 kB each, twice in a message
+        count = 100
+        arguments = {"window_id": "@1", "command": "x" * 100_000}  # and twice that in each answer
+        asked = anyio.Event()
 
         async def ask() -> None:
             for _ in range(count):
                 await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
+            asked.set()
 
         async with anyio.create_task_group() as asking:
             asking.start_soon(ask)
             await client.until("opened")
-            for _ in range(1000):  # the loop runs, though nobody reads
+            for _ in range(5000):  # the loop runs on, though nobody reads
                 await anyio.lowlevel.checkpoint()
+            assert client.opener.terminals is not None
+            assert len(client.opener.terminals.only.asked) < count / 2  # no new calls,
+            assert not asked.is_set()  # no reading ahead without end
             answers = [await client.receive() for _ in range(count)]
         assert {answer["id"] for answer in answers} == set(range(2, count + 2))
         assert (await client.request("ping"))["result"] == {}
 
 
-async def test_a_client_that_never_reads_cannot_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_never_reads_cannot_hold_up_the_end(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(wire, "EOF_GRACE_SECONDS", 0.05)
     async with serving() as client:
         await client.initialize()
+        await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
         for _ in range(30):
             arguments = {"window_id": "@1", "command": "big 20000"}
             await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
         client.hang_up()
         await client.returned.wait()
-    assert client.events == ["opened", "closed"]
+    assert client.events == ["opened", "began", "interrupted", "closed"]
+    assert caplog.text == ""  # the SDK says so when it had to wait for a write in vain
 
 
-async def test_cancelling_interrupts_the_command_and_is_not_answered() -> None:
+async def test_cancelling_interrupts_the_command_and_is_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "EOF_GRACE_SECONDS", 3600)
     async with serving() as client:
         await client.initialize()
         cancelled = await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})

@@ -230,10 +230,14 @@ class WireReader(_Stream):
         except LineTooLong:
             self._refuse(types.INVALID_REQUEST, f"Message longer than {MAX_LINE_BYTES} bytes")
             return b""
-        if self._paused and len(self._lines) < MAX_READ_AHEAD_BYTES:
+        if self._paused and not self._is_far_ahead():
             self._paused = False
             self.start()
         return line
+
+    def _is_far_ahead(self) -> bool:
+        """Tell whether to stop reading; never within a line, which would then never become whole."""
+        return len(self._lines) > MAX_READ_AHEAD_BYTES and self._lines.has_line()
 
     def start(self) -> None:
         """Begin to read."""
@@ -255,7 +259,7 @@ class WireReader(_Stream):
             self.close()
             self._eof = True
             self._loop.call_later(EOF_GRACE_SECONDS, self.end)
-        elif len(self._lines) > MAX_READ_AHEAD_BYTES and self._lines.has_line():
+        elif self._is_far_ahead():
             self._paused = True
             self.close()
         self._news.set()
