@@ -1,0 +1,62 @@
+"""Timing that survives a noisy machine: all contenders in turn, in one run, compared as ratios."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import anyio
+
+if TYPE_CHECKING:
+    from bench.contenders import Once
+
+# Not counted: caches fill, the first prompt comes, the interpreter specialises its loops.
+WARM_UP = 20
+# A breath between two runs: the prompt is drawn, the log is handed over. Without it only bursts are measured.
+BREATH = 0.0
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds of one contender."""
+
+    name: str
+    p50: float
+    p99: float
+    runs: int
+
+
+async def in_turn(contenders: dict[str, Once], runs: int) -> dict[str, Timing]:
+    """Run every contender `runs` times, A B C A B C ..., so that all of them meet the same machine."""
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    for turn in range(runs + WARM_UP):
+        for name, once in contenders.items():
+            begun = time.perf_counter()
+            await once()
+            if turn >= WARM_UP:
+                times[name].append((time.perf_counter() - begun) * 1000)
+            await anyio.sleep(BREATH)
+    return {name: timing(name, found) for name, found in times.items()}
+
+
+async def in_bursts(contenders: dict[str, Once], runs: int, burst: int = 50) -> dict[str, Timing]:
+    """As `in_turn`, but each contender runs `burst` times on end: what a client that waits for nothing else sees."""
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    for once in contenders.values():
+        for _ in range(WARM_UP):
+            await once()
+    for _ in range(max(1, runs // burst)):
+        for name, once in contenders.items():
+            for _ in range(burst):
+                begun = time.perf_counter()
+                await once()
+                times[name].append((time.perf_counter() - begun) * 1000)
+    return {name: timing(name, found) for name, found in times.items()}
+
+
+def timing(name: str, found: list[float]) -> Timing:
+    """Median and 99th percentile of some times."""
+    cuts = statistics.quantiles(found, n=100)
+    return Timing(name, statistics.median(found), cuts[98], len(found))

@@ -1,0 +1,77 @@
+"""Throughput without a terminal: the parser over recorded sessions, the tail of a big log."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from muxwire.protocol.control import ControlProtocol
+from muxwire.terminals.log_read import View, last_lines
+from muxwire.terminals.shells import TYPED_LINES
+
+TRANSCRIPTS = Path(__file__).parent.parent / "tests" / "transcripts"
+# Long enough that a garbage collection does not decide.
+PARSE_BYTES = 64 << 20
+# What one read of the control pipe brings under load.
+CHUNK = 256 << 10
+LINES = 500
+# The block a big log is made of: lines as a server writes them.
+LOG_BLOCK = b"".join(b"2026-01-01T00:00:00 worker %06d handled a request in 12 ms\r\n" % i for i in range(16384))
+
+
+@dataclass(frozen=True)
+class ParseRate:
+    """How fast the control stream becomes events."""
+
+    megabytes_per_second: float
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Tail:
+    """How long the last lines of a log take."""
+
+    milliseconds: float
+    size: int
+
+
+def output_lines() -> bytes:
+    """Every %output line of the recorded sessions."""
+    found = [
+        line + b"\n"
+        for path in sorted(TRANSCRIPTS.glob("*.ctl"))
+        for line in path.read_bytes().splitlines()
+        if line.startswith(b"%output ")
+    ]
+    return b"".join(found) or b"%output %0 " + b"x" * 2000 + b"\n"
+
+
+def parse_rate() -> ParseRate:
+    """Parse recorded output over and over."""
+    stream = output_lines()
+    stream *= max(1, CHUNK // len(stream))
+    protocol = ControlProtocol()
+    done, begun = 0, time.perf_counter()
+    while done < PARSE_BYTES:
+        protocol.receive_data(stream)
+        protocol.events_received()
+        done += len(stream)
+    return ParseRate(done / (time.perf_counter() - begun) / 1e6, done)
+
+
+def tail_of_big_log(size: int) -> Tail:
+    """Make a log of about `size` bytes and read its end a few times; the median counts."""
+    with tempfile.TemporaryDirectory(prefix="mwb") as folder:
+        path = Path(folder) / "pane-@1.log"
+        with path.open("wb") as log:
+            while log.tell() < size:
+                log.write(LOG_BLOCK)
+        times = []
+        for _ in range(5):
+            begun = time.perf_counter()
+            found = last_lines(path, LINES, View(TYPED_LINES, strip=False, final=True))
+            times.append((time.perf_counter() - begun) * 1000)
+            assert found.returned_lines == LINES
+        return Tail(sorted(times)[2], path.stat().st_size)
