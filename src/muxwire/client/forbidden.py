@@ -46,6 +46,10 @@ def _without(*flags: bytes) -> Callable[[Sequence[bytes]], bool]:
     return lambda arguments: not _has_flag(arguments, *flags)
 
 
+def _runs_commands(arguments: Sequence[bytes]) -> bool:
+    return _has_flag(arguments[:-1], b"C") or arguments[-1:] == [b"-C"]
+
+
 def _names_global_window_size(arguments: Sequence[bytes]) -> bool:
     # tmux takes any unambiguous beginning of an option's name: `window-si` is enough.
     named = any(b"window-size".startswith(argument) and len(argument) >= len(b"window-s") for argument in arguments)
@@ -89,7 +93,7 @@ def _names_unknown_layout(arguments: Sequence[bytes]) -> bool:
 def _positional(arguments: Sequence[bytes], *, with_value: bytes) -> list[bytes]:
     """Return the arguments that are neither flags nor the values of these flags."""
     words = list(arguments)
-    while words and words[0].startswith(b"-"):
+    while words and words[0].startswith(b"-") and words[0] != b"-":
         flag = words.pop(0)
         if flag == b"--":
             break
@@ -120,7 +124,9 @@ RULES: Final = (
     Rule("new-session", "new", _without(b"d"), _LEAVES, "add -d"),
     Rule("move-window", "movew", _without(b"r"), _LEAVES, "use link-window"),
     Rule("unlink-window", "unlinkw", _has_no_session, _LEAVES, "name the session: SESSION:INDEX"),
-    Rule("run-shell", "run", _without(b"b", b"C"), f"{_WAITS}; its output puts the active pane into view mode",
+    Rule("run-shell", "run", _runs_commands, f"its answers cannot be counted, and without a command {_CRASHES} (3.3)",
+         "send the commands themselves"),
+    Rule("run-shell", "run", _without(b"b"), f"{_WAITS}; its output puts the active pane into view mode",
          "run the program in a pane, or add -b"),
     Rule("wait-for", "wait", _without(b"S", b"U"), _WAITS, "wait for output or a mark"),
     Rule("command-prompt", "command-prompt", _always, _WAITS, "ask the person in another way"),

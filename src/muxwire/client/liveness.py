@@ -51,6 +51,18 @@ class Watchdog:
         """Tell the server's process id, so that it can be ended when it no longer answers."""
         self._say(f"server {pid}")
 
+    def watch_session(self, pid: int) -> None:
+        """Have the processes of a pane's session ended too, should the server be killed before them."""
+        self._say(f"session {pid}")
+
+    def release_session(self, pid: int) -> None:
+        """Say that a pane's session has ended and its number may be another's."""
+        self._say(f"session-over {pid}")
+
+    def watch_folder(self, path: str) -> None:
+        """Have a folder removed at the end."""
+        self._say(f"folder {os.fsencode(path).hex()}")
+
     def abandon(self) -> None:
         """End it before there was anything to watch."""
         self._process.kill()

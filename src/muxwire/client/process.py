@@ -57,8 +57,12 @@ class TmuxProcess:
         env: Mapping[str, str],
         ephemeral: bool,
         cwd: str | None = None,
+        transient: Sequence[str] = (),
     ) -> None:
-        """Start `argv` (`tmux -u -S SOCKET -f CONF -C ...`); TmuxUnavailable if there is no such program."""
+        """Start `argv` (`tmux -u -S SOCKET -f CONF -C ...`); TmuxUnavailable if there is no such program.
+
+        The folders `transient` are removed at the end of an ephemeral instance.
+        """
         stdin, self._writer = _pipe()
         self._reader, stdout = _pipe()
         self._stderr, stderr = os.pipe()
@@ -66,6 +70,8 @@ class TmuxProcess:
         for descriptor in self._descriptors:
             os.set_blocking(descriptor, False)
         self._watchdog = Watchdog(tmux=argv[0], socket=socket, ephemeral=ephemeral)
+        for folder in transient:
+            self._watchdog.watch_folder(folder)
         try:
             self._process = subprocess.Popen(
                 argv, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd, start_new_session=True
@@ -92,6 +98,14 @@ class TmuxProcess:
     def watch_server(self, pid: int) -> None:
         """Tell the watchdog the server's process id."""
         self._watchdog.watch_server(pid)
+
+    def watch_session(self, pid: int) -> None:
+        """Tell the watchdog the first process of a pane."""
+        self._watchdog.watch_session(pid)
+
+    def release_session(self, pid: int) -> None:
+        """Tell the watchdog that a pane has ended."""
+        self._watchdog.release_session(pid)
 
     async def __aenter__(self) -> Self:
         return self

@@ -2,10 +2,12 @@
 
     python -I -S watchdog.py TMUX SOCKET (ephemeral | named) < liveness-pipe
 
-It reads lines from the pipe: `client PID` (the `tmux -C` process), `server PID`, `release` (the client has ended).
+It reads lines from the pipe: `client PID` (the `tmux -C` process), `server PID`, `release` (the client has ended),
+`session PID` and `session-over PID` (a pane's first process), `folder HEX` (a path's bytes, in hexadecimal digits).
 When the pipe ends, its writer is gone, however it went, SIGKILL included. Then the client is killed: tmux would
 otherwise wait for it and freeze every pane. For an ephemeral instance the server follows, and every process that
-descends from it or shares a session with one that does.
+descends from it or shares a session with one that does, or with a pane: the server may have been killed before.
+At last the socket and the folders go.
 
 The standard library only, and none of muxwire: it must start fast and depend on nothing that can be upgraded.
 """
@@ -47,15 +49,29 @@ def main(tmux: str, socket: str, kind: str) -> None:
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
     known: dict[str, dict[int, str]] = {"client": {}, "server": {}}
+    panes: dict[int, Process] = {}
+    folders: list[bytes] = []
     for line in sys.stdin:
-        word, _, number = line.strip().partition(" ")
+        word, _, value = line.strip().partition(" ")
         if word == "release":
             known["client"] = {}
+        elif word == "folder":
+            folders.append(bytes.fromhex(value))
+        elif word == "session-over":
+            panes.pop(int(value), None)
+        elif word == "session":
+            table = process_table()
+            panes.update({int(value): table[int(value)]} if int(value) in table else {})
         elif word in known:
-            known[word] = started_now(int(number), process_table())
+            known[word] = started_now(int(value), process_table())
     kill_processes(known["client"])
     if kind == "ephemeral":
         end_server(tmux, socket, known["server"])
+        doomed = left_of(panes, process_table())
+        kill_processes(doomed)
+        wait_until_gone(doomed, _KILL_S)
+        for folder in folders:
+            remove_folder(folder)
 
 
 def started_now(pid: int, table: dict[int, Process]) -> dict[int, str]:
@@ -115,6 +131,26 @@ def same_sessions(known: dict[int, str], table: dict[int, Process]) -> dict[int,
     """Return the processes whose session was that of a known one, which is named after its first process."""
     sessions = {table[pid].session for pid in known if pid in table} | {str(pid) for pid in known}
     return {pid: row.started for pid, row in table.items() if row.session in sessions and pid != os.getpid()}
+
+
+def left_of(panes: dict[int, Process], table: dict[int, Process]) -> dict[int, str]:
+    """Return what still runs in the sessions of panes: process id to start time."""
+    # While a session has a process, no other process gets its number; after that another may, and lead a session.
+    sessions = {row.session for pid, row in panes.items() if pid not in table or table[pid].started == row.started}
+    return {pid: row.started for pid, row in table.items() if row.session in sessions and pid != os.getpid()}
+
+
+def remove_folder(folder: bytes) -> None:
+    """Remove a folder and all in it, never what a link points to. shutil would take longer to import than all this."""
+    for parent, folders, files in os.walk(folder, topdown=False):
+        for name in files:
+            with contextlib.suppress(OSError):
+                os.unlink(parent + b"/" + name)  # noqa: PTH108
+        for name in folders:
+            with contextlib.suppress(OSError):
+                os.rmdir(parent + b"/" + name)  # noqa: PTH106
+    with contextlib.suppress(OSError):
+        os.rmdir(folder)  # noqa: PTH106
 
 
 def wait_until_gone(doomed: dict[int, str], seconds: float) -> None:
