@@ -45,10 +45,11 @@ def checked_folder(cwd: str | os.PathLike[str], relative_to: str) -> Path:
 
 def checked_program(program: str, what: str, environ: Mapping[str, str]) -> str:
     """Return the path of an executable; InvalidArgument if there is none of that name."""
-    found = shutil.which(program, path=environ.get("PATH"))
+    found = None if "\0" in program else shutil.which(program, path=environ.get("PATH"))
     if found is None:
         raise InvalidArgument(
             f"{what} {program!r} is not an executable file",
             remedy="give its full path, or leave it out for the default",
         )
-    return found
+    # A relative one is relative to us, not to the tab's folder.
+    return str(Path(found).absolute())

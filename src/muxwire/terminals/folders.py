@@ -59,17 +59,23 @@ class Folders:
         """The private folder of one tab: the bodies of its commands."""
         return self.memory / self.instance / nonce
 
-    def logs(self, generation: str) -> Path:
-        """The log files of one life of the tmux server."""
-        return self.state / self.instance / generation / "logs"
+    @property
+    def transient(self) -> tuple[Path, ...]:
+        """What ends with the instance: all but the logs."""
+        return tuple(dict.fromkeys(home / self.instance for home in (self.runtime, self.memory)))
 
-    def generations(self) -> list[str]:
+    def logs(self, generation: int) -> Path:
+        """The log files of one life of the tmux server."""
+        return self.state / self.instance / str(generation) / "logs"
+
+    def generations(self) -> list[int]:
         """The lives of this instance's tmux server that left logs, newest first."""
         try:
             found = [entry.name for entry in (self.state / self.instance).iterdir() if (entry / "logs").is_dir()]
         except OSError:
             return []
-        return sorted(found, reverse=True)
+        # Counted, not dated: a clock can be set back, and two lives can fall into one second.
+        return sorted((int(name) for name in found if name.isdecimal()), reverse=True)
 
     def prepare(self) -> None:
         """Make the folders; InstanceUnavailable if one of them cannot be ours alone."""
@@ -80,7 +86,8 @@ class Folders:
                 remedy="set XDG_RUNTIME_DIR to a shorter path, or give the instance a shorter name",
             )
         private_folder(self.runtime)
-        private_folder(self.state)
+        # The caller may have named a folder that others read: ours is the one inside it.
+        private_folder(self.state, only_ours=False)
         private_folder(self.runtime / self.instance)
         private_folder(self.memory)
         private_folder(self.memory / self.instance)
@@ -88,8 +95,8 @@ class Folders:
 
     def remove_transient(self) -> None:
         """Remove all but the logs; what is gone already is no error."""
-        for home in {self.runtime, self.memory}:
-            shutil.rmtree(home / self.instance, ignore_errors=True)
+        for folder in self.transient:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def folders_for(instance: str, environ: Mapping[str, str], *, state_dir: Path | None = None) -> Folders:
@@ -108,8 +115,11 @@ def folders_for(instance: str, environ: Mapping[str, str], *, state_dir: Path | 
     return Folders(runtime=runtime, memory=memory, state=state_dir, instance=instance)
 
 
-def private_folder(path: Path) -> None:
-    """Make `path` a folder that only we can enter; InstanceUnavailable if it is a link or somebody else's."""
+def private_folder(path: Path, *, only_ours: bool = True) -> None:
+    """Make `path` a folder that only we can enter; InstanceUnavailable if it is a link or somebody else's.
+
+    With `only_ours=False` a folder that exists keeps its mode, and must be one that we can write to.
+    """
     remedy = "remove it, or point XDG_RUNTIME_DIR and MUXWIRE_STATE_DIR at folders of your own"
     try:
         path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -120,8 +130,10 @@ def private_folder(path: Path) -> None:
         raise InstanceUnavailable(f"{path} is not a folder (a link is not followed)", remedy=remedy)
     if found.st_uid != os.getuid():
         raise InstanceUnavailable(f"{path} belongs to user {found.st_uid}, not to you", remedy=remedy)
-    if stat.S_IMODE(found.st_mode) != PRIVATE_FOLDER:
+    if only_ours and stat.S_IMODE(found.st_mode) != PRIVATE_FOLDER:
         path.chmod(PRIVATE_FOLDER)
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise InstanceUnavailable(f"cannot write to the folder {path}", remedy=remedy)
 
 
 def write_private(path: Path, content: bytes) -> None:

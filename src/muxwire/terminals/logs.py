@@ -5,13 +5,14 @@ A log is found by its window id, also when the tab, or the tmux server that it b
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.to_thread
 
-from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.errors import InvalidArgument
 from muxwire.terminals.log_grep import Search, compiled, last_matches
 from muxwire.terminals.log_read import LogPiece, View, last_lines, read_range
 from muxwire.terminals.results import LogChunk, LogTail
@@ -20,9 +21,12 @@ from muxwire.terminals.shells import TYPED_LINES
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from muxwire.errors import NoSuchTarget
     from muxwire.terminals.folders import Folders
     from muxwire.terminals.tab import Tab
 
+# As list_tabs names tabs of a tmux server that is gone.
+_LOG_ADDRESS = re.compile(r"(?:(?P<generation>[0-9]{1,9})/)?(?P<window>@[0-9]{1,10})\Z")
 # One piece is one answer to one call: what a client's context could hold many times over.
 CHUNK_MAX = 16 << 20
 # Lines of a tail: a million lines of 80 columns are 80 MB.
@@ -55,14 +59,16 @@ class LogSource:
             await self.tab.pane.stream.log.flushed()
 
 
-def find_log(folders: Folders, target: str) -> LogSource:
-    """The newest log of an earlier tmux server of this instance, by window id; NoSuchTarget."""
-    if target.startswith("@") and target[1:].isdigit():
-        for generation in folders.generations():
-            path = folders.logs(generation) / f"pane-{target}.log"
+def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
+    """The log of an earlier tmux server: the newest of window `@N`, or that of `GENERATION/@N`; if none, `error`."""
+    found = _LOG_ADDRESS.match(target)
+    if found is not None:
+        generations = folders.generations() if found["generation"] is None else [int(found["generation"])]
+        for generation in generations:
+            path = folders.logs(generation) / f"pane-{found['window']}.log"
             if path.is_file():
                 return LogSource(path, None)
-    raise NoSuchTarget(f"no tab is called {target!r}, and no log", remedy="list_tabs shows every tab and its log_path")
+    raise error
 
 
 async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: str, before: int, after: int) -> LogTail:

@@ -45,6 +45,11 @@ class PaneStream:
         self.last_output = time.monotonic()
         self.wake()
 
+    def close(self) -> None:
+        """Nothing more will come: what is in memory goes, the log has it."""
+        self.log.close()
+        self.ring = RingBuffer(1, start=self.ring.end)
+
     def wake(self) -> None:
         """Wake everybody in `changed`: bytes came, or the pane's state did change."""
         if self._changed is not None:

@@ -11,7 +11,7 @@ import anyio
 
 from muxwire.errors import TabUnavailable
 from muxwire.terminals import process
-from muxwire.terminals.close import end_pane
+from muxwire.terminals.close import HANGUP_GRACE, end_pane, kill_session
 from muxwire.terminals.environment import checked_environment, checked_folder
 from muxwire.terminals.execution import Execution, result_of
 from muxwire.terminals.folders import write_private
@@ -22,11 +22,11 @@ from muxwire.terminals.scripts import script_command, script_name
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from muxwire.client.client import ControlClient
     from muxwire.terminals.pane_state import PaneState
     from muxwire.terminals.runner import Runner
     from muxwire.terminals.scripts import Language
     from muxwire.terminals.tab_book import TabBook
+    from muxwire.terminals.tmux_server import TmuxServer
 
 OnTimeout = Literal["interrupt", "leave"]
 # Receives the bytes of output so far and the last line of it.
@@ -49,9 +49,10 @@ class Tab:
         name: str,
         session: str,
         log_path: Path,
+        columns: int,
         pane: PaneState,
         runner: Runner,
-        client: ControlClient,
+        server: TmuxServer,
         book: TabBook,
     ) -> None:
         self.window_id = window_id
@@ -59,11 +60,22 @@ class Tab:
         self.name = name
         self.session = session
         self.log_path = log_path
+        self.columns = columns
         self.pane = pane
         self.runner = runner
-        self.client = client
+        self.generation = server.generation
+        self.session_id = ""
+        self.end_reason = ""
+        self.client = server.client
+        self._server = server
         self._book = book
-        self._keys = KeySender(pane, runner.keyboard, client, pane_id)
+        self._ending = anyio.Lock()
+        self._keys = KeySender(pane, runner.keyboard, server.client, pane_id)
+
+    @property
+    def address(self) -> str:
+        """The tab's window id, and which life of the tmux server gave it: `GENERATION/@N` is never used again."""
+        return f"{self.generation}/{self.window_id}"
 
     @property
     def state(self) -> State:
@@ -96,7 +108,7 @@ class Tab:
         """Run `command` in the tab's shell and return exactly what it wrote, with its exit code.
 
         The shell's state persists (`cd`, `export`, functions), unless `env` or `cwd` is given: then the command runs
-        apart. `timeout` is in seconds; at its end the command is interrupted, or with `on_timeout="leave"` left running.
+        apart. `timeout` is in seconds; at its end the command is interrupted, or left running (`on_timeout="leave"`).
         `wait=False` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
         Cancelling this call interrupts the command.
 
@@ -248,9 +260,29 @@ class Tab:
                     state=state,
                     remedy="stop it first, or close with force",
                 )
-        await end_pane(self.pane, self.client, self.window_id)
-        self._book.retire(self, "the tab was closed")
+        await self._end("the tab was closed")
 
     async def reap(self) -> None:
         """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
-        await self.close(force=True)
+        await self._end(f"its program ended with status {self.pane.exit_status}")
+
+    def lost(self, reason: str) -> None:
+        """Its window has gone, and not by us: what waits for it ends at once, what it left behind soon."""
+        if not self.end_reason:
+            self._book.retire(self, reason)
+            self._book.spawn(self._end_session)
+
+    async def _end_session(self) -> None:
+        await anyio.sleep(HANGUP_GRACE)
+        kill_session(self.pane)
+        self._server.process.release_session(self.pane.leader_pid)
+
+    async def _end(self, reason: str) -> None:
+        # Once only, and to the end: half a closed tab would keep its processes.
+        with anyio.CancelScope(shield=True):
+            async with self._ending:
+                if not self.pane.closed:
+                    self.end_reason = self.end_reason or reason
+                    await end_pane(self.pane, self._server, self.window_id)
+                    self._server.process.release_session(self.pane.leader_pid)
+                    self._book.retire(self, reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import NoSuchTarget
@@ -22,30 +23,49 @@ REMEMBERED_TABS = 200
 
 @final
 class TabBook:
-    """The tabs and commands of one instance, and the tasks that outlive a call."""
+    """The tabs and commands of one instance, and the tasks that outlive a call.
+
+    `open` is keyed by window id. A new tmux server counts its windows from the start again, so a closed tab is keyed
+    by `GENERATION/@N`; `generation` is the newest server's, and `latest` the window id of the tab last used.
+    """
 
     def __init__(self, tasks: TaskGroup) -> None:
         self.open: dict[str, Tab] = {}
         self.closed: dict[str, Tab] = {}
         self.latest = ""
+        self.generation = 0
         self._tasks = tasks
         self._commands: dict[str, tuple[Tab, Execution]] = {}
 
     def add(self, tab: Tab) -> None:
         """A tab was made."""
-        self.closed.pop(tab.window_id, None)
         self.open[tab.window_id] = tab
         self.latest = tab.window_id
+        self.generation = tab.generation
+
+    def address(self, tab: Tab) -> str:
+        """What a caller calls this tab: its window id, behind the number of its server if that is not the newest."""
+        return tab.window_id if tab.generation == self.generation else tab.address
+
+    def find_closed(self, target: str) -> Tab | None:
+        """The closed tab of that address, or the newest of that window id, pane id or name."""
+        if target in self.closed:
+            return self.closed[target]
+        named = (tab for tab in reversed(self.closed.values()) if target in (tab.window_id, tab.pane_id, tab.name))
+        return next(named, None)
 
     def retire(self, tab: Tab, reason: str) -> None:
-        """A tab is gone; what ran in it ends with `reason`."""
-        tab.pane.close(reason)
-        if self.open.pop(tab.window_id, None) is None:
+        """A tab is gone; what ran in it ends with `reason`, if none was given before."""
+        tab.end_reason = tab.end_reason or reason
+        tab.pane.close(tab.end_reason)
+        if self.open.get(tab.window_id) is not tab:
             return
-        tab.pane.stream.log.close()
+        del self.open[tab.window_id]
+        tab.pane.stream.close()
+        shutil.rmtree(tab.runner.folder, ignore_errors=True)
         while len(self.closed) >= REMEMBERED_TABS:
             del self.closed[next(iter(self.closed))]
-        self.closed[tab.window_id] = tab
+        self.closed[tab.address] = tab
 
     def retire_all(self, reason: str) -> None:
         """The server is gone, and every tab with it."""

@@ -8,41 +8,45 @@ from typing import TYPE_CHECKING
 from muxwire.terminals.results import SessionInfo, TabInfo, TabList
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from muxwire.client.client import ControlClient
     from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tab_book import TabBook
+    from muxwire.terminals.tmux_server import TmuxServer
 
-_WINDOWS = "#{window_id} #{window_active} #{session_name}"
-_PANES = "#{pane_id} #{pane_current_command}"
-_CLIENTS = "#{client_control_mode} #{client_session}"
+_PANES = ("list-panes", "-a", "-F", "#{pane_id} #{pane_current_command}")
+_SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_name}")
+_CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id}")
 
 
-async def list_tabs(client: ControlClient | None, tabs: Mapping[str, Tab], closed: Mapping[str, Tab]) -> TabList:
+async def list_tabs(server: TmuxServer | None, book: TabBook) -> TabList:
     """Describe every tab and session; without a running server, what is left of it."""
-    if client is None:
-        return TabList(tuple(_row(tab, active=False, command="") for tab in closed.values()), ())
-    pending = client.submit(
-        ("list-windows", "-a", "-F", _WINDOWS), ("list-panes", "-a", "-F", _PANES), ("list-clients", "-F", _CLIENTS)
+    if server is None:
+        return TabList(_closed_rows(book), ())
+    asked = server.client.submit(server.sessions.windows_command(), _PANES, _SESSIONS, _CLIENTS)
+    windows_answer, *answers = [await answer.wait() for answer in asked]
+    panes, sessions, clients = (
+        [line.decode("utf-8", "replace").partition(" ")[::2] for line in answer] for answer in answers
     )
-    answers = [await answer.wait() for answer in pending]
-    windows, panes, clients = ([line.decode("utf-8", "replace").split(" ") for line in answer] for answer in answers)
-    active = {row[0] for row in windows if row[1] == "1"}
-    commands = {row[0]: " ".join(row[1:]) for row in panes}
+    commands = dict(panes)
+    counts = Counter(row.session for row in server.sessions.rows(windows_answer))
     # Our own control client is no visitor.
-    visitors = Counter(" ".join(row[1:]) for row in clients if row[0] != "1")
-    sessions = Counter(" ".join(row[2:]) for row in windows)
-    rows = [
-        _row(tab, active=tab.window_id in active, command=commands.get(tab.pane_id, "")) for tab in tabs.values()
-    ] + [_row(tab, active=False, command="") for tab in closed.values()]
-    return TabList(tuple(rows), tuple(SessionInfo(name, count, visitors[name]) for name, count in sessions.items()))
+    visitors = Counter(session for control, session in clients if control != "1")
+    named = [(session, server.sessions.name(session, shown)) for session, shown in sessions]
+    return TabList(
+        tuple(_row(tab, book, command=commands.get(tab.pane_id, "")) for tab in book.open.values())
+        + _closed_rows(book),
+        tuple(SessionInfo(name, counts[name], visitors[session]) for session, name in named),
+    )
 
 
-def _row(tab: Tab, *, active: bool, command: str) -> TabInfo:
+def _closed_rows(book: TabBook) -> tuple[TabInfo, ...]:
+    return tuple(_row(tab, book, command="") for tab in book.closed.values())
+
+
+def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
     return TabInfo(
-        window_id=tab.window_id,
+        window_id=book.address(tab),
         name=tab.name,
-        active=active,
+        active=tab.window_id == book.latest and not tab.pane.dead,
         pane_id=tab.pane_id,
         session=tab.session,
         state=tab.state,

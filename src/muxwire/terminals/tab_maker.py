@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import InvalidArgument
+import anyio
+
+from muxwire.errors import InvalidArgument, MuxwireError
 from muxwire.ids import pane_id, window_id
 from muxwire.terminals.environment import checked_environment, checked_folder, checked_program
 from muxwire.terminals.folders import private_folder
 from muxwire.terminals.keyboard import Keyboard
 from muxwire.terminals.pane_state import PaneState
 from muxwire.terminals.runner import Runner
+from muxwire.terminals.sessions import checked_session
 from muxwire.terminals.shells import Shell, default_shell, shell_for, supervisor_argv
 from muxwire.terminals.stream import PaneStream
 from muxwire.terminals.tab import Tab
-from muxwire.terminals.tmux_server import COLUMNS, HUB, KEEPER
+from muxwire.terminals.tmux_server import COLUMNS, HUB
 
 if TYPE_CHECKING:
     import os
@@ -28,8 +33,9 @@ if TYPE_CHECKING:
 _FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty}"
 # tmux(1): the sizes that resize-window takes.
 _SIZE_MIN, _SIZE_MAX = 1, 10_000
-# A session's name ends at the first of these in a target (tmux(1) COMMANDS).
-_NOT_IN_SESSION = ":."
+# A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
+_SHOWN_NAME = 40
+_FORMAT_SIGN = re.compile(r"#(?=[\[({])")
 # cd first, so that a folder whose name tmux would expand as a format is still the folder that was asked for.
 _CD = 'cd -- "$1" && shift && exec "$@"'
 
@@ -65,8 +71,6 @@ class TabRequest:
         """Return the request; InvalidArgument for what can never work."""
         if "\0" in name:
             raise InvalidArgument("the name contains a NUL byte", remedy="leave it out")
-        if session and any(sign in session for sign in _NOT_IN_SESSION):
-            raise InvalidArgument(f"a session's name cannot hold ':' or '.': {session!r}", remedy="use '-' instead")
         if size is not None and not all(_SIZE_MIN <= side <= _SIZE_MAX for side in size):
             raise InvalidArgument(f"size {size} is out of range", remedy=f"use {_SIZE_MIN} to {_SIZE_MAX}")
         if command is not None and (not command or any("\0" in word for word in command)):
@@ -74,12 +78,12 @@ class TabRequest:
         program = checked_program(command[0], "command", environ) if command else ""
         return cls(
             name=name,
-            cwd=str(checked_folder(cwd, "")) if cwd is not None else str(Path.cwd()),
+            cwd=str(checked_folder(cwd, "")) if cwd is not None else _own_folder(environ),
             env=checked_environment(env),
             login=login,
             shell=checked_program(shell, "shell", environ) if shell else default_shell(environ),
             command=(program, *command[1:]) if command else (),
-            session=session or HUB,
+            session=checked_session(session) if session else HUB,
             size=size,
         )
 
@@ -97,26 +101,56 @@ class TabMaker:
         """Open the window and hand back its tab; CommandError if tmux refused."""
         folder = self._server.folders.tab(nonce)
         private_folder(folder)
-        shell, argv, env = self._program(request, folder, nonce)
-        client = self._server.client
-        if "#" in request.cwd:
-            argv, cwd = ("/bin/sh", "-c", _CD, "sh", request.cwd, *argv), "/"
-        else:
-            cwd = request.cwd
-        settings = [word for pair in env.items() for word in ("-e", "=".join(pair))]
-        window_name = request.name.replace("#", "##") or Path(argv[0]).name
-        answer = await client.command(
-            "new-window", "-d", "-P", "-F", _FORMAT, "-t", f"={HUB}:", "-n", window_name, "-c", cwd, *settings,
-            "--", *supervisor_argv(argv, nonce),
-        )  # fmt: skip
-        window, pane, pid, tty = answer[0].decode().split(" ")
+        try:
+            shell, argv, env = self._program(request, folder, nonce)
+            # A window that nobody knows would live for ever: from here on it is made whole or not at all.
+            with anyio.CancelScope(shield=True):
+                window, pane, pid, tty = await self._open(request, argv, env, nonce)
+                try:
+                    session_id = await self._place(request, window)
+                except MuxwireError:
+                    await self._server.kill_window(window)
+                    raise
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         tab = self._tab(request, window, pane, int(pid), tty, shell, nonce, folder)
-        if request.size is not None:
-            columns, rows = request.size
-            await client.command("resize-window", "-t", window, "-x", str(columns), "-y", str(rows))
-        if request.session != HUB:
-            await self._link(window, request.session)
+        tab.session_id = session_id
         return tab
+
+    async def _open(
+        self, request: TabRequest, argv: tuple[str, ...], env: Mapping[str, str], nonce: str
+    ) -> tuple[str, str, str, str]:
+        name = window_name(request.name) or Path(argv[0]).name
+        cwd = request.cwd
+        if "#" in cwd:
+            argv, cwd = ("/bin/sh", "-c", _CD, "sh", cwd, *argv), "/"
+        settings = [word for pair in env.items() for word in ("-e", "=".join(pair))]
+        (answer,) = await self._server.client.command(
+            "new-window", "-d", "-P", "-F", _FORMAT, "-t", f"{self._server.sessions.hub}:", "-n", name, "-c", cwd,
+            *settings, "--", *supervisor_argv(argv, nonce),
+        )  # fmt: skip
+        window, pane, pid, tty = answer.decode().split(" ")
+        return window, pane, pid, tty
+
+    async def _place(self, request: TabRequest, window: str) -> str:
+        """Give the window its size, and show it where a person would look for it; return its session's id."""
+        server = self._server
+        hub, keeper = f"{server.sessions.hub}:", server.sessions.keeper
+        pending = []
+        if request.size is not None:
+            columns, rows = map(str, request.size)
+            pending += server.client.submit(("resize-window", "-t", window, "-x", columns, "-y", rows))
+        # The keeper shows nothing: a person who attaches should see a tab.
+        pending += server.client.submit(
+            ("if-shell", "-F", "-t", hub, f"#{{==:#{{window_id}},{keeper}}}", f"select-window -t {window}",
+             "display-message -p ''")
+        )  # fmt: skip
+        for answer in pending:
+            await answer.wait()
+        if request.session == HUB:
+            return server.sessions.hub
+        return await server.sessions.link(window, request.session)
 
     def _program(
         self, request: TabRequest, folder: Path, nonce: str
@@ -147,32 +181,36 @@ class TabMaker:
         state = PaneState(nonce=nonce, shell=shell, leader_pid=pid, tty=tty, cwd=request.cwd)
         state.stream = PaneStream(server.log_store.open(log_path), state.on_mark)
         keyboard = Keyboard(server.client, pane, server.version)
-        columns = request.size[0] if request.size else COLUMNS
-        runner = Runner(state, keyboard, server.client, pane, folder, lambda: columns)
+        runner = Runner(state, keyboard, server.client, pane, folder, lambda: tab.columns)
         tab = Tab(
             window_id=window_id(window),
             pane_id=pane,
             name=request.name or window,
             session=request.session,
             log_path=log_path,
+            columns=request.size[0] if request.size else COLUMNS,
             pane=state,
             runner=runner,
-            client=server.client,
+            server=server,
             book=self._book,
         )
         state.on_exit = lambda: self._book.spawn(tab.reap)
+        server.process.watch_session(pid)
         self._book.add(tab)
         server.client.attach_pane(pane_id(pane), state.stream.feed)
         return tab
 
-    async def _link(self, window: str, session: str) -> None:
-        """Show the window in a session of that name too; every window stays in the hub, whose client hears it."""
-        client = self._server.client
-        sessions = await client.command("list-sessions", "-F", "#{session_name}")
-        placeholder = b""
-        if session.encode() not in sessions:
-            made = await client.command("new-session", "-d", "-s", session, "-P", "-F", "#{window_id}", "--", *KEEPER)
-            placeholder = made[0]
-        await client.command("link-window", "-d", "-s", window, "-t", f"={session}:")
-        if placeholder:
-            await client.command("kill-window", "-t", placeholder)
+
+def _own_folder(environ: Mapping[str, str]) -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:  # it was removed under us
+        return environ.get("HOME", "/")
+
+
+def window_name(name: str) -> str:
+    """What tmux shows of a tab's name in its status line: one line, not too long, in which no `#` means anything."""
+    text = _FORMAT_SIGN.sub("# ", "".join(sign if sign.isprintable() else " " for sign in name)).strip()
+    shown = text[:_SHOWN_NAME]
+    # To new-window the name is a format, in which a doubled # stands for itself.
+    return shown.replace("#", "##")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from muxwire.errors import NoSuchTarget
@@ -9,13 +10,16 @@ from muxwire.errors import NoSuchTarget
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muxwire.client.client import ControlClient
+    from muxwire.terminals.sessions import Sessions
     from muxwire.terminals.tab import Tab
 
 _REMEDY = "list_tabs shows every tab; create_tab makes one"
+# Never a name, so that a tab called "@3" can never be taken for another that has this id.
+_ID = re.compile(r"(?:[0-9]+/)?[@%][0-9]+\Z")
+_INDEX = re.compile(r"(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?\Z")
 
 
-async def find_tab(target: str, tabs: Mapping[str, Tab], latest: str, client: ControlClient | None) -> Tab:
+async def find_tab(target: str, tabs: Mapping[str, Tab], latest: str, sessions: Sessions | None) -> Tab:
     """Resolve a selector; NoSuchTarget for none, and for more than one.
 
     `@N` a window, `%N` a pane, `.` the tab last used, `NAME` a tab (or the active tab of that session),
@@ -27,21 +31,29 @@ async def find_tab(target: str, tabs: Mapping[str, Tab], latest: str, client: Co
         if latest in tabs:
             return tabs[latest]
         raise NoSuchTarget("there is no active tab", remedy=_REMEDY)
-    if target.startswith("%"):
+    if _ID.match(target):
         return _only(target, [tab for tab in tabs.values() if tab.pane_id == target])
     named = [tab for tab in tabs.values() if tab.name == target]
-    if named or not target or client is None or target[0] == "@":
+    if named or not target or sessions is None:
         return _only(target, named)
+    return await _in_session(target, tabs, sessions)
+
+
+async def _in_session(target: str, tabs: Mapping[str, Tab], sessions: Sessions) -> Tab:
     session, _, rest = target.partition(":")
-    listing = await client.command(
-        "list-windows", "-a", "-F", "#{window_id} #{window_index} #{window_active} #{session_name}"
-    )
-    rows = [line.decode("utf-8", "replace").split(" ", 3) for line in listing]
-    inside = [(tabs[row[0]], row[1], row[2]) for row in rows if row[0] in tabs and row[3] == session]
+    rows = [row for row in await sessions.windows() if row.session == session]
     if not rest:
-        return _only(target, [tab for tab, _, active in inside if active == "1"] or [tab for tab, _, _ in inside])
-    index = rest.split(".", 1)[0]
-    return _only(target, [tab for tab, number, _ in inside if rest == tab.name or index == number])
+        inside = [row for row in rows if row.window in tabs]
+        return _only(target, [tabs[row.window] for row in inside if row.active] or [tabs[row.window] for row in inside])
+    index = _INDEX.match(rest)
+    if index is not None:
+        found = [row.window for row in rows if row.index == int(index["window"])]
+        if found and found[0] not in tabs:
+            raise NoSuchTarget(f"the window {target!r} is not a tab of muxwire", remedy=_REMEDY)
+        # A tab is one pane, the first.
+        if found and int(index["pane"] or 0) == 0:
+            return tabs[found[0]]
+    return _only(target, [tabs[row.window] for row in rows if row.window in tabs and tabs[row.window].name == rest])
 
 
 def _only(target: str, found: list[Tab]) -> Tab:

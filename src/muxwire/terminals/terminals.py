@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import InvalidArgument, NoSuchTarget
-from muxwire.protocol.events import UnlinkedWindowClose, UnlinkedWindowRenamed, WindowRenamed
+from muxwire.errors import ConnectionClosed, InvalidArgument, NoSuchTarget
+from muxwire.terminals.events import follow
 from muxwire.terminals.folders import Folders, folders_for
 from muxwire.terminals.logs import LogSource, find_log, read_chunk, read_tail
 from muxwire.terminals.tab_book import TabBook
 from muxwire.terminals.tab_list import list_tabs
 from muxwire.terminals.tab_maker import TabMaker, TabRequest
 from muxwire.terminals.targets import find_tab
-from muxwire.terminals.tmux_server import TmuxServer, open_server
+from muxwire.terminals.tmux_server import HISTORY_LIMIT, TmuxServer, open_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -46,24 +46,36 @@ class Terminals:
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
         self._book = TabBook(tasks)
-        self._died = ""
+        self._history_limit = HISTORY_LIMIT
+        self._closed = False
 
     # -- the server
 
     async def server(self) -> TmuxServer:
         """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
         async with self._starting:
-            if self._server is None or self._server.client.closed:
+            if self._closed:
+                raise ConnectionClosed("the instance was closed")
+            if self._running is None:
                 await self._stop_server()
                 self._server = await self._tasks.start(self._run_server)
+            assert self._server is not None
             return self._server
+
+    @property
+    def _running(self) -> TmuxServer | None:
+        return self._server if self._server is not None and not self._server.client.closed else None
 
     async def _run_server(self, *, task_status: TaskStatus[TmuxServer]) -> None:
         """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
         self._stop, self._stopped = anyio.Event(), anyio.Event()
         try:
             async with open_server(
-                self.folders, self.environ, on_notification=self._on_notification, on_end=self._on_end
+                self.folders,
+                self.environ,
+                history_limit=self._history_limit,
+                on_notification=self._on_notification,
+                on_end=self._on_end,
             ) as server:
                 task_status.started(server)
                 await self._stop.wait()
@@ -75,22 +87,15 @@ class Terminals:
             self._stop.set()
             await self._stopped.wait()
             self._server = None
+            self._book.retire_all("the tmux server ended")
 
     def _on_notification(self, event: Event) -> None:
-        """Windows come and go at a person's hand too."""
-        match event:
-            # Not %window-close: that is also said when only another session lets go of the window.
-            case UnlinkedWindowClose(window) if window in self._book.open:
-                self._book.retire(self._book.open[window], "the window was closed")
-            case WindowRenamed(window, name) | UnlinkedWindowRenamed(window, name) if window in self._book.open:
-                self._book.open[window].name = name.decode("utf-8", "replace")
-            case _:
-                pass
+        follow(event, self._book)
 
     def _on_end(self, reason: str) -> None:
-        """The connection is gone: nothing that waits may wait on."""
-        self._died = reason
+        """The connection is gone: nothing that waits may wait on, and what ran in the tabs must not stay."""
         self._book.retire_all(f"the tmux server ended: {reason}")
+        self._stop.set()
 
     # -- tabs
 
@@ -126,30 +131,32 @@ class Terminals:
 
     async def list_tabs(self) -> TabList:
         """Every tab, the closed ones of this server too, and every session with the number of its clients."""
-        client = self._server.client if self._server is not None and not self._server.client.closed else None
-        return await list_tabs(client, self._book.open, self._book.closed)
+        return await list_tabs(self._running, self._book)
 
     async def tab(self, target: str) -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed."""
-        live = self._server is not None and not self._server.client.closed
-        client = self._server.client if live and self._server is not None else None
+        server = self._running
         try:
-            tab = await find_tab(target, self._book.open, self._book.latest, client)
+            tab = await find_tab(target, self._book.open, self._book.latest, server.sessions if server else None)
         except NoSuchTarget:
-            if target in self._book.closed:
-                raise NoSuchTarget(
-                    f"tab {target} is closed{f' ({self._died})' if self._died else ''}",
-                    remedy="its log can still be read; create a new tab with create_tab",
-                ) from None
-            raise
+            closed = self._book.find_closed(target)
+            if closed is None:
+                raise
+            raise NoSuchTarget(
+                f"tab {target} is closed: {closed.end_reason}",
+                remedy="its log can still be read; create a new tab with create_tab",
+            ) from None
         self._book.latest = tab.window_id
         return tab
 
     async def close_tab(self, target: str, *, force: bool = False) -> None:
         """Close a tab; a tab that is closed already stays closed. Raises as `Tab.close`, and NoSuchTarget."""
-        if target in self._book.closed:
+        try:
+            tab = await self.tab(target)
+        except NoSuchTarget:
+            if self._book.find_closed(target) is None:
+                raise
             return
-        tab = await self.tab(target)
         await tab.close(force=force)
 
     # -- commands
@@ -187,26 +194,37 @@ class Terminals:
         return await read_chunk(source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=strip_ansi, wait=wait)
 
     async def _log_source(self, target: str) -> LogSource:
-        """The log of a tab that is open, closed, or of an earlier life of the server."""
-        tab = self._book.open.get(target) or self._book.closed.get(target)
+        """The log of a tab that is open, closed, or of an earlier life of the server.
+
+        A new server counts its windows from the start again. `@N` is the newest tab of that id; an older one is called
+        `GENERATION/@N`, as list_tabs says.
+        """
+        tab = self._book.open.get(target)
         if tab is None:
             try:
                 tab = await self.tab(target)
-            except NoSuchTarget:
-                return find_log(self.folders, target)
+            except NoSuchTarget as error:
+                tab = self._book.find_closed(target)
+                if tab is None:
+                    return find_log(self.folders, target, error)
         return LogSource(tab.log_path, tab)
 
     async def set_history_limit(self, limit: int) -> None:
-        """Set how many rows of scrollback tmux keeps for tabs made from now on; InvalidArgument out of range."""
+        """Set how many rows of scrollback tmux keeps for tabs made from now on; InvalidArgument out of range.
+
+        Starts no tmux: one that is not running yet will know.
+        """
         if not 0 <= limit <= HISTORY_LIMIT_MAX:
             raise InvalidArgument(f"history limit {limit} is out of range", remedy=f"use 0 to {HISTORY_LIMIT_MAX}")
-        server = await self.server()
-        await server.client.command("set-option", "-g", "history-limit", str(limit))
+        self._history_limit = limit
+        if self._running is not None:
+            await self._running.client.command("set-option", "-g", "history-limit", str(limit))
 
     async def aclose(self) -> None:
         """End the instance: every process in its tabs, its tmux server, its connection. Logs stay."""
         with anyio.CancelScope(shield=True):
             async with self._starting:
+                self._closed = True
                 await self._stop_server()
         self._book.retire_all("the instance was closed")
         self.folders.remove_transient()

@@ -6,19 +6,19 @@ client hears every pane, and a keeper window so that the hub never runs empty (a
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 import shutil
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.client.client import ControlClient
 from muxwire.client.process import TmuxProcess, clean_environment
-from muxwire.errors import ConnectionClosed, TmuxUnavailable
+from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, TmuxUnavailable
 from muxwire.terminals.folders import Folders, private_folder, write_private
 from muxwire.terminals.log import LogStore
+from muxwire.terminals.sessions import Sessions
 from muxwire.terminals.shells import install
 
 if TYPE_CHECKING:
@@ -33,21 +33,25 @@ KEEPER = ("sleep", "2147483647")
 MINIMUM_VERSION = (3, 3)
 # Wide enough that few programs wrap their tables; what a program writes does not depend on it otherwise.
 COLUMNS, ROWS = 200, 50
+# Rows of scrollback that tmux keeps of a pane, for people: logs hold everything.
+HISTORY_LIMIT = 10_000
 # tmux starts in 10 ms; a machine that swaps may take seconds.
 START_SECONDS = 20
 
 _VERSION = re.compile(r"(?:next-)?(\d+)\.(\d+)")
+_GREETING = "#{pid} #{session_id} #{window_id} #{@muxwire-generation} #{version}"
 
 # message-limit first: tmux's message log keeps the text of every command, typed secrets included.
 # exit-empty off: the server lives until we end it. automatic-rename off: else a notification each half second.
 # window-size stays as it is: `set -g window-size manual` crashes tmux 3.3a to 3.6 at the next new-window.
-CONFIG = f"""\
+_CONFIG = """\
 set -s message-limit 0
 set -s exit-empty off
 set -s set-clipboard off
 set -s escape-time 0
-set -g default-size {COLUMNS}x{ROWS}
-set -g history-limit 10000
+set -s @muxwire-generation {generation}
+set -g default-size {columns}x{rows}
+set -g history-limit {history}
 set -g automatic-rename off
 set -g allow-rename off
 set -g remain-on-exit off
@@ -60,17 +64,39 @@ set -g detach-on-destroy on
 
 @final
 class TmuxServer:
-    """A running tmux server with our control client attached; made by `open_server`."""
+    """A running tmux server with our control client attached; made by `open_server`.
+
+    `generation` counts the lives of this instance's server, from 1.
+    """
 
     def __init__(
-        self, folders: Folders, client: ControlClient, version: tuple[int, int], generation: str, log_store: LogStore
+        self,
+        folders: Folders,
+        process: TmuxProcess,
+        client: ControlClient,
+        version: tuple[int, int],
+        generation: int,
+        log_store: LogStore,
+        sessions: Sessions,
     ) -> None:
         self.folders = folders
+        self.process = process
         self.client = client
         self.version = version
         self.generation = generation
         self.logs = folders.logs(generation)
         self.log_store = log_store
+        self.sessions = sessions
+        self._killing = anyio.Lock()
+
+    async def kill_window(self, window: str) -> None:
+        """Kill a window; one that is gone already is no error.
+
+        One at a time: when the last two windows of a session go in one batch, tmux 3.3 to 3.7 crashes.
+        """
+        with suppress(CommandError, ConnectionClosed):
+            async with self._killing:
+                await self.client.command("kill-window", "-t", window)
 
 
 @asynccontextmanager
@@ -78,6 +104,7 @@ async def open_server(
     folders: Folders,
     environ: Mapping[str, str],
     *,
+    history_limit: int,
     on_notification: Callable[[Event], None],
     on_end: Callable[[str], None],
 ) -> AsyncIterator[TmuxServer]:
@@ -87,24 +114,23 @@ async def open_server(
     InstanceUnavailable.
     """
     tmux = find_tmux(environ)
-    folders.prepare()
-    install(folders.shells)
-    write_private(folders.config, CONFIG.encode())
+    _prepare(folders, history_limit)
     argv = (
         tmux, "-u", "-S", str(folders.socket_path), "-f", str(folders.config), "-C",
         "new-session", "-A", "-s", HUB, "-x", str(COLUMNS), "-y", str(ROWS), "-n", KEEPER_NAME, "--", *KEEPER,
     )  # fmt: skip
     process = TmuxProcess(
-        argv, socket=str(folders.socket_path), env=clean_environment(environ), ephemeral=True, cwd="/"
+        argv,
+        socket=str(folders.socket_path),
+        env=clean_environment(environ),
+        ephemeral=True,
+        cwd="/",
+        transient=[str(folder) for folder in folders.transient],
     )
     store = LogStore()
     client = ControlClient(process, on_notification=on_notification, on_chunk=store.flush_soon)
     async with store, client:
-        version, pid, generation = await _greet(client)
-        process.watch_server(pid)
-        logs = folders.logs(generation)
-        private_folder(logs.parent)
-        private_folder(logs)
+        server = await _greet(folders, process, client, store)
         async with anyio.create_task_group() as tasks:
 
             async def watch() -> None:
@@ -112,28 +138,47 @@ async def open_server(
                 on_end(client.close_reason)
 
             tasks.start_soon(watch)
-            yield TmuxServer(folders, client, version, generation, store)
+            yield server
             tasks.cancel_scope.cancel()
 
 
-async def _greet(client: ControlClient) -> tuple[tuple[int, int], int, str]:
-    """Wait until tmux answers; return its version, its process id, and a name for this life of it."""
+def _prepare(folders: Folders, history_limit: int) -> None:
+    folders.prepare()
+    generation = max(folders.generations(), default=0) + 1
+    config = _CONFIG.format(columns=COLUMNS, rows=ROWS, history=history_limit, generation=generation)
+    try:
+        install(folders.shells)
+        write_private(folders.config, config.encode())
+    except OSError as error:
+        raise InstanceUnavailable(
+            f"cannot write {error.filename}: {error.strerror}",
+            remedy="make room there, or point XDG_RUNTIME_DIR at a folder of your own",
+        ) from error
+
+
+async def _greet(folders: Folders, process: TmuxProcess, client: ControlClient, store: LogStore) -> TmuxServer:
+    """Wait until tmux answers, and learn who it is."""
     remedy = "install tmux 3.3 or newer; `tmux -V` says which one is found"
     try:
         with anyio.fail_after(START_SECONDS):
-            (answer,) = await client.command("display-message", "-p", "#{version} #{pid} #{start_time}")
+            (answer,) = await client.command("display-message", "-p", _GREETING)
     except ConnectionClosed as error:
         raise TmuxUnavailable(f"tmux did not start: {error.reason}", remedy=remedy) from error
     except TimeoutError:
         raise TmuxUnavailable(f"tmux did not answer within {START_SECONDS} s", remedy=remedy) from None
-    text, pid, started = answer.decode().split(" ")
+    pid, hub, keeper, generation, text = answer.decode().split(" ", 4)
+    process.watch_server(int(pid))
     found = _VERSION.match(text)
     # A build from git calls itself `next-3.8` or `master`: newer than all that has a number.
     version = (int(found[1]), int(found[2])) if found else (99, 0)
     if version < MINIMUM_VERSION:
         raise TmuxUnavailable(f"tmux {text} is too old, 3.3 is needed", remedy="install tmux 3.3 or newer")
-    moment = dt.datetime.fromtimestamp(int(started), dt.UTC)
-    return version, int(pid), f"{moment:%Y%m%dT%H%M%SZ}-{pid}"
+    # Without a size of ours, windows would keep the size of a person's terminal after it was detached.
+    await client.command("refresh-client", "-C", f"{COLUMNS}x{ROWS}")
+    logs = folders.logs(int(generation))
+    private_folder(logs.parent)
+    private_folder(logs)
+    return TmuxServer(folders, process, client, version, int(generation), store, Sessions(client, hub, HUB, keeper))
 
 
 def find_tmux(environ: Mapping[str, str]) -> str:

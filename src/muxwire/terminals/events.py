@@ -1,0 +1,53 @@
+"""What people do with our windows at their own tmux client, as tmux tells it: close, rename, select, resize."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from muxwire.protocol.events import (
+    LayoutChange,
+    SessionRenamed,
+    SessionWindowChanged,
+    UnlinkedWindowClose,
+    UnlinkedWindowRenamed,
+    WindowRenamed,
+)
+
+if TYPE_CHECKING:
+    from muxwire.protocol.events import Event
+    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tab_book import TabBook
+
+# A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
+_PANE = re.compile(rb"([0-9]+)x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
+
+
+def follow(event: Event, book: TabBook) -> None:
+    """Take a notification of tmux."""
+    match event:
+        # Not %window-close: that is also said when only another session lets go of the window.
+        case UnlinkedWindowClose(window) if window in book.open:
+            book.open[window].lost("the window was closed")
+        case WindowRenamed(window, name) | UnlinkedWindowRenamed(window, name) if window in book.open:
+            book.open[window].name = name.decode("utf-8", "replace")
+        case SessionWindowChanged(_, window) if window in book.open:
+            book.latest = window
+        case SessionRenamed(session, name):
+            for tab in book.open.values():
+                if tab.session_id == session:
+                    tab.session = name.decode("utf-8", "replace")
+        case LayoutChange(window, layout) if window in book.open:
+            _resize(book.open[window], layout)
+        case _:
+            pass
+
+
+def _resize(tab: Tab, layout: bytes) -> None:
+    widths = {b"%" + number: int(width) for width, number in _PANE.findall(layout)}
+    pane = tab.pane_id.encode()
+    if pane in widths:
+        tab.columns = widths[pane]
+    elif widths:
+        # A person split the window and closed our half: tmux says it in no other way.
+        tab.lost("its pane was closed")
