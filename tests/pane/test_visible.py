@@ -32,6 +32,30 @@ def test_a_session_looks_as_if_the_command_had_been_typed() -> None:
     assert visible(log, ()) == b"$ " + TYPED[0] + b"\r\n\x1b[1A\x1b[3G\x1b[Jecho hi\r\nhi\r\n$ "
 
 
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        b' \\. "$ \b_ \b_muxwire"',  # ksh
+        b' \\. "$__mux \rwire"',  # bash at the right edge
+        b' \\. "$__mux\r\nwire"',
+        b' \\. \x1b[33m"$__mux\x1b[1;33mwire"\x1b[0m',
+        b' \\. "$__muxwire"\x1b[16D \\. "$__muxwire"\x1b[?2004l',
+    ],
+)
+def test_a_line_may_be_drawn_by_an_editor(drawn: bytes) -> None:
+    typed = (b' \\. "$__muxwire"',)
+    assert visible(PROMPT + b"$ " + drawn + b"\r\n" + ACCEPTED + T + b"ls\r\n" + START, typed) == (
+        b"$ " + (b"\x1b[16D" if b"[16D" in drawn else b"") + b"ls\r\n"
+    )
+
+
+def test_the_prompt_stays_where_the_line_was_echoed_before_it() -> None:
+    log = TYPED[0] + b"\r\n" + PROMPT + b"$ " + TYPED[0] + ACCEPTED + b"\r\n" + T + b"ls"
+    assert visible(log, TYPED) == b"\r\n$ ls"
+    log = PROMPT + b"^[[7770~$ " + TYPED[0] + b"\r\n" + T + b"ls"
+    assert visible(log, (*TYPED, b"^[[7770~")) == b"$ ls"
+
+
 @pytest.mark.parametrize("between", [START, END, PROMPT, mark(b"X;" + ID + b";0"), b"x" * (REDRAW_MAX + 1)])
 def test_without_its_t_mark_only_the_line_goes(between: bytes) -> None:
     seen = visible(b"$ " + TYPED[0] + b"\r\n" + between + b"out" + T + b"end", TYPED)
@@ -61,6 +85,10 @@ def test_stripping_ends_a_sequence_at_a_mark() -> None:
         (b"text\r", b"text"),
         (b"text" + TYPED[0][:5], b"text"),
         (b"text" + TYPED[0] + b"\r\n\x1b[A", b"text"),
+        (b"text" + TYPED[0][:5] + b"\x1b[3", b"text"),
+        (b"text" + TYPED[0][:5] + b" ", b"text"),
+        (b"text" + TYPED[0][:5] + b" \b" + TYPED[0][5:8] + b"\x1b", b"text"),
+        (b"text" + TYPED[0][:5] + b" \b" + TYPED[0][5:] + b"more", b"text"),
         (b"text\x1b[1", b"text\x1b[1"),
         (b"text\xff", b"text\xff"),
     ],
@@ -100,7 +128,8 @@ PIECES = st.sampled_from(
         b"$ ",
         "⛄".encode(), "😀é".encode(), b"\x1b[1;31m", b"\x1b]0;title\x07", b"\x1b]0;", b"\x1b[", b"\xc2", b"\x9b1m",
         b"\x98",
-        b"\xe2\x9b", mark(b"P;" + ID + b";1;2;0;/" + TYPED[0] + T + b";" + ID), b"text", b"0;", ID + b"\x07", b"\x1b",
+        TYPED[0][:6], TYPED[0][6:], b" \b", b"\x1b[3", b"\xe2\x9b", b"text", b"0;", ID + b"\x07", b"\x1b",
+        mark(b"P;" + ID + b";1;2;0;/" + TYPED[0] + T + b";" + ID),
     ]
 )  # fmt: skip
 LOGS = st.lists(PIECES, max_size=16).map(b"".join)

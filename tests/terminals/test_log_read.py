@@ -151,8 +151,14 @@ def test_a_mark_is_not_looked_for_across_a_hole(path: Path) -> None:
 
 @pytest.mark.usefixtures("small_blocks")
 @on_a_file
-@given(log=LOGS, lines=st.integers(1, 8), before=st.integers(0, 3), after=st.integers(0, 3))
-def test_grep(path: Path, log: bytes, lines: int, before: int, after: int) -> None:
+@given(
+    log=LOGS,
+    lines=st.integers(1, 8),
+    before=st.integers(0, 3),
+    after=st.integers(0, 3),
+    pattern=st.sampled_from(["mat+ch", "match"]),
+)
+def test_grep(path: Path, log: bytes, lines: int, before: int, after: int, pattern: str) -> None:
     path.write_bytes(log)
     every = [line.removesuffix("\n") for line in seen_lines(log, VIEW)]
     matches = [number for number, line in enumerate(every) if "match" in strip_ansi(line)]
@@ -163,7 +169,7 @@ def test_grep(path: Path, log: bytes, lines: int, before: int, after: int) -> No
         if expected and (before or after) and number - 1 not in kept:
             expected.append("--\n")
         expected.append(every[number] + "\n")
-    found = last_matches(path, Search(compiled("mat+ch"), before, after), lines, VIEW)
+    found = last_matches(path, Search(compiled(pattern), before, after), lines, VIEW)
     assert found.content == "".join(expected)
     assert (found.returned_lines, found.truncated) == (len(kept), len(shown) > len(kept))
 
@@ -183,11 +189,19 @@ def test_grep_in_lines_of_any_length(path: Path, monkeypatch: pytest.MonkeyPatch
     assert found.content.endswith("short needle\n")
 
 
-def test_grep_says_that_it_did_not_look_at_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_grep, "GREP_BYTES_MAX", 1000)
+@pytest.mark.parametrize("pattern", ["needle", "need+le"])
+def test_grep_says_that_it_did_not_look_at_all(path: Path, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_grep, "GREP_SECONDS", 0)
     path.write_bytes(b"needle\n" + b"hay\n" * 100_000)
-    found = last_matches(path, Search(compiled("needle")), 5, VIEW)
+    found = last_matches(path, Search(compiled(pattern)), 5, VIEW)
     assert (found.content, found.truncated) == ("", True)
+
+
+def test_grep_in_a_long_line_takes_linear_time(path: Path) -> None:
+    """The whole line at once would take minutes."""
+    path.write_bytes(b"x" * 300_000 + b"needle" + b"x" * 300_000)
+    assert last_matches(path, Search(compiled(".*needle")), 5, VIEW).returned_lines == 1
+    assert last_matches(path, Search(compiled(".*pin")), 5, VIEW).returned_lines == 0
 
 
 @pytest.mark.parametrize("pattern", ["(", "*", "a{99999999999999999999}", "[z-a]"])

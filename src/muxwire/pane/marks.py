@@ -24,19 +24,20 @@ INTRODUCER = b"\x1b]7770;"
 CWD_MAX = 16 * 1024
 
 # Numbers as shells print them: a sequence number and a status are at most 64 bits, a process id less.
+_ID, _NUMBER = rb"[0-9a-f]{16}", rb"[0-9]{1,20}"
 _HEAD = (
-    rb"\x1b\]7770;(?:"
-    rb"([SHT]);([0-9a-f]{16})\x07"
-    rb"|(C);([0-9a-f]{16});([0-9]{1,20})\x07"
-    rb"|(D);([0-9a-f]{16});([0-9]{1,20});([0-9]{1,20})\x07"
-    rb"|(X);([0-9a-f]{16});([0-9]{1,20})\x07"
-    rb"|(P);([0-9a-f]{16});([0-9]{1,20});([0-9]{1,20});([0-9]{1,20});"
-    rb"|(E);([0-9a-f]{16});([0-9]{1,20});"
-    rb")"
+    (
+        rb"\x1b\]7770;(?:"
+        rb"([SHT];ID|[CX];ID;NUMBER|D;ID;NUMBER;NUMBER)\x07"  # 1: a simple mark
+        rb"|(P;ID;NUMBER;NUMBER;NUMBER|E;ID;NUMBER);"  # 2: a directory follows
+        rb")"
+    )
+    .replace(b"ID", _ID)
+    .replace(b"NUMBER", _NUMBER)
 )
 # The longest head: the introducer, `P;`, an id and three numbers, each with its `;`.
 _HEAD_MAX = 7 + 2 + 17 + 3 * 21
-_CLOSE = rb";([0-9a-f]{16})\x07"
+_CLOSE = rb";(" + _ID + rb")\x07"  # 3: the id
 _CLOSE_LENGTH = 18
 
 # A whole mark is never longer than this.
@@ -115,25 +116,26 @@ class MarkScanner:
         scan = self._scan - self._held_base
         while token := (_HEAD_OR_CLOSE_RE if self._open else _HEAD_RE).search(held, scan):
             scan = token.end()
-            groups = tuple(group for group in token.groups() if group is not None)
-            if len(groups) == 1:
-                self._close(groups[0], held, token, marks)
+            if token.lastindex == 3:
+                self._close(held, token, marks)
             else:
-                self._begin(groups[0].decode(), groups[1:], token, marks)
+                self._begin(token, marks)
         limit = _unfinished_head(held)
         if self._open:
             limit = min(limit, max(scan, len(held) - _CLOSE_LENGTH + 1))
         return limit
 
-    def _begin(self, kind: str, fields: tuple[bytes, ...], token: re.Match[bytes], marks: list[Mark]) -> None:
+    def _begin(self, token: re.Match[bytes], marks: list[Mark]) -> None:
+        kind, *fields = token[token.lastindex or 0].split(b";")
         begin, end = self._held_base + token.start(), self._held_base + token.end()
-        if kind in "PE":
-            self._open.pop(fields[0], None)  # so that the new one is the youngest
-            self._open[fields[0]] = _Open(kind, fields, begin, end)
+        if token.lastindex == 1:
+            marks.append(Mark(kind.decode(), tuple(fields), begin, end))
         else:
-            marks.append(Mark(kind, fields, begin, end))
+            self._open.pop(fields[0], None)  # so that the new one is the youngest
+            self._open[fields[0]] = _Open(kind.decode(), tuple(fields), begin, end)
 
-    def _close(self, mark_id: bytes, held: bytes, token: re.Match[bytes], marks: list[Mark]) -> None:
+    def _close(self, held: bytes, token: re.Match[bytes], marks: list[Mark]) -> None:
+        mark_id = token[3]
         opened = self._open.get(mark_id)
         cwd_end = self._held_base + token.start()
         if opened is None or cwd_end - opened.cwd_begin > CWD_MAX:

@@ -3,9 +3,10 @@
 Cut are:
 
 1. every mark;
-2. every occurrence of a typed line that is not inside a mark, and with it all up to the end of the T mark, if that
-   is the first mark after it other than C and H and begins within `REDRAW_MAX` bytes: what lies between is the
-   shell's redrawing of our line. The readable command, printed right behind T, stays.
+2. every typed line that is not inside a mark, as it was typed;
+3. before a T mark, the last typed line, however the shell's editor drew it, and all from there to the end of T: the
+   line's end, and how the shell and our wrapper redraw. It must end at most `REDRAW_MAX` bytes before T, with no mark
+   between but C and H. The readable command, printed right behind T, stays.
 
 Whether a byte is cut depends on at most `lookbehind()` bytes before it and `lookahead()` bytes after it, so a range of
 a log can be shown without the rest, and pieces put together give exactly what the whole log gives.
@@ -17,8 +18,9 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from muxwire.pane.marks import MARK_MAX, Mark, MarkScanner
+from muxwire.pane.marks import MARK_MAX, MarkScanner
 from muxwire.pane.text import SEQUENCE_MAX, AnsiStripper
+from muxwire.pane.typed import typed_lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,14 +37,13 @@ _CHARACTER_MAX = 4  # bytes of a UTF-8 character
 
 def lookbehind(typed_lines: Sequence[bytes], *, strip: bool = False) -> int:
     """Return how many bytes before a piece must be known, unless it begins at the log's start."""
-    needed = MARK_MAX + REDRAW_MAX + _T_MARK_LENGTH + max(map(len, typed_lines), default=0)
+    needed = MARK_MAX + REDRAW_MAX + _T_MARK_LENGTH + typed_lines_of(tuple(typed_lines)).longest
     return max(needed, SEQUENCE_MAX + _CHARACTER_MAX) if strip else needed
 
 
 def lookahead(typed_lines: Sequence[bytes]) -> int:
     """Return how many bytes after a piece's start must be known for it to be sure to go on."""
-    longest = max(map(len, typed_lines), default=0)
-    return MARK_MAX + REDRAW_MAX + longest + 2 * _CHARACTER_MAX
+    return MARK_MAX + REDRAW_MAX + typed_lines_of(tuple(typed_lines)).longest + 2 * _CHARACTER_MAX
 
 
 def visible(data: bytes, typed_lines: Sequence[bytes], *, strip: bool = False) -> bytes:
@@ -68,6 +69,8 @@ def visible_slice(
     A character, a CR LF, a mark and a typed line are shown or cut whole: what may still become one at the end of
     `data` is held back. With `lookahead()` bytes behind `start`, the next offset is always greater than `start`.
     """
+    if strip:
+        data, base = _relevant(data, base, start, typed_lines)
     found = _find(data, typed_lines)
     cuts, settled = found.cuts, len(data) if final else found.settled
     first = max(0, start - base)
@@ -87,6 +90,8 @@ def visible_range(
 
     With `grows`, more will follow `data`: a mark, a typed line or a character that has only begun there is not shown.
     """
+    if strip:
+        data, base = _relevant(data, base, start, typed_lines)
     found = _find(data, typed_lines)
     last = stop - base
     if grows and last > found.begun:
@@ -111,45 +116,27 @@ class _Found:
 
 
 def _find(data: bytes, typed_lines: Sequence[bytes]) -> _Found:
+    lines = typed_lines_of(tuple(typed_lines))
     scanner = MarkScanner()
     marks = scanner.feed(data)
     marked = _merged([(mark.begin, mark.end) for mark in marks])
-    cuts, settled = _typed_lines(data, marks, marked, typed_lines)
-    begun = max((_begun(data, line) for line in typed_lines), default=0)
+    cuts = [*marked, *(line for line in lines.all(data) if not _inside(line[0], marked))]
+    window = REDRAW_MAX + lines.longest
+    since = 0  # the end of the last mark that no redrawing goes across
+    for mark in marks:
+        if mark.kind == "T" and (line := lines.last_drawn(data, max(since, mark.begin - window), mark.begin)):
+            cuts += [(line[0], mark.end)] if mark.begin - line[1] <= REDRAW_MAX else []
+        if mark.kind not in _TRANSPARENT:
+            since = max(since, mark.end)
+    # A line at the end of `data` that a T may follow.
+    line = lines.last_drawn(data, max(since, len(data) - window - _T_MARK_LENGTH), len(data))
+    undecided = line[0] if line and len(data) - line[1] < REDRAW_MAX + _T_MARK_LENGTH else len(data)
+    begun = lines.begun(data)
     return _Found(
-        _merged([*marked, *cuts]) if cuts else marked,
-        min(settled, scanner.pending, len(data) - begun),
-        min(scanner.pending, len(data) - (begun if begun > 1 else 0)),
+        _merged(cuts),
+        min(undecided, begun, scanner.pending),
+        min(begun if begun < len(data) - 1 else len(data), scanner.pending),
     )
-
-
-def _typed_lines(
-    data: bytes, marks: list[Mark], marked: list[tuple[int, int]], typed_lines: Sequence[bytes]
-) -> tuple[list[tuple[int, int]], int]:
-    """Return the ranges of typed lines, and the index from which more bytes may change them."""
-    ends = [mark.end for mark in marks]
-    cuts = []
-    settled = len(data)
-    for line in typed_lines:
-        begin = data.find(line)
-        while begin >= 0:
-            if not _inside(begin, marked):
-                after, sure = _after_redraw(begin + len(line), marks, ends, len(data))
-                cuts.append((begin, after))
-                settled = settled if sure else min(settled, begin + len(line))
-            begin = data.find(line, begin + 1)
-    return cuts, settled
-
-
-def _after_redraw(line_end: int, marks: list[Mark], ends: list[int], data_end: int) -> tuple[int, bool]:
-    """Return where the cut that begins with a typed line ends, and whether that is sure."""
-    for index in range(bisect_right(ends, line_end), len(marks)):
-        mark = marks[index]
-        if mark.begin < line_end or mark.kind in _TRANSPARENT:
-            continue
-        redrawn = mark.kind == "T" and mark.begin - line_end <= REDRAW_MAX
-        return (mark.end if redrawn else line_end), True
-    return line_end, data_end - line_end >= REDRAW_MAX + _T_MARK_LENGTH
 
 
 def _begin(cut: tuple[int, int]) -> int:
@@ -159,11 +146,6 @@ def _begin(cut: tuple[int, int]) -> int:
 def _inside(index: int, cuts: list[tuple[int, int]]) -> bool:
     before = bisect_right(cuts, index, key=_begin) - 1
     return before >= 0 and index < cuts[before][1]
-
-
-def _begun(data: bytes, line: bytes) -> int:
-    """Return how many bytes at the end of `data` may be the beginning of `line`."""
-    return next((size for size in range(min(len(line) - 1, len(data)), 0, -1) if data.endswith(line[:size])), 0)
 
 
 def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -256,6 +238,17 @@ def _stripped(data: bytes, cuts: list[tuple[int, int]], first: int, last: int) -
 
 def _synchronized(data: bytes, cuts: list[tuple[int, int]], first: int) -> int:
     """Return an index from which on the state of the stripper is known: ESC begins anew in any state."""
-    escape = max(0, data.rfind(b"\x1b", 0, first))
+    escape = data.rfind(b"\x1b", 0, first)
+    if escape < 0:
+        return first if data.isascii() else 0  # no C1 character either
     before = bisect_right(cuts, escape, key=_begin) - 1
     return min(first, max(escape, cuts[before][1])) if before >= 0 else escape
+
+
+def _relevant(data: bytes, base: int, start: int, typed_lines: Sequence[bytes]) -> tuple[bytes, int]:
+    """Return `data` and `base` without the front that does not matter for stripping from `start` on: nearly all."""
+    escape = data.rfind(b"\x1b", 0, max(0, start - base))
+    if escape < 0 and not data.isascii():
+        return data, base
+    unneeded = max(0, (escape if escape >= 0 else start - base) - lookbehind(typed_lines))
+    return data[unneeded:], base + unneeded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -17,14 +18,24 @@ if TYPE_CHECKING:
 
     from muxwire.terminals.log_read import View
 
-# A line longer than this is searched in pieces of about this size.
+# A line whose start is further back than this is taken as two.
 _LINE_MAX = 1024 * 1024
 
-# How far back to look: at a hundred MB/s, a few seconds.
-GREP_BYTES_MAX = 512 * 1024 * 1024
+# A pattern such as `.*x` takes a time that grows with the square of a line: longer lines are searched in pieces.
+_SEARCHED_MAX = 4096
+_OVERLAP = 256
+
+# The event loop waits for the interpreter's lock: let go of it every so many lines, which take some 0.1 ms.
+_LINES_AT_ONCE = 200
+
+# How long to look before giving up: an agent's call has some such patience. It is 2 to 4 GB of a log for plain words,
+# a fourth of that for other patterns.
+GREP_SECONDS = 10.0
 
 # grep(1) writes it between lines that do not follow each other.
 _SEPARATOR = "--"
+
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()\s]")
 
 
 @final
@@ -35,6 +46,23 @@ class Search:
     pattern: re.Pattern[str]
     before: int = 0
     after: int = 0
+
+    def in_line(self, line: str) -> bool:
+        """Return whether a line matches."""
+        text = line if line.isprintable() else strip_ansi(line)
+        if len(text) <= _SEARCHED_MAX:
+            return self.pattern.search(text) is not None
+        return any(
+            self.pattern.search(text, begin, begin + _SEARCHED_MAX)
+            for begin in range(0, len(text), _SEARCHED_MAX - _OVERLAP)
+        )
+
+    def in_block(self, block: bytes) -> bool:
+        """Return False if no line of a block can match; cheap, and sure only for plain words in plain text."""
+        word = self.pattern.pattern
+        if _SPECIAL.search(word) or b"\x1b" in block or not block.isascii():
+            return True
+        return word in strip_ansi(block).decode()
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
@@ -53,23 +81,20 @@ def last_matches(path: Path, search: Search, lines: int, view: View) -> LastLine
     Patterns are looked for in the text of a line, escape sequences left out, whatever the view.
     """
     found = _Matches(search, lines)
-    scanned = 0
+    deadline = time.monotonic() + GREP_SECONDS
     with LogFileReader(path) as log:
-        for block, size in _lines_backwards(log, view):
-            scanned += size
-            for line in reversed(block):
-                if found.full:
-                    break
-                found.take(line)
-            if found.full or scanned > GREP_BYTES_MAX:
-                break
-        else:
-            return found.result(log.end, more=False)
-        return found.result(log.end, more=True)
+        for block in _blocks_backwards(log, view):
+            if found.full or time.monotonic() > deadline:
+                return found.result(log.end, more=True)
+            if search.in_block(block):
+                found.take(_split(block))
+            else:
+                found.pass_over(_split(block) if search.before or search.after else [])
+        return found.result(log.end, more=False)
 
 
-def _lines_backwards(log: LogFileReader, view: View) -> Iterator[tuple[list[str], int]]:
-    """Yield the lines of a log in blocks from its end to its start, each block in the order of the log."""
+def _blocks_backwards(log: LogFileReader, view: View) -> Iterator[bytes]:
+    """Yield what was seen in blocks of whole lines, from the log's end to its start."""
     begun: list[bytes] = []  # the rest of a line whose start lies further back, in reverse
     begun_size = 0
     for piece in log.backwards(view):
@@ -78,10 +103,9 @@ def _lines_backwards(log: LogFileReader, view: View) -> Iterator[tuple[list[str]
             begun.append(piece)
             begun_size += len(piece)
             continue
-        text = piece[newline + 1 :] + b"".join(reversed(begun))
+        yield piece[newline + 1 :] + b"".join(reversed(begun))
         begun, begun_size = [piece[: newline + 1]], newline + 1
-        yield _split(text), len(piece)
-    yield _split(b"".join(reversed(begun))), begun_size
+    yield b"".join(reversed(begun))
 
 
 def _split(text: bytes) -> list[str]:
@@ -97,10 +121,8 @@ class _Matches:
     """Takes lines from the last to the first."""
 
     def __init__(self, search: Search, lines: int) -> None:
-        self._search = search.pattern.search
+        self._search = search
         self._lines = lines
-        self._before = search.before
-        self._context = bool(search.before or search.after)
         self._later: deque[str] = deque(maxlen=search.after)  # lines that follow, if a match comes now
         self._wanted = 0  # lines to be shown before the match that was last taken
         self._skipped = False  # a line since the last one shown is not shown
@@ -109,23 +131,44 @@ class _Matches:
         self._size = 0
         self.full = False
 
-    def take(self, line: str) -> None:
-        """Take the line that stands before all that were taken."""
-        plain = strip_ansi(line) if "\x1b" in line or not line.isprintable() else line
-        if self._search(plain):
-            if self._skipped and self._shown and self._context:
-                self._shown.append(_SEPARATOR)
-            for later in self._later:
-                self._show(later)
-            self._later.clear()
-            self._skipped = False
-            self._show(line)
-            self._wanted = self._before
-        elif self._wanted:
+    def take(self, lines: list[str]) -> None:
+        """Take the lines before all that were taken."""
+        for last in range(len(lines), 0, -_LINES_AT_ONCE):
+            for line in reversed(lines[max(0, last - _LINES_AT_ONCE) : last]):
+                if self._search.in_line(line):
+                    self._match(line)
+                else:
+                    self._other(line)
+            time.sleep(0)
+            if self.full:
+                return
+
+    def pass_over(self, lines: list[str]) -> None:
+        """Take lines of which none matches; none at all if no context is wanted."""
+        wanted = min(self._wanted, len(lines))
+        for line in reversed(lines[len(lines) - wanted :]):
+            self._other(line)
+        rest = lines[: len(lines) - wanted]
+        kept = rest[: self._search.after]
+        self._skipped = self._skipped or len(self._later) + len(rest) > self._search.after
+        self._later.extend(reversed(kept))
+
+    def _match(self, line: str) -> None:
+        if self._skipped and self._shown and (self._search.before or self._search.after):
+            self._shown.append(_SEPARATOR)
+        for later in self._later:
+            self._show(later)
+        self._later.clear()
+        self._skipped = False
+        self._show(line)
+        self._wanted = self._search.before
+
+    def _other(self, line: str) -> None:
+        if self._wanted:
             self._wanted -= 1
             self._show(line)
         else:
-            self._skipped = self._skipped or len(self._later) == self._later.maxlen
+            self._skipped = self._skipped or len(self._later) == self._search.after
             self._later.append(line)
 
     def _show(self, line: str) -> None:

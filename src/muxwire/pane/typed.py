@@ -1,0 +1,73 @@
+"""Our own typed lines in a pane's output: as they were typed, and as a shell's line editor may have drawn them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import final
+
+# Between two characters of a line an editor may move the cursor, set a colour, or break the line at the right edge.
+# Seen: readline and zsh write a blank and CR at the edge, ksh a blank and BS behind `$`, fish a CSI and SI.
+_DRAWING_MAX = 4
+_DRAWING_LENGTH = 2 + 16 + 1
+_DRAWING = rb"(?:\x1b\[[\x20-\x3f]{0,16}[\x40-\x7e]|[\r\n\x08\x0f]| (?=[\r\x08])){0,%d}" % _DRAWING_MAX
+_DRAWING_BEGUN = rb"(?: |\x1b(?:\[[\x20-\x3f]{0,16})?)?"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TypedLines:
+    """Patterns for a shell's typed lines; `longest` is the longest match of any. Made by `typed_lines_of`."""
+
+    exact: tuple[bytes, ...]
+    longest: int
+    _drawn: re.Pattern[bytes]
+    _begun: re.Pattern[bytes]
+
+    def all(self, data: bytes) -> list[tuple[int, int]]:
+        """Return the range of every line as it was typed."""
+        found = []
+        for line in self.exact:
+            begin = data.find(line)
+            while begin >= 0:
+                found.append((begin, begin + len(line)))
+                begin = data.find(line, begin + 1)
+        return found
+
+    def last_drawn(self, data: bytes, first: int, last: int) -> tuple[int, int] | None:
+        """Return the range of the last line, however drawn, between two indexes."""
+        found = None
+        while match := self._drawn.search(data, first, last):
+            found = match.span()
+            first = match.start() + 1
+        return found
+
+    def begun(self, data: bytes) -> int:
+        """Return the index from which the end of `data` may be the beginning of a line, however drawn; else its end."""
+        match = self._begun.search(data, max(0, len(data) - self.longest))
+        return match.start() if match else len(data)
+
+
+@lru_cache(maxsize=8)
+def typed_lines_of(lines: tuple[bytes, ...]) -> TypedLines:
+    """Return the patterns for these lines."""
+    exact = tuple(sorted({line for line in lines if line}, key=lambda line: (-len(line), line)))
+    drawn = b"|".join(_DRAWING.join(re.escape(bytes((byte,))) for byte in line) for line in exact)
+    begun = b"|".join(_beginning(line) for line in exact)
+    nothing = rb"(?!)"
+    return TypedLines(
+        exact,
+        max(map(len, exact), default=0) * (1 + _DRAWING_MAX * _DRAWING_LENGTH),
+        re.compile(drawn or nothing, re.DOTALL),
+        re.compile(b"(?:" + begun + b")" + _DRAWING_BEGUN + rb"\Z" if begun else nothing, re.DOTALL),
+    )
+
+
+def _beginning(line: bytes) -> bytes:
+    """Return a pattern for every beginning of a line that is not all of it, with the drawing that follows it."""
+    pattern = b""
+    for byte in reversed(line[:-1]):
+        rest = b"(?:" + pattern + b")?" if pattern else b""
+        pattern = re.escape(bytes((byte,))) + _DRAWING + rest
+    return pattern or rb"(?!)"
