@@ -180,8 +180,16 @@ class PtyShell:
 
     def drain(self, quiet: float) -> None:
         """Read until nothing came for `quiet` seconds."""
-        while self.read(time.monotonic() + quiet):
+        end = time.monotonic() + SETTLED
+        while self.read(min(end, time.monotonic() + quiet)):
             pass
+
+    def drain_until(self, first: int, wanted: Any) -> None:
+        """Give a mark that may never come a moment to come."""
+        try:
+            self.wait_mark(first, time.monotonic() + SETTLED, wanted)
+        except Deadline:
+            return
 
     def until_quiet(self, at_most: float) -> None:
         """Wait until the foreground program waits for us: asleep and silent for a while, or `at_most` seconds."""
@@ -242,6 +250,10 @@ class PtyShell:
         start = self.wait_mark(first, deadline, begins)
         if start.kind == "P":
             self.prompt(first)
+            first = self.marks.index(start) + 1
+            self.drain_until(first, begins)
+            start = next(filter(begins, self.marks[first:]), start)
+        if start.kind == "P":
             return Outcome("not_started", bytes(self.data[prompt_before[0] if prompt_before else 0 :]), None, b"")
         for key in keys:
             while key.shown.encode() not in self.data[start.end :]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from muxwire.terminals.shells.foreign import foreign_wrap, probe
+from muxwire.terminals.shells.foreign import foreign_end, foreign_wrap, probe
 from muxwire.terminals.shells.shell import Launch, Shell, Wrapped
 from muxwire.terminals.shells.supervisor import supervisor_argv
 from muxwire.terminals.shells.table import TYPED_LINES, default_shell, install, shell_for
@@ -13,6 +13,7 @@ __all__ = (
     "Shell",
     "Wrapped",
     "default_shell",
+    "foreign_end",
     "foreign_wrap",
     "install",
     "probe",

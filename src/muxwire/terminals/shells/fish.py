@@ -56,7 +56,7 @@ class Fish(Shell):
 
     def _apart(self, request: Request) -> bytes:
         """The body in a block with its own variables. fish has no subshell: `exit` in the body ends the shell."""
-        lines = [b"begin", b"function __muxwire_f; return $argv; end", b"set -l __muxwire_s $status"]
+        lines = [b"begin", b"set -l __muxwire_s $status", b"function __muxwire_f; return $argv; end"]
         lines += [b"set -lx " + os_bytes(name) + b" " + fish_quote(os_bytes(v)) for name, v in request.env.items()]
         if request.cwd is not None:
             lines.append(b"builtin cd " + fish_quote(os_bytes(request.cwd)))

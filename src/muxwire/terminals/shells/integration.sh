@@ -10,6 +10,10 @@ if [ -z "${__muxwire_n-}" ]; then
   else
     unset ENV
   fi
+  if [ -n "${KSH_VERSION-}${MUXWIRE_COUNTS-}" ]; then # they have a history and no way to keep a line out of it
+    unset HISTFILE                                   # in a file of its own, and not exported
+    HISTFILE=${__muxwire%/*}/history
+  fi
   __muxwire_q=0 __muxwire_1=${PS1-\$ } __muxwire_2= __muxwire_3=
   [ -n "${MUXWIRE_COUNTS-}" ] && __muxwire_2='\[' __muxwire_3='\]' # busybox counts the prompt's columns
   unset MUXWIRE_COUNTS

@@ -15,12 +15,17 @@ __muxwire_c() {
   return 0
 }
 
-# The wrapper's line never enters the history. A hook that fails would end the shell under `set -e`.
-__muxwire_h() { setopt localoptions noerrexit noerrreturn; [[ $1 != ' \. "$__muxwire"'* && $1 != ' \. '*/c-* ]] }
+# The wrapper's line goes into a history of its own, which zsh forgets after the hook. (A hook that only says no would
+# leave the line there for one press of the up key.)
+__muxwire_h() {
+  [[ $1 == ' \. "$__muxwire"'* ]] && fc -p
+  return 0
+}
 
-# The private key: what a person has half typed comes back at the next prompt.
+# The private key: what a person has half typed comes back at the next prompt. Out of an unfinished line (PS2) zsh only
+# returns to a new prompt; the line did not start then, and is typed again.
 __muxwire_k() {
-  [[ $CONTEXT == start ]] || { zle push-input; zle -U $'\e[7770~'; return }
+  [[ $CONTEXT == start ]] || { zle push-input; return }
   [[ -n $BUFFER ]] && zle .push-input
   BUFFER=' \. "$__muxwire"'
   zle .accept-line

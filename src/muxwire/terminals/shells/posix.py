@@ -41,4 +41,5 @@ def apart(request: Request, builtin: bytes, body: bytes) -> bytes:
     for name, value in request.env.items():
         steps.append(builtin + b"export " + os_bytes(name) + b"=" + posix_quote(os_bytes(value)))
     setup = b" && ".join(steps)
-    return b"( " + setup + b' || exit 1; __muxwire_r "$__muxwire_s"; ' + body + b" )"
+    keep = b'__muxwire_r() { return "$1"; }; __muxwire_r "$__muxwire_s"; '
+    return b"( " + setup + b" || exit 1; " + keep + body + b" )"
