@@ -159,6 +159,23 @@ def test_a_mark_is_not_looked_for_across_a_hole(path: Path) -> None:
     pattern=st.sampled_from(["mat+ch", "match"]),
 )
 def test_grep(path: Path, log: bytes, lines: int, before: int, after: int, pattern: str) -> None:
+    check_grep(path, log, lines, before, after, pattern)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@on_a_file
+@given(
+    log=st.lists(st.sampled_from(["match", "a", "b", "c", "d"]), max_size=30),
+    lines=st.integers(1, 12),
+    before=st.integers(0, 3),
+    after=st.integers(0, 3),
+    pattern=st.sampled_from(["mat+ch", "match"]),
+)
+def test_grep_context(path: Path, log: list[str], lines: int, before: int, after: int, pattern: str) -> None:
+    check_grep(path, "\r\n".join(log).encode(), lines, before, after, pattern)
+
+
+def check_grep(path: Path, log: bytes, lines: int, before: int, after: int, pattern: str) -> None:
     path.write_bytes(log)
     every = [line.removesuffix("\n") for line in seen_lines(log, VIEW)]
     matches = [number for number, line in enumerate(every) if "match" in strip_ansi(line)]
