@@ -241,10 +241,15 @@ async def open_terminals(
     environ = dict(os.environ if environ is None else environ)
     instance = f"e{os.getpid()}-{secrets.token_hex(3)}"
     folders = folders_for(instance, environ, state_dir=Path(state_dir) if state_dir is not None else None)
+    failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         terminals = Terminals(folders, environ, tasks)
         try:
             yield terminals
+        except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
+            failure = error
         finally:
             await terminals.aclose()
             tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
