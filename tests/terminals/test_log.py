@@ -148,12 +148,52 @@ async def test_a_full_disk_is_said_once_and_costs_nothing_when_there_is_room_aga
         assert path.read_bytes() == b"abc"
         assert errors == [errno.ENOSPC]
         room = 1000
-        await until(lambda: path.read_bytes() == b"abcdef")
-        await until(lambda: store._settled == store._taken)
+        await until(lambda: path.read_bytes() == b"abcdef")  # by itself
+        assert await log.flushed()
+        assert store._settled == store._taken
         room = 0
         log.append(b"gh")
         assert not await log.flushed()
         assert errors == [errno.ENOSPC] * 2
+
+
+async def test_whoever_waits_for_the_file_has_it_tried_again(tmp_path: Path) -> None:
+    async with LogStore() as store:
+        log = store.open(tmp_path / "later" / "pane-@1.log")
+        log.append(b"text")
+        assert not await log.flushed()
+        (tmp_path / "later").mkdir()
+        assert await log.flushed()
+    assert log.path.read_bytes() == b"text"
+
+
+async def test_a_log_that_fails_is_tried_again_while_others_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_module, "RETRY_SECONDS", 0.05)
+    async with LogStore() as store:
+        log, other = store.open(tmp_path / "later" / "pane-@1.log"), store.open(tmp_path / "pane-@2.log")
+        log.append(b"text")
+        assert not await log.flushed()
+        (tmp_path / "later").mkdir()
+
+        def written() -> bool:
+            other.append(b"x")
+            store._hand_over()
+            return log.path.exists()
+
+        await until(written)
+
+
+async def test_an_error_in_on_error_costs_no_log(tmp_path: Path, path: Path) -> None:
+    def fail(_path: Path, _error: OSError) -> None:
+        raise RuntimeError
+
+    async with LogStore(fail) as store:
+        store.open(tmp_path / "never" / "pane-@1.log").append(b"text")
+        log = store.open(path)
+        log.append(b"text")
+        assert await log.flushed()
 
 
 async def test_a_disk_that_stands_still_makes_a_hole_of_what_is_too_much(

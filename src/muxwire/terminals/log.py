@@ -12,7 +12,9 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from queue import Empty, SimpleQueue
@@ -124,6 +126,10 @@ class LogFile:
             self._descriptor = None
 
 
+# For the writer: pieces for a file, a file to be closed, an event to be set, None to stop. () is nothing.
+_Job = tuple[LogFile, list[bytes | Gap]] | tuple[()] | LogFile | threading.Event | None
+
+
 @final
 class PaneLog:
     """The log of one pane, on the side of those who append and read; made by `LogStore.open`.
@@ -190,8 +196,9 @@ class LogStore:
         self._handed = 0
         self._overrun = False
         self._armed = anyio.Event()
-        self._queue: SimpleQueue[tuple[LogFile, list[bytes | Gap]] | LogFile | threading.Event | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Job] = SimpleQueue()
         self._failing: set[LogFile] = set()
+        self._retry_at = 0.0
         self._said = False
         self._thread = threading.Thread(target=self._write_for_ever, name="muxwire-log", daemon=True)
         self._tasks: TaskGroup | None = None
@@ -281,26 +288,31 @@ class LogStore:
     # -- in the writer's thread
 
     def _write_for_ever(self) -> None:
-        while True:
+        job: _Job = ()
+        while job is not None:
+            if self._failing and time.monotonic() >= self._retry_at:
+                self._retry()
             try:
                 job = self._queue.get(timeout=RETRY_SECONDS if self._failing else None)
             except Empty:
-                for file in list(self._failing):
-                    self._write(file)
                 continue
             match job:
-                case None:
-                    break
                 case LogFile():
                     job.closing = True
                     self._write(job)
                 case threading.Event():
+                    self._retry()
                     job.set()
                 case file, pieces:
                     file.waiting += pieces
                     self._write(file)
         for file in self._files:
             file.close()
+
+    def _retry(self) -> None:
+        for file in list(self._failing):
+            self._write(file)
+        self._retry_at = time.monotonic() + RETRY_SECONDS
 
     def _write(self, file: LogFile) -> None:
         """Write what waits for a file; what fails stays for the next time."""
@@ -312,7 +324,8 @@ class LogStore:
         except OSError as error:
             self._failing.add(file)
             if not self._said and self._on_error is not None:
-                self._on_error(file.path, error)
+                with suppress(Exception):  # the logs go on whatever becomes of the message
+                    self._on_error(file.path, error)
             self._said = True
             return
         self._failing.discard(file)
