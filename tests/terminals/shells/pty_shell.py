@@ -13,7 +13,7 @@ import termios
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 from muxwire.terminals import shells
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 DEADLINE = 8.0
 # A prompt that shows up without S for so long after it: the line never ran (the not-started rule).
 SETTLED = 0.4
+# No prompt mark for so long after E, and a shell that waits for input: it prints none.
+_SILENT = 0.15
 _READ = 1 << 16
 # Hundredths of a second that a program must sleep and be silent to count as waiting for input.
 _CALM = 3
@@ -77,6 +79,15 @@ class Key:
 
 class Deadline(AssertionError):
     """The mark that was waited for did not come; the text shows what did."""
+
+
+EXECUTABLES = ("bash", "zsh", "fish", "dash", "ksh", "busybox")
+
+
+class Opener(Protocol):
+    """Starts a shell for a test; `extra` is added to its environment."""
+
+    def __call__(self, name: str, *, login: bool = False, first_prompt: bool = True, **extra: str) -> PtyShell: ...
 
 
 class PtyShell:
@@ -172,7 +183,7 @@ class PtyShell:
     def prompt_or_silence(self, first: int) -> None:
         """The prompt after E; a shell whose prompt goes nowhere (`exec 2>/dev/null`) shows none."""
         try:
-            self.prompt(first, SETTLED)
+            self.prompt(first, _SILENT)
         except Deadline:
             if self.asleep():
                 return
@@ -286,6 +297,13 @@ class PtyShell:
             output = re.sub(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z", b"", output)
         interrupted = any(key.typed == b"\x03" for key in keys) and self.last_status == 0  # zsh, in a loop
         return Outcome("aborted", output, _INTERRUPTED if interrupted else self.last_status, b"")
+
+    def typed(self, line: bytes) -> bytes:
+        """What a person sees who types `line` and Enter, up to the next prompt."""
+        first, before = len(self.marks), len(self.data)
+        self.type(line + b"\r")
+        self.prompt(first)
+        return bytes(self.data[before:])
 
     def close(self) -> None:
         """End everything in the session."""
