@@ -242,4 +242,4 @@ async def test_no_process_outlives_the_server(folder: Path, ending: str) -> None
             while any(alive(pid) for pid in pids):
                 await anyio.sleep(0.02)
         assert status == (-signal.SIGKILL if ending == "SIGKILL" else 0)
-    assert (folder / "stderr").read_text() == ""
+    assert "Traceback" not in (folder / "stderr").read_text()

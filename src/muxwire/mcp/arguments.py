@@ -16,7 +16,8 @@ DEFAULT_MAX_CHARS = 8_000
 # A command that needs longer than this is better waited for with command_result: some clients give up at 60 s.
 DEFAULT_TIMEOUT_MS = 10_000
 
-Target = Annotated[str, Field(description="@N or selector")]
+# Said once, in the server's instructions: ten tools take one.
+Target = str
 Milliseconds = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 MaxChars = Annotated[int, Field(ge=1)]
