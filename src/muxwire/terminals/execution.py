@@ -43,6 +43,14 @@ class Execution:
     timed_out: bool = False
     signal_sent: str = ""
     note: str = ""
+    # How its shell was reached (listening.py), and where our hooks are not in that shell: its process group,
+    # its kind, and its prompt.
+    level: int = 1
+    listener_pgrp: int = 0
+    listener_name: str = ""
+    listener_prompt: bytes = b""
+    # Where its output ends although the end mark comes later, because it had to be asked for; -1 if it was not.
+    cut: int = -1
     delivered: int = -1
     # The stream's end when a caller was last told that the command waits for input: it is told once.
     answered_at: int = -1

@@ -44,10 +44,12 @@ class Interrupter:
         first: signal.Signals = signal.SIGINT,
         grace: float | None = None,
         last: signal.Signals = signal.SIGKILL,
+        spared: int = 0,
     ) -> str:
         """Climb the ladder from `first` to `last` until `await ended(seconds)` is true.
 
         Return the name of the last signal that was sent, "" if none could be. `grace` replaces the first step's time.
+        `spared` is the process group of a nested shell or a relay that runs the command: it gets C-c as a key only.
         """
         order = [number for number, _ in STEPS]
         ladder = (
@@ -56,7 +58,7 @@ class Interrupter:
         sent = ""
         typed = 0
         for number, seconds in ladder:
-            if self._send(number, typed=typed):
+            if self._send(number, typed=typed, spared=spared):
                 typed += number == signal.SIGINT
                 sent = number.name
                 self._pane.repair_tty = True
@@ -67,10 +69,14 @@ class Interrupter:
                 break
         return sent
 
-    def _send(self, number: signal.Signals, *, typed: int) -> bool:
+    def _send(self, number: signal.Signals, *, typed: int, spared: int) -> bool:
         """Send one signal the best way; False if nothing may get it."""
         pane = self._pane
         group = foreground_pgrp(pane.leader_pid)
+        if group is not None and group == spared:
+            if number == signal.SIGINT:
+                self._keyboard.press(CTRL_C)
+            return number == signal.SIGINT
         if number == signal.SIGINT:
             modes = tty_modes(pane.tty)
             if modes is None:

@@ -10,13 +10,16 @@ Rules (each from a measured failure):
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from typing import TYPE_CHECKING, final
 
+from muxwire.pane.text import strip_ansi
 from muxwire.terminals.execution import SIGNAL_STATUS, Execution, shell_status
-from muxwire.terminals.foreground import foreground, tty_modes
+from muxwire.terminals.foreground import foreground, foreground_pgrp, tty_modes
 from muxwire.terminals.output import without_prompt_sp
+from muxwire.terminals.redraw import PromptColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from muxwire.terminals.shells import Shell
     from muxwire.terminals.stream import PaneStream
 
+# What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line goes on.
+_SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # How far back zsh's PROMPT_SP may reach: a terminal's width of blanks and a few escape sequences.
 _PROMPT_SP_REACH = 4096
 
@@ -47,10 +52,13 @@ class PaneState:
         self.prompt_time = 0.0
         self.at_prompt = False
         self.accepted_time: float | None = None
+        self.says_accepted = False  # whether its shell prints C at all: bash before 4.4 and the plain ones do not
+        self.heard = b""  # the id of the newest probe that was answered
         self.exit_status: int | None = None
         self.closed = False
         self.repair_tty = False
         self.current: Execution | None = None
+        self.prompts = PromptColumns()
         self.on_exit: Callable[[], None] | None = None
         self._open: dict[bytes, Execution] = {}
 
@@ -68,6 +76,11 @@ class PaneState:
     def running(self) -> Execution | None:
         """The innermost command of ours that has not ended."""
         return next((execution for execution in reversed(self._open.values()) if execution.running), None)
+
+    @property
+    def listens(self) -> bool:
+        """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""
+        return self.at_prompt and (self.says_accepted or foreground_pgrp(self.leader_pid) == self.shell_pid)
 
     def open(self, execution: Execution) -> None:
         """A command is about to be typed."""
@@ -91,6 +104,8 @@ class PaneState:
                 self._on_postexec(mark)
             case "X":
                 self._on_shell_gone(mark)
+            case "H":
+                self.heard = mark.fields[0]
             case _:
                 pass
 
@@ -117,7 +132,8 @@ class PaneState:
         cwd = mark.fields[2].decode("utf-8", "surrogateescape")
         if execution is self.running:
             self.cwd = cwd
-        execution.finish("completed", end=mark.begin, exit_code=shell_status(int(mark.fields[1])), cwd=cwd)
+        end = mark.begin if execution.cut < 0 else execution.cut
+        execution.finish("completed", end=end, exit_code=shell_status(int(mark.fields[1])), cwd=cwd)
 
     def _on_prompt(self, mark: Mark) -> None:
         nonce, seq, pid, status, cwd = mark.fields[0], int(mark.fields[1]), int(mark.fields[2]), *mark.fields[3:5]
@@ -137,13 +153,13 @@ class PaneState:
             end, status = execution.provisional
         elif self.shell is not None and self.shell.name == "zsh":
             end -= without_prompt_sp(self.stream.ring.read(max(execution.begin, end - _PROMPT_SP_REACH), end))
-        # A shell gives a command up by an error, which has a status, or by C-c: of that zsh says 0 and ksh 256 at times.
+        # A shell gives a command up by an error, which has a status, or by C-c: of that zsh may say 0, and ksh 256.
         status = status if status not in (0, 2 * SIGNAL_STATUS) else SIGNAL_STATUS + signal.SIGINT
         execution.finish("aborted", end=end, exit_code=status, cwd=self.cwd)
 
     def _on_accepted(self, mark: Mark) -> None:
         if mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
-            self.at_prompt = False
+            self.at_prompt, self.says_accepted = False, True
             self.accepted_time = time.monotonic()
 
     def _on_postexec(self, mark: Mark) -> None:
@@ -168,8 +184,8 @@ class PaneState:
         """The state now; asks the kernel where the marks alone cannot tell."""
         if self.dead:
             return "dead"
-        if self.at_prompt:
-            return "prompt"
+        if self.listens:
+            return "incomplete" if self._continues() else "prompt"
         waiting = self.waits_for_input()
         running = self.running
         if running is not None and not running.started and waiting == "editor":
@@ -178,14 +194,37 @@ class PaneState:
             return "interactive"
         if running is not None:
             return "running"
-        if self.accepted_time is not None:
+        if self.accepted_time is not None or self.at_prompt:
             return "busy"
         if not self.hooked and self.shell is not None:
             return "starting"
         return "incomplete" if waiting == "editor" else "running"
 
+    def state_after(self, execution: Execution) -> State:
+        """The state for a result of `execution`. After its end the prompt may be some microseconds away."""
+        if execution.running:
+            # A relay's tty looks the same whatever runs behind it.
+            return self.look() if execution.level < 3 or self.dead else "running"
+        running = self.running
+        if self.dead or running is None:
+            return "dead" if self.dead else "prompt"
+        return "interactive" if running.typed_at < execution.typed_at else "running"
+
+    def _continues(self) -> bool:
+        """Whether the line editor shows a secondary prompt, as far as its usual texts tell."""
+        if self.stream.end == self.prompt_end or self.prompt_end < self.stream.ring.start:
+            return False
+        drawn = self.stream.ring.read(max(self.prompt_end, self.stream.end - _PROMPT_SP_REACH), self.stream.end)
+        if drawn in self.prompts:
+            return False
+        before, newline, last = drawn.rpartition(b"\n")
+        return (
+            bool(newline and before.strip())
+            and _SECONDARY.fullmatch(strip_ansi(last.decode("utf-8", "replace"))) is not None
+        )
+
     def waits_for_input(self) -> str:
-        """What the foreground program waits for: `line`, `password`, `raw`, `editor` (the shell's own), or "" for nothing.
+        """What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
 
         Measured: ICANON and ECHO of the tty, who is in the foreground, where it sleeps.
         """

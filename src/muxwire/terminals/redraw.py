@@ -55,6 +55,10 @@ class PromptColumns:
         # The prompt is still being drawn: it is nearly always the one of last time.
         return column if prompt.startswith(drawn) and prompt else None
 
+    def __contains__(self, drawn: object) -> bool:
+        """Whether these bytes are a whole prompt that was seen before."""
+        return drawn in self._known
+
     def remember(self, drawn: bytes, column: int) -> None:
         """Keep what tmux said of a prompt that was drawn whole."""
         if len(self._known) >= REMEMBERED_PROMPTS:

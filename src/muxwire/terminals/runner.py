@@ -15,13 +15,25 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
-from muxwire.errors import InvalidArgument, TabUnavailable
+from muxwire.errors import InvalidArgument
 from muxwire.terminals.execution import Execution
 from muxwire.terminals.folders import write_private
-from muxwire.terminals.foreground import foreground, restore_line_modes
+from muxwire.terminals.foreground import restore_line_modes
 from muxwire.terminals.interrupt import CTRL_C, Interrupter
-from muxwire.terminals.redraw import PromptColumns, redraw
-from muxwire.terminals.shells import Shell, Wrapped, shell_for
+from muxwire.terminals.listening import (
+    DRAWN_REMOTE,
+    PROMPT_GRACE,
+    QUIET,
+    START_TIMEOUT,
+    Listener,
+    asks_secret,
+    find_listener,
+    prompt_drawn,
+    quiet,
+    refusal,
+)
+from muxwire.terminals.nesting import reach_shell, settle_aborted, typed_lines
+from muxwire.terminals.redraw import redraw
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +41,7 @@ if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
     from muxwire.terminals.keyboard import Keyboard
     from muxwire.terminals.pane_state import PaneState
+    from muxwire.terminals.shells import Shell, Wrapped
 
 Outcome = Literal["ended", "timed_out", "interactive"]
 Progress = Callable[[Execution], Awaitable[None]]
@@ -38,14 +51,8 @@ COMMAND_LIMIT = 16 << 20
 # Seconds after typing at which a silent command is looked at; then every LOOK_EVERY. A password prompt shows by 0.15.
 LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
 LOOK_EVERY = 5.0
-# A program that has printed nothing for this long may be waiting for us; a compiler's pause is not shorter.
-QUIET = 0.15
 # Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
 RETYPE_AFTER = 0.4
-# Seconds that a shell's first prompt may take: a heavy rc file with network mounts takes 5.
-START_TIMEOUT = 15.0
-# After the end mark the prompt comes within a ms; a shell without our hook shows by then that it edits a line.
-PROMPT_GRACE = 0.3
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
 BUSY_GRACE = 0.3
 
@@ -71,7 +78,6 @@ class Runner:
         self.folder = folder
         self._columns = columns
         self._turn = anyio.Lock()
-        self._prompts = PromptColumns()
         self._again: Callable[[], None] | None = None
 
     async def start(
@@ -91,11 +97,11 @@ class Runner:
         check_command(command)
         with anyio.move_on_after(turn_timeout) as turn:
             async with self._turn:
-                shell, nested = await self._ready(anyio.current_time() + turn_timeout)
+                listener = await self._ready(anyio.current_time() + turn_timeout)
                 with anyio.CancelScope(shield=True):  # half a typed line would be worse than a late answer
-                    return await self._type(command, shown or command, shell, nested=nested, env=env, cwd=cwd)
+                    return await self._type(command, shown or command, listener, env=env, cwd=cwd)
         assert turn.cancelled_caught
-        raise self._refusal()
+        raise refusal(self.pane)
 
     async def wait(self, execution: Execution, timeout: float, *, progress: Progress | None = None) -> Outcome:
         """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key."""
@@ -112,10 +118,21 @@ class Runner:
                 await progress(execution)
             if not execution.started:
                 await self._unstick(execution)
-            elif self._quiet() and self.pane.stream.end != execution.answered_at and self.pane.look() == "interactive":
-                execution.answered_at = self.pane.stream.end
+            elif quiet(self.pane) and self._waits(execution):
                 return "interactive"
         return "ended"
+
+    def _waits(self, execution: Execution) -> bool:
+        """Whether the command newly waits for input. A nested shell that gave it up is asked for its status instead."""
+        pane = self.pane
+        settle_aborted(pane, self.keyboard, execution)
+        if execution.cut >= 0 or pane.stream.end == execution.answered_at:
+            return False
+        # A relay's tty is raw whatever runs behind it.
+        if not (asks_secret(pane) if execution.level == 3 else pane.look() == "interactive"):
+            return False
+        execution.answered_at = pane.stream.end
+        return True
 
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
@@ -124,13 +141,24 @@ class Runner:
 
         async def ended(seconds: float) -> bool:
             with anyio.move_on_after(seconds):
-                await execution.done.wait()
+                if execution.level == 1:
+                    await execution.done.wait()
+                else:
+                    await self._given_up(execution)
             return not execution.running
 
-        sent = await self.interrupter.stop(ended, first=first, grace=grace)
+        spared = execution.listener_pgrp
+        sent = await self.interrupter.stop(ended, first=first, grace=grace, spared=spared)
         execution.signal_sent = sent
         if execution.running:
             execution.note = "could not be interrupted: the shell itself ignores SIGINT; close the tab with force"
+
+    async def _given_up(self, execution: Execution) -> None:
+        """Wait for the end of a command in a nested shell, which says nothing of its own accord if C-c ended it."""
+        while execution.running:
+            settle_aborted(self.pane, self.keyboard, execution)
+            with anyio.move_on_after(DRAWN_REMOTE):
+                await self.pane.stream.changed()
 
     async def settled(self) -> None:
         """Wait, for a moment at most, until the prompt is back."""
@@ -138,100 +166,48 @@ class Runner:
             while not (self.pane.at_prompt or self.pane.dead):
                 await self.pane.stream.changed()
 
-    def _quiet(self) -> bool:
-        return time.monotonic() - self.pane.stream.last_output >= QUIET
-
     # -- whose turn, and is the shell listening?
 
-    async def _ready(self, deadline: float) -> tuple[Shell, bool]:
-        """Return the shell that listens now, and whether it is nested in the tab's own; TabUnavailable otherwise."""
+    async def _ready(self, deadline: float) -> Listener:
+        """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self.pane
         begun = anyio.current_time()
-        while not pane.at_prompt:
-            if pane.dead:
-                raise self._refusal()
-            now = anyio.current_time()
-            found = self._listening(now - begun)
+        while not pane.listens:
+            waited = anyio.current_time() - begun
+            found = None if pane.dead else find_listener(pane, waited)
             if found is not None:
+                if found.level == 3:
+                    await reach_shell(pane, self.keyboard)
                 return found
-            if pane.running is None and (pane.hooked or now - begun > START_TIMEOUT) and now - begun > BUSY_GRACE:
-                raise self._refusal()
-            if now >= deadline:
-                raise self._refusal()
-            with anyio.move_on_after(min(QUIET, deadline - now)):
+            if pane.dead or waited >= deadline - begun or self._in_vain(waited):
+                raise refusal(pane)
+            with anyio.move_on_after(min(QUIET, deadline - begun - waited)):
                 await pane.stream.changed()
         assert pane.shell is not None
         early = pane.shell.settle_after_prompt - (time.monotonic() - pane.prompt_time)
-        if (
-            early > 0
-        ):  # busybox asks the terminal for its cursor at every prompt, and may eat what comes before the answer
+        if early > 0:
+            # busybox asks the terminal for its cursor at every prompt, and may eat what comes before the answer.
             await anyio.sleep(early)
-        return pane.shell, False
+        return Listener(pane.shell, 1)
 
-    def _listening(self, waited: float) -> tuple[Shell, bool] | None:
-        """A shell without a prompt mark that waits for a line: ours without hooks, or one nested in it."""
+    def _in_vain(self, waited: float) -> bool:
+        """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
         pane = self.pane
-        if not self._quiet() or (not pane.hooked and pane.shell is not None and waited < START_TIMEOUT):
-            return None
-        front = foreground(pane.leader_pid)
-        kind = pane.waits_for_input()
-        if front is None or kind not in ("editor", "raw", "line"):
-            return None
-        if front.pgrp == pane.shell_pid and pane.shell is not None:
-            running = pane.running
-            return (pane.shell, True) if running is None and waited >= PROMPT_GRACE else None
-        shell = shell_for(front.program)
-        return (shell, True) if shell is not None else None
-
-    def _refusal(self) -> TabUnavailable:
-        pane = self.pane
-        state = pane.look()
-        running = pane.running
-        if state == "dead":
-            return TabUnavailable(
-                "the tab's program has ended" + (f" with status {pane.exit_status}" if not pane.closed else ""),
-                state=state,
-                remedy="its log stays readable; create a new tab with create_tab",
-            )
-        if state == "starting":
-            return TabUnavailable(
-                "the shell has not shown its first prompt yet", state=state, remedy="read the tab's log; then try again"
-            )
-        front = foreground(pane.leader_pid)
-        program = front.program if front is not None else "a program"
-        if running is not None:
-            what = f"{running.command[:80].decode('utf-8', 'replace')!r} (command_id {running.command_id})"
-            what += f" has been running for {running.age:.1f} s"
-            remedy = "wait with command_result, stop it with stop_process, or use another tab"
-        else:
-            what = f"{program} runs in the foreground, not started by execute_command"
-            remedy = "wait for it, stop it with stop_process, or use another tab"
-        if state == "interactive":
-            what += " and waits for input"
-            remedy = "answer it with send_keys, or stop it with stop_process"
-        return TabUnavailable(what, state=state, remedy=remedy)
+        if pane.running is not None:
+            return waited >= QUIET and quiet(pane) and pane.look() == "interactive"
+        return waited >= BUSY_GRACE and (pane.hooked or pane.shell is None or waited >= START_TIMEOUT)
 
     # -- typing
 
     async def _type(
-        self,
-        command: bytes,
-        shown: bytes,
-        shell: Shell,
-        *,
-        nested: bool,
-        env: Mapping[str, str],
-        cwd: str | None,
+        self, command: bytes, shown: bytes, listener: Listener, *, env: Mapping[str, str], cwd: str | None
     ) -> Execution:
-        pane = self.pane
+        pane, shell = self.pane, listener.shell
         command_id = secrets.token_hex(8)
-        drawn = await self._redraw(shown, command_id, shell, nested=nested)
-        wrap = functools.partial(
-            shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=pane.repair_tty
-        )
-        if pane.repair_tty and shell.name == "dash":  # it has no line editor that would set the modes it needs
-            restore_line_modes(pane.tty)
-        pane.repair_tty = False
+        prompt = await prompt_drawn(pane, listener) if listener.level > 1 else b""
+        # Before the command counts as typed: both may refuse, or find out that it cannot be done.
+        lines = typed_lines(command, command_id, env, cwd) if shell is None else b""
+        drawn = b"" if shell is None else await self._redraw(shown, command_id, shell, nested=listener.level > 1)
         execution = Execution(
             command_id=command_id,
             command=command,
@@ -239,11 +215,25 @@ class Runner:
             typed_at=pane.stream.end,
             cwd=pane.cwd,
         )
+        if listener.level > 1:
+            execution.level, execution.listener_pgrp = listener.level, listener.pgrp
+            execution.listener_name = shell.name if shell is not None else ""
+            execution.listener_prompt = prompt
         execution.ends_with(pane.stream.wake)
         pane.open(execution)
+        if shell is None:
+            self._again = None
+            self.keyboard.press(lines)
+            return execution
+        wrap = functools.partial(
+            shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=pane.repair_tty
+        )
+        if pane.repair_tty and shell.name == "dash":  # it has no line editor that would set the modes it needs
+            restore_line_modes(pane.tty)
+        pane.repair_tty = False
         # Should the key have been lost with the user's bindings, the second try names the file.
         self._again = lambda: self._press(wrap(nested=True))
-        self._press(wrap(nested=nested))
+        self._press(wrap(nested=listener.level > 1))
         return execution
 
     def _press(self, wrapped: Wrapped) -> None:
@@ -257,12 +247,12 @@ class Runner:
         if nested or pane.prompt_end < pane.stream.ring.start:
             return redraw(command, command_id, column=None, columns=80, typed_length=0)
         drawn = pane.stream.ring.read(pane.prompt_end, pane.stream.end)
-        column = self._prompts.column(drawn)
+        column = pane.prompts.column(drawn)
         if column is None and drawn:
             answer = await self._client.command("display-message", "-p", "-t", self._pane_id, "#{cursor_x}")
             column = int(answer[0]) if answer and answer[0].isdigit() else None
             if column is not None and pane.stream.ring.read(pane.prompt_end, pane.stream.end) == drawn:
-                self._prompts.remember(drawn, column)
+                pane.prompts.remember(drawn, column)
         length = len(shell.typed_line)
         return redraw(command, command_id, column=column, columns=self._columns(), typed_length=length)
 
@@ -272,7 +262,7 @@ class Runner:
         since_prompt = time.monotonic() - pane.prompt_time
         if pane.prompt_seq > execution.prompt_seq and pane.at_prompt and since_prompt >= RETYPE_AFTER:
             self._retype(execution)
-        elif pane.waits_for_input() == "editor" and self._quiet() and execution.age >= RETYPE_AFTER:
+        elif pane.waits_for_input() == "editor" and quiet(pane) and execution.age >= RETYPE_AFTER:
             # An open quote that a person left: our line became part of it. C-c throws it away, unrun.
             await self.keyboard.type(CTRL_C)
             with anyio.move_on_after(RETYPE_AFTER):

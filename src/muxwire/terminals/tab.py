@@ -177,7 +177,7 @@ class Tab:
         """What `execution` has to say since it was last asked."""
         if execution.ending == "lost" and not execution.begin_time:
             raise TabUnavailable(execution.note, state=self.state, remedy="read the tab's log, or create a new tab")
-        state: State = self.pane.look() if execution.running else ("dead" if self.pane.dead else "prompt")
+        state = self.pane.state_after(execution)
         return await result_of(execution, self.pane.stream, state, strip_ansi=strip_ansi, max_chars=max_chars)
 
     async def _wait(

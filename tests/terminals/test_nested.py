@@ -1,0 +1,117 @@
+"""The ladder of execution: shells in shells, shells behind a relay, and programs that are no shell at all."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import TabUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 20.0
+# Each starts a shell without our hooks, and the exit that its status is known by.
+NESTED = {
+    "bash": "bash --norc --noprofile",
+    "bare-bash": "env -i TERM=screen bash --norc",
+    "zsh": "zsh -f",
+    "fish": "fish --no-config",
+    "dash": "dash",
+    "busybox": "busybox sh",
+    "ksh": "ksh",
+    "subshell": "(exec bash --norc)",
+}
+
+
+@pytest.fixture
+async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
+    made = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        yield made
+    await made.close(force=True)
+
+
+@pytest.mark.parametrize("kind", NESTED)
+async def test_a_nested_shell_runs_commands_exactly(terminals: Terminals, tab: Tab, kind: str) -> None:
+    outer = await tab.execute(NESTED[kind], timeout=5)
+    assert (outer.state, outer.running, outer.exit_code) == ("interactive", True, None), outer
+    first = await tab.execute("echo 'a  b'; false")
+    assert (first.output, first.exit_code, first.state) == ("a  b\n", 1, "interactive")
+    many = await tab.execute("cd /tmp\nseq 1 3000")
+    assert (many.output, many.cwd) == ("".join(f"{n}\n" for n in range(1, 3001)), "/tmp")
+    assert (await tab.execute("pwd; cat /etc/hostname | wc -l")).output.split() == ["/tmp", "1"]
+    last = await tab.execute("echo bye; exit 9")
+    assert last.output.startswith("bye\n")
+    ended = await terminals.command_result(outer.command_id, wait=5)
+    assert (ended.running, ended.exit_code, ended.state) == (False, 9, "prompt"), ended
+    again = await tab.execute("echo ok; pwd")
+    assert (again.output, again.exit_code) == ("ok\n/\n", 0)
+
+
+@pytest.mark.parametrize("kind", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
+async def test_an_interrupted_command_of_a_nested_shell_ends_with_its_status(tab: Tab, kind: str) -> None:
+    await tab.execute(NESTED[kind], timeout=5)
+    await tab.execute("true")
+    cut = await tab.execute("sleep 30", timeout=0.3)
+    assert (cut.timed_out, cut.exit_code, cut.running) == (True, 130, False), cut
+    assert re.fullmatch(r"\^C\n?", cut.output), cut
+    after = await tab.execute("echo ok")
+    assert (after.output, after.exit_code) == ("ok\n", 0)
+
+
+async def test_an_error_that_ends_the_line_in_a_nested_shell_is_noticed(tab: Tab) -> None:
+    await tab.execute("bash --norc", timeout=5)
+    failed = await tab.execute("set -u; echo $nothing_of_that_name")
+    assert failed.exit_code != 0
+    assert "unbound variable" in failed.output
+    assert (await tab.execute("set +u; echo ok")).output == "ok\n"
+
+
+@pytest.mark.parametrize("inner", ["bash --norc", "dash", "zsh -f"])
+async def test_a_shell_behind_a_relay_is_reached_by_what_is_typed(terminals: Terminals, tab: Tab, inner: str) -> None:
+    outer = await tab.execute(f"script -q -e -c 'env -i TERM=screen {inner}' /dev/null", timeout=5)
+    assert outer.state == "interactive"
+    first = await tab.execute("echo 'a  b'; false")
+    assert (first.output, first.exit_code) == ("a  b\n", 1)
+    text = "x" * 5000
+    long = await tab.execute(f"printf '%s\\n' '{text}'\necho $((6 * 7))")
+    assert (long.output, long.exit_code) == (f"{text}\n42\n", 0)
+    cut = await tab.execute("sleep 30", timeout=0.5)
+    assert (cut.exit_code, cut.running) == (130, False), cut
+    await tab.execute("exit 5")
+    ended = await terminals.command_result(outer.command_id, wait=5)
+    assert ended.exit_code == 5
+    assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+@pytest.mark.parametrize("program", ["python3 -q", "vim -u NONE", "less /etc/passwd", "cat"])
+async def test_a_program_that_is_no_shell_is_never_typed_into(tab: Tab, program: str) -> None:
+    outer = await tab.execute(program, timeout=5)
+    assert outer.state == "interactive", outer
+    before = tab.next_byte
+    with pytest.raises(TabUnavailable) as refused:
+        await tab.execute("echo no", timeout=5)
+    assert refused.value.state == "interactive"
+    assert outer.command_id in str(refused.value)
+    assert "send_keys" in refused.value.remedy
+    assert tab.next_byte == before
+    stopped = await tab.stop_process()
+    assert stopped.success, stopped
+    assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+async def test_a_password_prompt_behind_a_relay_gets_no_probe(tab: Tab) -> None:
+    await tab.execute("script -q -c 'stty -echo; printf \"Password: \"; read secret' /dev/null", timeout=1)
+    with pytest.raises(TabUnavailable):
+        await tab.execute("echo no", timeout=2)
+    assert tab.pane.stream.ring.find(b"no", tab.next_byte - 20) < 0
+    await tab.stop_process()
