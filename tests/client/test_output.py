@@ -109,8 +109,8 @@ async def test_a_full_pipe_keeps_the_order() -> None:
         assert transport.sent == b"list-windo"
         transport.make_room(9)
         await transport.wait_sent(b"list-windows\nlist-p")
-        client.submit(("list-keys",))
         transport.make_room(None)
+        client.submit(("list-keys",))  # there is room again, but others came first
         await transport.wait_sent(b"list-keys\n")
         assert transport.sent == b"list-windows\nlist-panes\nlist-sessions\nlist-keys\n"
         transport.feed_eof()

@@ -100,7 +100,8 @@ def test_only_the_silent_commands_of_a_list_lose_notices() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["can't find pane: %55", "", "%end 7 1 1", "%error 7 1 1", "%begin x", "%begin 7 1 1x"]
+    "line",
+    ["can't find pane: %55", "", f"%begin {'9' * 5000} 1 0", "%end 7 1 1", "%error 7 1 1", "%begin x", "%begin 7 1 1x"],
 )
 def test_lines_outside_a_block_are_stray(line: str) -> None:
     protocol = ControlProtocol()
