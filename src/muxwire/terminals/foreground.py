@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _PROC = Path("/proc")
 _HAS_PROC = (_PROC / "self" / "stat").exists()
+# Whether the kernel tells in which of its functions a process sleeps.
+SEES_WAITS = (_PROC / "self" / "wchan").exists()
 
 # Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
 _STAT_PGRP, _STAT_SESSION, _STAT_TPGID = 2, 3, 5

@@ -132,7 +132,7 @@ def prompt_again(pane: PaneState, execution: Execution) -> int:
         return -1
     last = prompt or tail.rpartition(b"\n")[2].rpartition(b"^C")[2]  # fish goes to a new line without a line feed
     # The editor is up before its prompt is drawn: no line feed yet means so, unless it stays that way.
-    return end - len(last) if prompt or (b"\n" in tail and last) or quiet(pane) else -1
+    return end - len(last) if last and (prompt or b"\n" in tail or quiet(pane)) else -1
 
 
 def refusal(pane: PaneState) -> TabUnavailable:

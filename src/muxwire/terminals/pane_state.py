@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.pane.text import strip_ansi
 from muxwire.terminals.execution import SIGNAL_STATUS, Execution, shell_status
-from muxwire.terminals.foreground import foreground, foreground_pgrp, tty_modes
+from muxwire.terminals.foreground import SEES_WAITS, foreground, foreground_pgrp, tty_modes
 from muxwire.terminals.output import without_prompt_sp
 from muxwire.terminals.redraw import PromptColumns
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line goes on.
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
+# Seconds from a prompt's mark to the shell's read of a line, at most.
+FRESH_PROMPT = 0.05
 # How far back zsh's PROMPT_SP may reach: a terminal's width of blanks and a few escape sequences.
 _PROMPT_SP_REACH = 4096
 
@@ -80,7 +82,13 @@ class PaneState:
     @property
     def listens(self) -> bool:
         """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""
-        return self.at_prompt and (self.says_accepted or foreground_pgrp(self.leader_pid) == self.shell_pid)
+        if self.says_accepted or not self.at_prompt:
+            return self.at_prompt
+        if foreground_pgrp(self.leader_pid) != self.shell_pid:
+            return False
+        # It may be on its way from the prompt's mark to the read; later it is in a builtin, if not in that.
+        fresh = time.monotonic() - self.prompt_time < FRESH_PROMPT
+        return fresh or not SEES_WAITS or bool(self.waits_for_input())
 
     def open(self, execution: Execution) -> None:
         """A command is about to be typed."""

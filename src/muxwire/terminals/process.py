@@ -75,17 +75,17 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
             state=pane.look(),
         )
     sent = ""
-    if not pane.at_prompt and not pane.dead:
+    if not pane.listens and not pane.dead:
         busy = foreground_pgrp(pane.leader_pid)
 
         async def ended(seconds: float) -> bool:
             with anyio.move_on_after(seconds):
-                while not (pane.dead or pane.at_prompt) and foreground_pgrp(pane.leader_pid) == busy:
+                while not (pane.dead or pane.listens) and foreground_pgrp(pane.leader_pid) == busy:
                     await pane.stream.changed()
-            return pane.dead or pane.at_prompt or foreground_pgrp(pane.leader_pid) != busy
+            return pane.dead or pane.listens or foreground_pgrp(pane.leader_pid) != busy
 
         sent = await runner.interrupter.stop(ended, first=first, grace=grace)
         await runner.settled()
     return ProcessStop(
-        success=pane.dead or pane.at_prompt, signal_sent=sent, exit_code=pane.exit_status, state=pane.look()
+        success=pane.dead or pane.listens, signal_sent=sent, exit_code=pane.exit_status, state=pane.look()
     )

@@ -18,7 +18,7 @@ import anyio
 from muxwire.errors import InvalidArgument
 from muxwire.terminals.execution import Execution
 from muxwire.terminals.folders import write_private
-from muxwire.terminals.foreground import restore_line_modes
+from muxwire.terminals.foreground import foreground_pgrp, restore_line_modes
 from muxwire.terminals.interrupt import CTRL_C, Interrupter
 from muxwire.terminals.listening import (
     DRAWN_REMOTE,
@@ -163,7 +163,7 @@ class Runner:
     async def settled(self) -> None:
         """Wait, for a moment at most, until the prompt is back."""
         with anyio.move_on_after(PROMPT_GRACE):
-            while not (self.pane.at_prompt or self.pane.dead):
+            while not (self.pane.listens or self.pane.dead):
                 await self.pane.stream.changed()
 
     # -- whose turn, and is the shell listening?
@@ -262,7 +262,7 @@ class Runner:
         since_prompt = time.monotonic() - pane.prompt_time
         if pane.prompt_seq > execution.prompt_seq and pane.at_prompt and since_prompt >= RETYPE_AFTER:
             self._retype(execution)
-        elif pane.waits_for_input() == "editor" and quiet(pane) and execution.age >= RETYPE_AFTER:
+        elif self._reads_line() and quiet(pane) and execution.age >= RETYPE_AFTER:
             # An open quote that a person left: our line became part of it. C-c throws it away, unrun.
             await self.keyboard.type(CTRL_C)
             with anyio.move_on_after(RETYPE_AFTER):
@@ -270,6 +270,12 @@ class Runner:
                     await pane.stream.changed()
             if not execution.started:
                 self._retype(execution)
+
+    def _reads_line(self) -> bool:
+        """Whether the tab's own shell is reading a line, although not a new command."""
+        pane = self.pane
+        kind = pane.waits_for_input()
+        return kind == "editor" or (kind == "line" and foreground_pgrp(pane.leader_pid) == pane.shell_pid)
 
     def _retype(self, execution: Execution) -> None:
         again, self._again = self._again, None
