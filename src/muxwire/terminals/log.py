@@ -212,11 +212,12 @@ class LogStore:
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
+    ) -> None:
         assert self._tasks is not None
         self._tasks.cancel_scope.cancel()
         try:
-            return await self._tasks.__aexit__(kind, error, trace)
+            # Not the caller's exception: our task has nothing to do with it, and would make a group of it.
+            await self._tasks.__aexit__(None, None, None)
         finally:
             self._hand_over()
             self._queue.put(None)

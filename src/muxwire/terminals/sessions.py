@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import InvalidArgument
+from muxwire.errors import CommandError, InvalidArgument
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
@@ -82,23 +82,37 @@ class Sessions:
         Every window stays in the hub, whose client hears it.
         """
         async with self._making:
-            session, placeholder = await self._find(name), ""
-            if not session:
-                # The name is a format to new-session: a doubled # stands for itself.
-                (answer,) = await self._client.command(
-                    "new-session", "-d", "-s", name.replace("#", "##"), "-P",
-                    "-F", "#{session_id} #{window_id} #{session_name}", "--", *_PLACEHOLDER,
-                )  # fmt: skip
-                session, placeholder, shown = answer.decode("utf-8", "replace").split(" ", 2)
-                self._given[session] = (shown, name)
-                self._placeholders.add(placeholder)
+            while session := await self._find(name):
+                try:
+                    await self._link(window, session)
+                except CommandError:
+                    if await self._find(name) == session:
+                        raise
+                    # Its last tab was closed meanwhile, and the session with it.
+                else:
+                    return session
+            session, placeholder = await self._make(name)
             try:
-                await self._client.command("link-window", "-d", "-s", window, "-t", f"{session}:")
+                await self._link(window, session)
             finally:
-                if placeholder:
-                    with anyio.CancelScope(shield=True):
-                        await self._client.command("kill-window", "-t", placeholder)
+                with anyio.CancelScope(shield=True):
+                    await self._client.command("kill-window", "-t", placeholder)
             return session
+
+    async def _link(self, window: str, session: str) -> None:
+        await self._client.command("link-window", "-d", "-s", window, "-t", f"{session}:")
+
+    async def _make(self, name: str) -> tuple[str, str]:
+        """Make a session and return its id, and that of the window that it cannot do without."""
+        # The name is a format to new-session: a doubled # stands for itself.
+        (answer,) = await self._client.command(
+            "new-session", "-d", "-s", name.replace("#", "##"), "-P",
+            "-F", "#{session_id} #{window_id} #{session_name}", "--", *_PLACEHOLDER,
+        )  # fmt: skip
+        session, placeholder, shown = answer.decode("utf-8", "replace").split(" ", 2)
+        self._given[session] = (shown, name)
+        self._placeholders.add(placeholder)
+        return session, placeholder
 
     async def _find(self, name: str) -> str:
         answer = await self._client.command("list-sessions", "-F", "#{session_id} #{session_name}")

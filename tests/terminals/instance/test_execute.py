@@ -1,0 +1,195 @@
+"""Output comes back exactly and with the true exit code, whatever it holds, in bash and zsh, whatever their prompt."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+import muxwire
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30
+# Three bytes a character, and characters of two columns.
+WIDE = "漢字かな✨🎉é" * 4
+CASES: dict[str, tuple[str, str, int]] = {
+    "printf": (r"printf 'a\tb\\c\n%s' 'no newline at the end'", "a\tb\\c\nno newline at the end", 0),
+    "nothing": ("true", "", 0),
+    "status": ("(exit 37)", "", 37),
+    "many-lines": ("seq 100000", "".join(f"{number}\n" for number in range(1, 100001)), 0),
+    "heredoc": ("cat <<'EOF'\n  $HOME `x` \"q\"\n\n\ttab\nEOF", '  $HOME `x` "q"\n\n\ttab\n', 0),
+    "two-heredocs": ("cat <<A; cat <<B\none\nA\ntwo\nB", "one\ntwo\n", 0),
+    "loop": ("for i in 1 2 3; do\n  echo $i\n\n  # a comment\ndone", "1\n2\n3\n", 0),
+    "comment-at-the-end": ("echo a # done", "a\n", 0),
+    "only-a-comment": ("# nothing", "", 0),
+    "exclamation": ("echo 'a!b' \"c!\" '!!' !", "a!b c! !! !\n", 0),
+    "tabs": ("echo 'a\tb'\n\techo c", "a\tb\nc\n", 0),
+    "trailing-blanks": ("printf 'a   \\n   \\n'   ", "a   \n   \n", 0),
+    "blank-lines": ("\n\necho a\n\n\necho\necho b\n\n", "a\n\nb\n", 0),
+    "only-newlines": ("printf '\\n\\n\\n'", "\n\n\n", 0),
+    "wide": (f"printf '%s\\n' '{WIDE}'", f"{WIDE}\n", 0),
+    "long-line": ("printf '%010000d\\n' 7", f"{7:010000d}\n", 0),
+    "long-wide-line": (f"printf '%s' {'漢' * 3000}", "漢" * 3000, 0),
+    "nul": (r"printf 'a\0b\0'", "a\0b\0", 0),
+    "escape": (
+        r"printf '\033[31mred\033[0m\033]0;t\007\033[2J\033[H\033'",
+        "\x1b[31mred\x1b[0m\x1b]0;t\x07\x1b[2J\x1b[H\x1b",
+        0,
+    ),
+    "carriage-returns": (r"printf 'a\r\nb\rc\r\n'", "a\r\nb\rc\r\n", 0),
+    "not-utf-8": (r"printf '\377a\302'", "\ufffda\ufffd", 0),
+    "looks-like-a-prompt": ("echo 'b$ '; echo '❯ '; echo '%'", "b$ \n❯ \n%\n", 0),
+    "looks-like-a-mark": (
+        r"printf '\033]7770;E;0123456789abcdef;0;/;0123456789abcdef\007x'",
+        "\x1b]7770;E;0123456789abcdef;0;/;0123456789abcdef\x07x",
+        0,
+    ),
+    "standard-error": ("echo out; echo err >&2", "out\nerr\n", 0),
+    "quotes": ("""echo "a'b" 'c"d' $'e\\'f'""", "a'b c\"d e'f\n", 0),
+    "long-command": (f"echo {'x' * 20000}", "x" * 20000 + "\n", 0),
+}  # fmt: skip
+SHELLS = [
+    pytest.param((shell, home), id=f"{shell}-{home}", marks=pytest.mark.skipif(not shutil.which(shell), reason=shell))
+    for shell in ("bash", "zsh")
+    for home in ("environ", "themed")
+]
+
+
+@pytest.fixture(scope="module", params=SHELLS)
+async def tab(
+    request: pytest.FixtureRequest, folder: Path, environ: dict[str, str], themed: dict[str, str]
+) -> AsyncIterator[muxwire.Tab]:
+    shell, home = request.param
+    chosen = themed if home == "themed" else environ
+    async with muxwire.open_terminals(state_dir=folder / "state", environ=chosen) as terminals:
+        yield await terminals.create_tab(shell=shell, cwd=folder)
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_output_is_what_the_program_wrote(tab: muxwire.Tab, name: str) -> None:
+    command, output, status = CASES[name]
+    with anyio.fail_after(DEADLINE):
+        result = await tab.execute(command, timeout=DEADLINE)
+    assert (result.output, result.exit_code) == (output, status)
+    assert result.state == "prompt"
+    assert not result.truncated
+    assert result.note == ""
+
+
+async def test_the_shell_keeps_its_state(tab: muxwire.Tab, tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", symlinks=True)
+    (tmp_path / "a b").mkdir()
+    with anyio.fail_after(DEADLINE):
+        for line in (
+            f"cd '{tmp_path}/a b'",
+            "export KEPT='a  b'",
+            'say() { echo "said $1"; }',
+            ". ../venv/bin/activate",
+        ):
+            assert (await tab.execute(line)).exit_code == 0, line
+        result = await tab.execute('pwd; echo "$KEPT"; say x; command -v python; echo "$VIRTUAL_ENV"')
+    here = tmp_path / "venv"
+    assert result.output == f"{tmp_path}/a b\na  b\nsaid x\n{here}/bin/python\n{here}\n"
+    assert result.cwd == f"{tmp_path}/a b" == tab.cwd
+    with anyio.fail_after(DEADLINE):
+        apart = await tab.execute('echo "$KEPT $MORE"; pwd; KEPT=lost', env={"MORE": "m"}, cwd=str(tmp_path))
+        after = await tab.execute('echo "$KEPT"; pwd; deactivate')
+    assert apart.output == f"a  b m\n{tmp_path}\n"
+    assert after.output == f"a  b\n{tmp_path}/a b\n"
+
+
+async def test_calls_sent_at_once_come_back_in_order_each_with_its_own(tab: muxwire.Tab, tmp_path: Path) -> None:
+    order: list[int] = []
+
+    async def call(number: int) -> None:
+        result = await tab.execute(f"echo {number} >> '{tmp_path}/order'; seq {number} {number + 200}; (exit {number})")
+        order.append(number)
+        assert result.output == "".join(f"{line}\n" for line in range(number, number + 201))
+        assert result.exit_code == number
+
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as tasks:
+            for number in range(20):
+                tasks.start_soon(call, number)
+    assert (tmp_path / "order").read_text().split() == [str(number) for number in range(20)]
+    assert sorted(order) == list(range(20))
+
+
+async def test_tabs_do_not_wait_for_each_other(terminals: muxwire.Terminals, tmp_path: Path) -> None:
+    # Each needs the other to be running: one after the other would wait for ever.
+    os.mkfifo(tmp_path / "a")
+    os.mkfifo(tmp_path / "b")
+    with anyio.fail_after(DEADLINE):
+        first, second = await terminals.create_tab(shell="bash"), await terminals.create_tab(shell="bash")
+        outputs: dict[str, str] = {}
+
+        async def call(tab: muxwire.Tab, command: str) -> None:
+            outputs[tab.window_id] = (await tab.execute(command, timeout=DEADLINE)).output
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(call, first, f"echo from-first > {tmp_path}/a; cat {tmp_path}/b")
+            tasks.start_soon(call, second, f"cat {tmp_path}/a; echo from-second > {tmp_path}/b")
+    assert outputs == {first.window_id: "from-second\n", second.window_id: "from-first\n"}
+
+
+LARGE = 100_000_000
+
+
+@pytest.fixture(scope="module")
+def large(folder: Path) -> Path:
+    """A hundred megabytes of text: lines of many lengths, some of them not ASCII."""
+    chosen = random.Random(7)
+    words = ["".join(chosen.choices("abc def\t{}", k=chosen.randrange(1, 200))) for _ in range(4000)]
+    block = ("\n".join([*words, "x" * 9_000, WIDE]) + "\n").encode()
+    path = folder / "large"
+    path.write_bytes((block * (LARGE // len(block) + 1))[: LARGE - 1] + b"\n")
+    return path
+
+
+@pytest.mark.timeout(300)
+async def test_a_hundred_megabytes_come_back_whole(terminals: muxwire.Terminals, large: Path) -> None:
+    tab = await terminals.create_tab(shell="bash")
+    result = await tab.execute(f"cat {large}", timeout=240)
+    assert result.exit_code == 0
+    # Not ==, whose message would be the file.
+    assert len(result.output) == len(expected := large.read_bytes().decode("utf-8", "replace"))
+    assert hash(result.output) == hash(expected)
+    await tab.close()
+
+
+# Runs in a process of its own, whose memory is what the library needs.
+MEMORY = """
+import hashlib, resource, sys
+import anyio, muxwire
+
+async def main(state, path):
+    async with muxwire.open_terminals(state_dir=state) as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        await tab.execute("true")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        result = await tab.execute(f"head -c 40000000 {path}", timeout=240, max_chars=8000)
+        kept = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print(result.exit_code, result.truncated, len(result.output) <= 8200, kept - before)
+
+anyio.run(main, *sys.argv[1:])
+"""
+# What may stay in memory of 40 MB: a few pieces of 1 MiB are under way, and some wait for the disk.
+STAYING_KIB = 24 * 1024
+
+
+@pytest.mark.timeout(300)
+async def test_memory_stays_small_while_much_passes(folder: Path, environ: dict[str, str], large: Path) -> None:
+    argv = [sys.executable, "-c", MEMORY, str(folder / "state"), str(large)]
+    done = await anyio.run_process(argv, env=environ, stderr=subprocess.STDOUT, check=False)
+    *rest, kib = done.stdout.split()
+    assert rest == [b"0", b"True", b"True"], done.stdout
+    assert int(kib) < STAYING_KIB

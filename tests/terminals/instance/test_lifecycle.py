@@ -1,0 +1,376 @@
+"""An instance starts when it is needed, ends with everything in it, and says what happened when something dies."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.client.watchdog import process_table
+from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 40
+Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
+
+
+async def gone(pids: set[int], path: Path) -> None:
+    """Return when none of the processes runs and the path is no more."""
+    while process_table().keys() & pids or path.exists():
+        await anyio.sleep(0.02)
+
+
+async def closed(tab: muxwire.Tab) -> None:
+    """Return when the tab's window has gone."""
+    while not tab.pane.closed:
+        await tab.pane.stream.changed()
+
+
+async def server_pid(terminals: muxwire.Terminals) -> int:
+    (answer,) = await (await terminals.server()).client.command("display-message", "-p", "#{pid}")
+    return int(answer)
+
+
+# Everything that a shell can leave behind.
+LEFTOVERS = """
+nohup sleep 1000 > /dev/null 2>&1 & echo $!
+sleep 1001 & disown; echo $!
+(trap '' HUP TERM; exec sleep 1002) & echo $!
+"""
+
+
+async def start_leftovers(tab: muxwire.Tab) -> set[int]:
+    result = await tab.execute(LEFTOVERS)
+    return {tab.pane.leader_pid, tab.pane.shell_pid} | {int(word) for word in result.output.split() if word.isdigit()}
+
+
+async def test_nothing_starts_before_it_is_needed(alone: muxwire.Terminals) -> None:
+    before = process_table().keys()
+    assert await alone.list_tabs() == muxwire.TabList((), ())
+    with pytest.raises(NoSuchTarget):
+        await alone.tab("@1")
+    with pytest.raises(NoSuchTarget):
+        await alone.read_logs("@1")
+    with pytest.raises(NoSuchTarget):
+        await alone.close_tab("@1")
+    await alone.set_history_limit(5)
+    with pytest.raises(muxwire.InvalidArgument):
+        await alone.create_tab(shell="no-such-shell")
+    children = {pid for pid, row in process_table().items() if row.parent == os.getpid()}
+    assert not children - before
+    assert not alone.folders.socket_path.exists()
+    assert not (alone.folders.state / alone.folders.instance).exists()
+
+
+async def test_closing_leaves_no_process_no_socket_and_no_folder(open_alone: Open) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with open_alone() as terminals:
+            tab = await terminals.create_tab(shell="bash")
+            pids = await start_leftovers(tab) | {await server_pid(terminals)}
+            assert len(pids) == 6
+            assert pids <= process_table().keys()
+            assert terminals.folders.socket_path.exists()
+            assert all(folder.exists() for folder in terminals.folders.transient)
+        assert not process_table().keys() & pids
+        assert not terminals.folders.socket_path.exists()
+        assert not any(folder.exists() for folder in terminals.folders.transient)
+        assert b"sleep" in tab.log_path.read_bytes()
+        with pytest.raises(muxwire.ConnectionClosed):
+            await terminals.create_tab()
+
+
+# Runs in a process of its own, to be killed.
+VICTIM = f"""
+import sys, anyio, muxwire
+
+async def main(state):
+    async with muxwire.open_terminals(state_dir=state) as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        result = await tab.execute({LEFTOVERS!r})
+        pids = [word for word in result.output.split() if word.isdigit()]
+        await tab.execute("yes", wait=False)
+        print(terminals.folders.socket_path, *terminals.folders.transient, sep=":", end=" ")
+        print(tab.log_path, tab.pane.leader_pid, tab.pane.shell_pid, *pids, flush=True)
+        await anyio.sleep_forever()
+
+anyio.run(main, sys.argv[1])
+"""
+
+
+async def test_our_death_by_sigkill_leaves_nothing_but_the_log(folder: Path, environ: dict[str, str]) -> None:
+    argv = [sys.executable, "-c", VICTIM, str(folder / "state")]
+    with anyio.fail_after(DEADLINE), subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, text=True) as victim:
+        assert victim.stdout is not None
+        paths, log, *numbers = (await anyio.to_thread.run_sync(victim.stdout.readline)).split()
+        pids = {int(number) for number in numbers}
+        assert pids <= process_table().keys()
+        pids |= {pid for pid, row in process_table().items() if row.parent == victim.pid}
+        victim.kill()
+        for path in paths.split(":"):
+            await gone(pids, Path(path))
+    assert Path(log).stat().st_size > 0
+
+
+async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell="bash", name="first")
+        pids = await start_leftovers(tab)
+        outcomes: list[object] = []
+
+        async def call(command: str) -> None:
+            try:
+                outcomes.append(await tab.execute(command, timeout=DEADLINE))
+            except MuxwireError as error:
+                outcomes.append(error)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(call, "echo begun; read -t 1000 < <(sleep 1000)")
+            while not tab.pane.stream.ring.find(b"begun\r\n", 0) > 0:
+                await tab.pane.stream.changed()
+            tasks.start_soon(call, "echo never")
+            await anyio.lowlevel.checkpoint()
+            os.kill(await server_pid(alone), signal.SIGKILL)
+        running, waiting = outcomes if isinstance(outcomes[0], muxwire.ExecutionResult) else outcomes[::-1]
+        assert isinstance(running, muxwire.ExecutionResult)
+        assert (running.output, running.exit_code, running.state) == ("begun\n", None, "dead")
+        assert "the tmux server ended: server exited unexpectedly" in running.note
+        assert isinstance(waiting, MuxwireError)
+        with pytest.raises(NoSuchTarget, match="tab @1 is closed: the tmux server ended: server exited unexpectedly"):
+            await alone.tab("@1")
+        old = await alone.read_logs("@1", lines=1000)
+        assert "begun\n" in old.content
+        second = await alone.create_tab(shell="bash", name="second")
+        assert second.window_id == "@1"
+        assert (await second.execute("echo afresh")).output == "afresh\n"
+        await gone(pids, Path("/nonexistent"))
+        assert (await alone.tab("@1")) is second
+        await check_old_logs(alone, tab, second, old)
+
+
+async def check_old_logs(
+    terminals: muxwire.Terminals, first: muxwire.Tab, second: muxwire.Tab, old: muxwire.LogTail
+) -> None:
+    """A window id that is used again means the newest tab; the older one is called by its server's number."""
+    rows = {row.window_id: row for row in (await terminals.list_tabs()).tabs}
+    assert {row.log_path for row in rows.values()} == {str(first.log_path), str(second.log_path)}
+    assert rows["@1"].name == "second"
+    assert rows["1/@1"].name == "first"
+    assert rows["1/@1"].closed
+    assert await terminals.read_logs("1/@1", lines=1000) == old
+    assert "afresh\n" in (await terminals.read_logs("@1")).content
+    assert "afresh\n" in (await terminals.read_logs("2/@1")).content
+    assert (await terminals.stream_logs("1/@1", max_bytes=1 << 20)).closed
+    with pytest.raises(NoSuchTarget, match="closed: the tmux server ended"):
+        await terminals.tab("1/@1")
+    with pytest.raises(NoSuchTarget):
+        await terminals.read_logs("3/@1")
+
+
+async def test_a_program_that_ends_at_once_keeps_its_last_byte_and_status(alone: muxwire.Terminals) -> None:
+    expected = "".join(f"{number}\n" for number in range(1, 20001))
+    tabs: list[muxwire.Tab] = []
+
+    async def open_one() -> None:
+        tabs.append(await alone.create_tab(command=["seq", "1", "20000"]))
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(50):
+                tasks.start_soon(open_one)
+        ends = [await alone.create_tab(command=[name]) for name in ("true", "false") for _ in range(10)]
+        for tab in tabs + ends:
+            await closed(tab)
+        for tab in tabs:
+            assert (await alone.read_logs(tab.window_id, lines=30000)).content == expected
+    assert [tab.pane.exit_status for tab in tabs] == [0] * 50
+    assert [tab.pane.exit_status for tab in ends] == [0] * 10 + [1] * 10
+    server = await alone.server()
+    assert len(await server.client.command("list-windows", "-a")) == 1
+
+
+async def test_the_end_of_the_shell_closes_the_tab(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell="bash")
+        result = await tab.execute("echo last; exit 3")
+        assert (result.output, result.exit_code, result.state) == ("last\n", 3, "dead")
+        await closed(tab)
+        with pytest.raises(NoSuchTarget, match="tab @1 is closed: its program ended with status 3") as caught:
+            await alone.tab(tab.window_id)
+        assert "create_tab" in caught.value.remedy
+        with pytest.raises(TabUnavailable):
+            await tab.execute("echo more")
+        assert "last\n" in (await alone.read_logs(tab.window_id)).content
+        assert [(row.closed, row.state) for row in (await alone.list_tabs()).tabs] == [(True, "dead")]
+        await alone.close_tab(tab.window_id)
+
+
+async def test_closing_a_tab_ends_its_processes_and_asks_before_it_ends_a_command(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell="bash")
+        pids = await start_leftovers(tab)
+        await tab.execute("sleep 1003", wait=False)
+        with pytest.raises(TabUnavailable, match="something still runs") as caught:
+            await alone.close_tab(tab.window_id)
+        assert "force" in caught.value.remedy
+        # Twice at once: one of them does it, both return when it is done.
+        async with anyio.create_task_group() as tasks:
+            for _ in range(2):
+                tasks.start_soon(lambda: tab.close(force=True))
+        await gone(pids, tab.runner.folder)
+        await alone.close_tab(tab.window_id)
+
+
+CHURN = 200 if os.environ.get("MUXWIRE_LONG_TESTS") else 60
+AT_ONCE = 8
+
+
+@pytest.mark.timeout(240)
+async def test_tabs_come_and_go_at_random_while_commands_run(alone: muxwire.Terminals) -> None:
+    chosen = random.Random(20261121)
+    left = iter(range(CHURN))
+
+    async def one(number: int) -> None:
+        kind = chosen.choice(("shell", "shell", "program", "session"))
+        command = ["sh", "-c", f"echo {number}; exit 5"] if kind == "program" else None
+        session = f"s{number % 3}" if kind == "session" else None
+        tab = await alone.create_tab(shell="bash", command=command, session=session)
+        if command:
+            await closed(tab)
+            assert (tab.pane.exit_status, (await alone.read_logs(tab.window_id)).content) == (5, f"{number}\n")
+            return
+        for turn in range(chosen.randrange(3)):
+            assert (await tab.execute(f"echo {number} {turn}")).output == f"{number} {turn}\n"
+        await tab.execute(chosen.choice(("sleep 1000", "exit", "echo a & echo b")), wait=False)
+        await tab.close(force=True)
+
+    async def work() -> None:
+        for number in left:
+            await one(number)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(AT_ONCE):
+            tasks.start_soon(work)
+    server = await alone.server()
+    assert server.generation == 1
+    assert len(await server.client.command("list-windows", "-a")) == 1
+    assert all(row.closed for row in (await alone.list_tabs()).tabs)
+
+
+async def test_a_cancelled_call_leaves_no_window_behind(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        await alone.create_tab(shell="bash")
+        for rounds in range(6):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(lambda: alone.create_tab(command=["sleep", "1000"], session="x"))
+                for _ in range(rounds):
+                    await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+        listed = await alone.list_tabs()
+        server = await alone.server()
+        windows = {line.decode() for line in await server.client.command("list-windows", "-a", "-F", "#{window_id}")}
+        assert windows == {row.window_id for row in listed.tabs if not row.closed} | {"@0"}
+
+
+# -- what cannot work says so
+
+
+def fake_tmux(folder: Path, script: str) -> str:
+    folder.mkdir()
+    path = folder / "tmux"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o700)
+    return f"{folder}:/usr/bin:/bin"
+
+
+OLD = r"""
+while read -r line; do
+  case $line in
+    *display-message*) printf '%%begin 1 1 1\n%d $0 @0 1 3.2a\n%%end 1 1 1\n' $$ ;;
+    *) printf '%%begin 1 1 1\n%%end 1 1 1\n' ;;
+  esac
+done
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (OLD, "tmux 3.2a is too old, 3.3 is needed"),
+        ("echo 'no room' >&2; exit 1", "tmux did not start: no room"),
+        (None, "tmux is not installed, or not on PATH"),
+    ],
+    ids=["old", "broken", "missing"],
+)
+async def test_a_tmux_that_cannot_serve(
+    open_alone: Open, environ: dict[str, str], tmp_path: Path, script: str | None, message: str
+) -> None:
+    path = fake_tmux(tmp_path / "bin", script) if script else str(tmp_path)
+    with anyio.fail_after(DEADLINE):
+        async with open_alone(environ=environ | {"PATH": path}) as terminals:
+            for _ in range(2):  # a failed start is no obstacle to the next
+                with pytest.raises(TmuxUnavailable) as caught:
+                    await terminals.create_tab(shell="/bin/sh")
+                assert message in str(caught.value)
+                assert "tmux 3.3 or newer" in caught.value.remedy
+
+
+async def unavailable(open_alone: Open, **given: object) -> str:
+    with anyio.fail_after(DEADLINE):
+        async with open_alone(**given) as terminals:
+            with pytest.raises(InstanceUnavailable) as caught:
+                await terminals.create_tab(shell="/bin/sh")
+    assert caught.value.remedy
+    return str(caught.value)
+
+
+async def test_folders_that_cannot_be_ours(open_alone: Open, environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "Not a directory" in await unavailable(open_alone, state_dir=tmp_path / "file" / "state")
+    assert "cannot use the folder" in await unavailable(open_alone, state_dir="/proc/no-such-place")
+    (tmp_path / "real").mkdir(mode=0o755)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert "is not a folder (a link is not followed)" in await unavailable(open_alone, state_dir=tmp_path / "link")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "muxwire").symlink_to(tmp_path / "real")
+    run = environ | {"XDG_RUNTIME_DIR": str(tmp_path / "run")}
+    assert "a link is not followed" in await unavailable(open_alone, environ=run)
+    deep = tmp_path / ("d" * 90)
+    deep.mkdir()
+    text = await unavailable(open_alone, environ=environ | {"XDG_RUNTIME_DIR": str(deep)})
+    assert "the system allows 103" in text
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+async def test_a_folder_of_somebody_else_is_refused(open_alone: Open, environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "muxwire").mkdir()
+    os.chown(tmp_path / "muxwire", 12345, 12345)
+    run = environ | {"XDG_RUNTIME_DIR": str(tmp_path)}
+    assert "belongs to user 12345" in await unavailable(open_alone, environ=run)
+    assert "belongs to user 12345" in await unavailable(open_alone, state_dir=tmp_path / "muxwire")
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
+async def test_a_folder_that_cannot_be_written(open_alone: Open, tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir(mode=0o500)
+    assert "cannot write to the folder" in await unavailable(open_alone, state_dir=tmp_path / "state")
+
+
+async def test_a_folder_that_was_there_keeps_its_mode(open_alone: Open, tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state").chmod(0o755)
+    async with open_alone(state_dir=tmp_path / "state") as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        assert (await tab.execute("echo hi")).output == "hi\n"
+    assert (tmp_path / "state").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "state" / terminals.folders.instance).stat().st_mode & 0o777 == 0o700
+    assert tab.log_path.stat().st_mode & 0o777 == 0o600

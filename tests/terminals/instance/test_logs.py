@@ -1,0 +1,159 @@
+"""Logs are read as a person saw them: exactly N lines, pieces of any size, from any offset, of tabs long gone too."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.terminals.log_read import View, read_range
+from muxwire.terminals.shells import TYPED_LINES
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+PIECES = (1, 7, 64, 1000, 65536)
+# Output that a cut could harm: wide characters, escape sequences, long lines, a line without its end.
+COMMANDS = (
+    "seq 30",
+    r"printf '\033[31mred\033[0m 漢字✨ é\r\nx\033]0;title\007\n'",
+    "printf '%0500d\\n' 7",
+    "cat <<'E'\n  two\n\n\tlines\nE",
+    "printf 'no end'",
+)
+
+
+async def whole(terminals: muxwire.Terminals, target: str) -> bytes:
+    """What was seen of the whole log, read in one piece from the file that the library names."""
+    path = {row.window_id: row.log_path for row in (await terminals.list_tabs()).tabs}[target]
+    await terminals.read_logs(target)  # has everything written
+    size = os.stat(path).st_size
+    return read_range(anyio.Path(path)._path, 0, size + 1, View(TYPED_LINES, final=True)).data
+
+
+async def pieces(
+    terminals: muxwire.Terminals, target: str, size: int, start: int = 0
+) -> tuple[str, list[tuple[int, int]]]:
+    """The log from an offset on, in pieces of a size; and where each begins: its raw offset, what was seen before."""
+    text, offset, marks = "", start, []
+    while True:
+        marks.append((offset, len(text)))
+        chunk = await terminals.stream_logs(target, from_byte=offset, max_bytes=size)
+        assert chunk.dropped == 0
+        assert chunk.next_byte > offset or chunk.eof
+        text += chunk.chunk
+        if chunk.eof:
+            return text, marks
+        offset = chunk.next_byte
+
+
+async def check_pieces(terminals: muxwire.Terminals, target: str) -> None:
+    seen = (await whole(terminals, target)).decode()
+    assert "no end" in seen
+    assert "7770" not in seen
+    assert "__muxwire" not in seen
+    for size in PIECES:
+        text, marks = await pieces(terminals, target, size)
+        assert text == seen, size
+        # From wherever an earlier call ended, and with pieces of another size.
+        for offset, before in marks[:: max(1, len(marks) // 10)]:
+            again, _ = await pieces(terminals, target, 4096, offset)
+            assert again == seen[before:], (size, offset)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.timeout(180)
+async def test_pieces_of_any_size_give_the_whole_log(alone: muxwire.Terminals, shell: str) -> None:
+    with anyio.fail_after(DEADLINE * 2):
+        tab = await alone.create_tab(shell=shell)
+        for command in COMMANDS:
+            await tab.execute(command)
+        while not tab.pane.at_prompt:
+            await tab.pane.stream.changed()
+        await tab.execute("exec sleep 1000", wait=False)  # what was typed is settled: nothing more will come
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(tab.close)
+            tasks.cancel_scope.cancel()
+        live = (await pieces(alone, tab.window_id, 1 << 20))[0]
+        for size in PIECES:
+            assert (await pieces(alone, tab.window_id, size))[0] == live, size
+        await tab.close(force=True)
+        await check_pieces(alone, tab.window_id)
+        # The server dies, another is started, and counts its windows from the start again.
+        (pid,) = await (await alone.server()).client.command("display-message", "-p", "#{pid}")
+        os.kill(int(pid), signal.SIGKILL)
+        await (await alone.server()).client.command("display-message", "-p", "")
+        await check_pieces(alone, "@1")
+        await alone.create_tab(shell=shell)
+        await check_pieces(alone, "1/@1")
+
+
+async def test_exactly_so_many_lines(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(command=["seq", "1", "1000"])
+        while not tab.pane.closed:
+            await tab.pane.stream.changed()
+        for lines in (1, 2, 500, 999, 1000, 1001, 100_000):
+            tail = await alone.read_logs(tab.window_id, lines=lines)
+            wanted = min(lines, 1000)
+            assert tail.content == "".join(f"{number}\n" for number in range(1001 - wanted, 1001)), lines
+            assert (tail.returned_lines, tail.truncated) == (wanted, lines < 1000)
+            assert tail.next_byte == tab.next_byte
+        found = await alone.read_logs(tab.window_id, lines=3, grep="^9[0-9]$")
+        assert found.content == "97\n98\n99\n"
+        assert found.truncated
+        for size, last in ((1, "seen"), (7, "seen")):
+            tab = await alone.create_tab(command=["printf", "a\\nb\\n" + last])
+            while not tab.pane.closed:
+                await tab.pane.stream.changed()
+            tail = await alone.read_logs(tab.window_id, lines=size)
+            assert tail.content == f"a\nb\n{last}"[-4 if size == 1 else -8 :]
+            assert (tail.returned_lines, tail.truncated) == (min(size, 3), size == 1)
+
+
+async def test_no_log_is_an_empty_log(alone: muxwire.Terminals) -> None:
+    tab = await alone.create_tab(command=["sleep", "1000"])
+    assert await alone.read_logs(tab.window_id) == muxwire.LogTail("", 0, truncated=False, next_byte=0)
+    assert await alone.stream_logs(tab.window_id) == muxwire.LogChunk("", 0, eof=True, closed=False, dropped=0)
+
+
+async def test_a_stream_waits_for_what_comes_and_for_the_end(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(command=["sh", "-c", "read -r line; echo got $line; read -r line; exit 0"])
+        chunks: list[muxwire.LogChunk] = []
+
+        async def follow(start: int) -> None:
+            chunks.append(await alone.stream_logs(tab.window_id, from_byte=start, wait=DEADLINE))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(follow, 0)
+            await tab.start_process("a\r", append_newline=False)
+        assert chunks[0].chunk.startswith("a\r\n")
+        while b"got a\r\n" not in tab.pane.stream.ring.read(0):
+            await tab.pane.stream.changed()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(follow, tab.next_byte)
+            await tab.start_process("b\r", append_newline=False)
+        assert chunks[1].chunk.startswith("b")
+        while not tab.pane.closed:
+            await tab.pane.stream.changed()
+        last = await alone.stream_logs(tab.window_id, from_byte=chunks[1].next_byte, wait=DEADLINE)
+        assert last.closed
+        assert last.eof
+
+
+async def test_logs_of_tabs_that_are_no_longer_listed_can_be_read(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muxwire.terminals.tab_book.REMEMBERED_TABS", 2)
+    with anyio.fail_after(DEADLINE):
+        for number in range(4):
+            tab = await alone.create_tab(command=["echo", str(number)])
+            while not tab.pane.closed:
+                await tab.pane.stream.changed()
+        assert [row.window_id for row in (await alone.list_tabs()).tabs] == ["@3", "@4"]
+        for number in range(4):
+            assert (await alone.read_logs(f"@{number + 1}")).content == f"{number}\n"
