@@ -74,6 +74,9 @@ from muxwire.terminals.results import (
 from muxwire.terminals.results import (
     TabList as TabList,
 )
+from muxwire.terminals.results import (
+    WaitOutcome as WaitOutcome,
+)
 from muxwire.terminals.tab import Tab as Tab
 from muxwire.terminals.terminals import Terminals as Terminals
 from muxwire.terminals.terminals import open_terminals as open_terminals
@@ -105,5 +108,6 @@ __all__ = (
     "TabUnavailable",
     "Terminals",
     "TmuxUnavailable",
+    "WaitOutcome",
     "open_terminals",
 )

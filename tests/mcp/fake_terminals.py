@@ -22,6 +22,7 @@ from muxwire.terminals.results import (
     SessionInfo,
     TabInfo,
     TabList,
+    WaitOutcome,
 )
 
 if TYPE_CHECKING:
@@ -141,6 +142,10 @@ class FakeTerminals:
     async def stream_logs(self, target: str, **options: Any) -> LogChunk:
         self.asked.append({"target": target, **options})
         return LogChunk("a", 1, True, False, 0)
+
+    async def wait_for(self, targets: Sequence[str], **options: Any) -> WaitOutcome:
+        self.asked.append({"targets": targets, **options})
+        return WaitOutcome("met", "@1", "idle", False, 7, "$ ")
 
     async def set_history_limit(self, limit: int) -> None:
         self.asked.append({"limit": limit})

@@ -80,6 +80,7 @@ async def test_every_tool_returns_the_same_object_as_text_and_as_structure(sessi
         "stream_logs_from_tab": {"window_id": "@1"},
         "set_history_limit": {"limit": 5},
         "send_keys": {"window_id": "@1", "keys": ["C-c"]},
+        "wait_for": {"window_ids": ["@1"], "idle_ms": 5},
     }
     tools = {tool.name: tool for tool in (await session.client.list_tools()).tools}
     assert calls.keys() == tools.keys()
@@ -354,7 +355,8 @@ async def test_read_only_and_toolsets() -> None:
     assert names() == {tool.name for tool in TOOLS}
     assert names(toolsets=["scripts"]) == {"execute_script"}
     assert "execute_script" not in names(toolsets=["core"])
-    assert names(read_only=True) == {"list_tabs", "command_result", "read_logs_from_tab", "stream_logs_from_tab"}
+    reading = {"list_tabs", "command_result", "read_logs_from_tab", "stream_logs_from_tab", "wait_for"}
+    assert names(read_only=True) == reading
     assert names(toolsets=[]) == set()
     with pytest.raises(InvalidArgument, match="no toolset 'cor'") as caught:
         names(toolsets=["cor"])

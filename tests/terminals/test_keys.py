@@ -94,6 +94,12 @@ def test_a_text_and_enter_are_two_things_for_a_program_that_reads_them_at_once()
     assert [(stroke.data, stroke.bracketed) for stroke in found] == [(b"fix it", True), (b"\r", False)]
     [typed] = strokes(["fix it", "Enter"], KeyModes(alternate_screen=True), paste=False)
     assert (typed.data, typed.bracketed) == (b"fix it\r", False)
+    found = strokes(["ssh host", "Enter", "password", "Enter"], KeyModes(), paste=False)
+    assert [(stroke.data, stroke.bracketed) for stroke in found] == [
+        (b"ssh host", True),
+        (b"\r", False),
+        (b"password\r", False),
+    ]
     [typed] = strokes(["y", "Enter"], KeyModes(), paste=False)
     assert typed.data == b"y\r"
 

@@ -7,6 +7,7 @@ The sequences are those of tmux's input-keys.c, so a program gets what it would 
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -29,6 +30,8 @@ LINE_MAX = 4095
 KEYS_MAX = 4 << 20
 # An Escape and the key behind it must not arrive as Alt and that key: programs wait 25 to 100 ms (vim).
 ESCAPE_PAUSE = 0.12
+# A shell's prompt comes within a ms of a command's end; a program that the shell was replaced by gives none.
+PROMPT_GRACE = 0.3
 
 _PASTE_END = b"\x1b[201~"
 
@@ -146,7 +149,8 @@ def strokes(keys: Sequence[str], modes: KeyModes, *, paste: bool) -> list[Stroke
     """Translate `keys` into writes; InvalidArgument for what tmux cannot carry.
 
     A text with Enter behind it is handed over as a paste, so that a program that reads both at once does not take
-    Enter for a part of the text. Not on the alternate screen: there text is commands (vim would insert `:w`).
+    Enter for a part of the text. Not on the alternate screen: there text is commands (vim would insert `:w`). And not
+    behind an Enter: who reads what comes then, nobody knows yet.
     """
     found: list[Stroke] = []
     plain = bytearray()
@@ -154,12 +158,13 @@ def strokes(keys: Sequence[str], modes: KeyModes, *, paste: bool) -> list[Stroke
         data = key_bytes(key, modes)
         if data is not None:
             plain += data
-            if key == "Escape" and index + 1 < len(keys):
-                found.append(Stroke(bytes(plain), pause=True))
+            if key in ("Enter", "Escape") and index + 1 < len(keys):
+                found.append(Stroke(bytes(plain), pause=key == "Escape"))
                 plain.clear()
             continue
         text = key.encode("utf-8", "surrogateescape")
-        entered = len(key) > 1 and keys[index + 1 : index + 2] == ["Enter"] and not modes.alternate_screen
+        entered = len(key) > 1 and keys[index + 1 : index + 2] == ["Enter"] and "Enter" not in keys[:index]
+        entered = entered and not modes.alternate_screen
         if paste or entered:
             found.append(Stroke(bytes(plain)))
             plain.clear()
@@ -211,6 +216,7 @@ class KeySender:
         self._client = client
         self._pane_id = pane_id
         self._turn = anyio.Lock()
+        self._entered = -PROMPT_GRACE  # when a line was last ended at the prompt
 
     async def send(self, keys: Sequence[str], *, paste: bool) -> KeysSent:
         """Type `keys`; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
@@ -227,6 +233,7 @@ class KeySender:
                 raise
 
     async def _send(self, keys: Sequence[str], *, paste: bool) -> KeysSent:
+        await self._prompt_to_come()
         modes = await self._modes()
         found = strokes(keys, modes, paste=paste)
         data = b"".join(stroke.data for stroke in found)
@@ -244,6 +251,15 @@ class KeySender:
             notes.append("somebody scrolls in this pane (copy mode); the keys went to the program all the same")
         return KeysSent(sent=len(data), pane=self._pane_id, next_byte=next_byte, note="; ".join(filter(None, notes)))
 
+    async def _prompt_to_come(self) -> None:
+        """Behind a command of ours that has just ended let the prompt come first: it is not the answer to the keys."""
+        last = self._pane.current
+        if last is None or last.running or self._pane.prompt_end > last.end:
+            return
+        with anyio.move_on_after(last.end_time + PROMPT_GRACE - time.monotonic()):
+            while not (self._pane.at_prompt or self._pane.dead):
+                await self._pane.stream.changed()
+
     async def _modes(self) -> KeyModes:
         if self._pane.dead:
             raise self._dead()
@@ -251,19 +267,30 @@ class KeySender:
         return KeyModes(*(flag == b"1" for flag in answer.split(b" ")))
 
     async def _type(self, found: Sequence[Stroke]) -> None:
+        answers = []
         for stroke in found:
+            await self._line_taken()
+            if self._pane.dead:
+                raise self._dead()
             if self._pane.at_prompt and not stroke.bracketed and b"\r" in stroke.data:
                 # The shell takes the line now; only its next prompt says that it is free again.
                 self._pane.at_prompt = False
-        answers = []
-        for stroke in found:
+                self._entered = time.monotonic()
             answers += self._keyboard.press(stroke.data, bracketed=stroke.bracketed)
             if stroke.pause:
                 await anyio.sleep(ESCAPE_PAUSE)
-                if self._pane.dead:
-                    raise self._dead()
         for answer in answers:
             await answer.wait()
+
+    async def _line_taken(self) -> None:
+        """Let the shell take a line that was just typed: until then the terminal has its editor's modes.
+
+        A CR that comes too early stays a CR, and the program that the line starts would not see a line end in it.
+        """
+        pane = self._pane
+        with anyio.move_on_after(self._entered + PROMPT_GRACE - time.monotonic()):
+            while not (pane.at_prompt or pane.dead) and pane.accepted_time is None:
+                await pane.stream.changed()
 
     def _dead(self) -> TabUnavailable:
         return TabUnavailable(

@@ -75,6 +75,23 @@ class KeysSent:
 
 @final
 @dataclass(frozen=True, slots=True)
+class WaitOutcome:
+    """`wait_for`: `met` in tab `which`; `closed` if it cannot be met any more.
+
+    `match` is the text that matched, or what was met: `idle`, `prompt`, `bell`, `exit STATUS`. `matched_at_entry`: it
+    was there before the call. `next_byte` lies behind the match; `tail` is the last text that the tab showed.
+    """
+
+    outcome: Literal["met", "timed_out", "closed"]
+    which: str
+    match: str
+    matched_at_entry: bool
+    next_byte: int
+    tail: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class LogTail:
     """`read_logs`: the last lines of what the pane showed; `truncated` if there were more."""
 

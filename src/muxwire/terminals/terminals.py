@@ -19,6 +19,7 @@ from muxwire.terminals.tab_list import list_tabs
 from muxwire.terminals.tab_maker import TabMaker, TabRequest
 from muxwire.terminals.targets import find_tab
 from muxwire.terminals.tmux_server import HISTORY_LIMIT, TmuxServer, open_server
+from muxwire.terminals.waits import Wanted, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
 
     from muxwire.protocol.events import Event
-    from muxwire.terminals.results import ExecutionResult, LogChunk, LogTail, TabList
+    from muxwire.terminals.results import ExecutionResult, LogChunk, LogTail, TabList, WaitOutcome
     from muxwire.terminals.tab import Tab
 
 # tmux keeps every row of scrollback at about half a KiB: a million rows of one pane are 500 MB.
@@ -169,6 +170,38 @@ class Terminals:
         if wait > 0:
             await tab.runner.wait(execution, wait)
         return await tab.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+
+    # -- waiting
+
+    async def wait_for(
+        self,
+        targets: Sequence[str],
+        *,
+        until: str = "",
+        regex: str = "",
+        idle: float | None = None,
+        exit: bool = False,  # noqa: A002
+        prompt: bool = False,
+        bell: bool = False,
+        from_byte: int | None = None,
+        timeout: float = 30.0,
+    ) -> WaitOutcome:
+        """Wait for the first of `targets` that shows a text or a match, is silent for `idle` s, ends, prompts or rings.
+
+        Text counts from `from_byte` on, or from the command that runs or ran last. NoSuchTarget, InvalidArgument.
+        """
+        wanted = Wanted.checked(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell)
+        tabs = [await self._open_or_closed(target) for target in targets]
+        return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout)
+
+    async def _open_or_closed(self, target: str) -> Tab:
+        try:
+            return await self.tab(target)
+        except NoSuchTarget:
+            closed = self._book.find_closed(target)
+            if closed is None:
+                raise
+            return closed
 
     # -- logs
 

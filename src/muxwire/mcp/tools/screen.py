@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Annotated
+
 from pydantic import Field
 
-from muxwire.mcp.arguments import InTab
+from muxwire.mcp.arguments import Arguments, InTab, Milliseconds, Target, seconds
 from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import INTEGER, STRING, object_of
+from muxwire.mcp.schemas import BOOLEAN, INTEGER, STRING, object_of
+
+# What a build's step or a server's start takes; a longer wait is better said in so many words.
+DEFAULT_WAIT_MS = 30_000
 
 
 class SendKeys(InTab):
@@ -14,6 +20,20 @@ class SendKeys(InTab):
 
     keys: list[str] = Field(min_length=1, description="key names (Enter, C-c, M-x, Up, F5) or literal text")
     paste: bool = Field(default=False, description="texts as pasted blocks")
+
+
+class WaitFor(Arguments):
+    """What `wait_for` takes."""
+
+    window_ids: list[Target] = Field(min_length=1)
+    until: str = Field(default="", description="text")
+    regex: str = ""
+    idle_ms: Milliseconds = Field(default=0, description="no output for so long")
+    exit: bool = Field(default=False, description="the tab's program ends")
+    prompt: bool = Field(default=False, description="the shell is ready")
+    bell: bool = False
+    from_byte: Annotated[int, Field(ge=-1)] = Field(default=-1, description="look at output from there on")
+    timeout_ms: Milliseconds = DEFAULT_WAIT_MS
 
 
 @tool(
@@ -28,3 +48,38 @@ async def send_keys(call: Call, given: SendKeys) -> Result:
     sent = await tab.send_keys(given.keys, paste=given.paste)
     fields: dict[str, object] = {"sent": sent.sent, "pane": sent.pane, "next_byte": sent.next_byte}
     return fields | ({"note": sent.note} if sent.note else {})
+
+
+@tool(
+    WaitFor,
+    returns=object_of(
+        {
+            "outcome": {"enum": ["met", "timed_out", "closed"]},
+            "which": STRING,
+            "match": STRING,
+            "matched_at_entry": BOOLEAN,
+            "next_byte": INTEGER,
+            "tail": STRING,
+        }
+    ),
+    hints=Hints(read_only=True, idempotent=True),
+    toolset="screen",
+)
+async def wait_for(call: Call, given: WaitFor) -> Result:
+    """Wait until the first of these tabs meets any of the conditions. Text is plain, without escape sequences, and
+    counts from the last command on unless from_byte says otherwise; an echo of typed text counts too.
+    """
+    outcome = await call.progress.during(
+        call.terminals.wait_for(
+            given.window_ids,
+            until=given.until,
+            regex=given.regex,
+            idle=seconds(given.idle_ms) if given.idle_ms else None,
+            exit=given.exit,
+            prompt=given.prompt,
+            bell=given.bell,
+            from_byte=given.from_byte if given.from_byte >= 0 else None,
+            timeout=seconds(given.timeout_ms),
+        )
+    )
+    return asdict(outcome)
