@@ -31,7 +31,6 @@ MISSED = 1.0
 PROGRAMS = {"less-pager", "vim", "top", "python-repl", "password-prompt", "nested-bash-norc", "nested-env-i-bash"}
 PROGRAMS |= {"nested-dash", "ctrl-c-program-handles", "stty-raw-program", "echoctl-human-types-during-run"}
 MISSES = {
-    ("zsh", "ctrl-z"): "inside a sourced file %1 is the file itself, and `kill -9 %1` kills the shell",
     ("ksh", "set-x"): _KSH_TRACE,
     ("ksh", "set-x-same-command"): _KSH_TRACE,
     ("ksh", "alias-then-use-multiline"): "ksh parses an eval as a whole",

@@ -234,3 +234,22 @@ def test_a_deadline_tells_what_came(start: Opener) -> None:
 
     with pytest.raises(Deadline, match="no mark"):
         session.wait_mark(len(session.marks), time.monotonic(), lambda mark: mark.kind == "X")
+
+
+def test_zsh_fails_in_the_words_of_its_prompt(start: Opener) -> None:
+    session = start("zsh")
+
+    missing = session.execute(b"# as typed\nno-such-command; cd /nowhere")
+    broken = session.execute(b'echo "abc')
+
+    assert missing.output == b"zsh: command not found: no-such-command\ncd: no such file or directory: /nowhere\n"
+    assert broken.output == b'zsh: unmatched "\n'
+
+
+@pytest.mark.parametrize("command", [b"return 5", b"(exit 5); return", b"{ return 5 } always { : }"])
+def test_zsh_returns_with_an_end_mark(start: Opener, command: bytes) -> None:
+    session = start("zsh")
+
+    outcome = session.execute(command)
+
+    assert (outcome.status, outcome.exit_code) == ("completed", 5)

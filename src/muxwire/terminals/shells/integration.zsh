@@ -3,22 +3,43 @@ typeset -gi __muxwire_q=0
 
 # P: a prompt is about to be drawn.
 __muxwire_p() {
-  local s=$?
-  (( ++__muxwire_q ))
-  { \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" $__muxwire_q $$ $s "$PWD" "$__muxwire_n" } >/dev/tty 2>/dev/null
-  return s
+  {
+    local s=$?
+    (( ++__muxwire_q ))
+    \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" $__muxwire_q $$ $s "$PWD" "$__muxwire_n"
+    return s
+  } >/dev/tty 2>/dev/null
 }
 
 # C: a command line was accepted.
 __muxwire_c() {
-  { \builtin printf '\033]7770;C;%s;%s\007' "$__muxwire_n" $__muxwire_q } >/dev/tty 2>/dev/null
-  return 0
+  { \builtin printf '\033]7770;C;%s;%s\007' "$__muxwire_n" $__muxwire_q; return 0 } >/dev/tty 2>/dev/null
+}
+
+# E: the end of the typed line. A body that could not be parsed while the shell traces has not printed S.
+__muxwire_e() {
+  local s=$?
+  {
+    (( (s == 0 || s == 2) && ${TRY_BLOCK_INTERRUPT-0} > 0 )) && s=130 # what C-c in a loop leaves
+    \builtin printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" $s "$PWD" "$__muxwire_d"
+    __muxwire_i
+  } >/dev/tty 2>/dev/null
+  return s
+}
+
+# S, when the shell traces: printed by the body's first line, so that the trace of the `eval` comes before it.
+__muxwire_t() {
+  local text="() { setopt localoptions noxtrace noverbose; "
+  local format
+  for format; do text+="\\builtin printf '$format'; "; done
+  print -r -- "$text"'return "$1" } "$?" >/dev/tty 2>/dev/null'$'\n'"$(<$__muxwire_f)" >| ${__muxwire}x
+  __muxwire_f=${__muxwire}x
 }
 
 # The wrapper's line goes into a history of its own, which zsh forgets after the hook. (A hook that only says no would
 # leave the line there for one press of the up key.)
 __muxwire_h() {
-  [[ $1 == ' \. "$__muxwire"'* ]] && fc -p
+  [[ $1 == ' { \. "$__muxwire"'* ]] && fc -p
   return 0
 }
 
@@ -27,7 +48,7 @@ __muxwire_h() {
 __muxwire_k() {
   [[ $CONTEXT == start ]] || { zle push-input; return }
   [[ -n $BUFFER ]] && zle .push-input
-  BUFFER=' \. "$__muxwire"'
+  BUFFER=' { \. "$__muxwire"; \eval "$(<$__muxwire_f)" } always { { __muxwire_e } 2>/dev/null }'
   zle .accept-line
 }
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PRIVATE_KEY = b"\x1b[7770~"
 # VKILL in canonical mode, unix-line-discard or its like in every line editor: forget what is typed on this line.
 CLEAR_LINE = b"\x15"
-# What the integrated shells are asked to run; the shell variable holds the path of the wrapper.
+# What most integrated shells are asked to run; the shell variable holds the path of the wrapper.
 TYPED_LINE = b' \\. "$__muxwire"'
 # The wrapper's name in the tab's folder. One is enough: it is only rewritten when the shell waits at its prompt.
 WRAPPER = "c"

@@ -1,7 +1,8 @@
-"""zsh: a ZLE widget behind a private key, P from precmd, C from preexec; the body is a sourced file."""
+"""zsh: a ZLE widget behind a private key, P from precmd, C from preexec; the typed line itself `eval`s the body."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, final
 
 from muxwire.terminals.shells.posix import REPAIR, apart, end_group
@@ -13,14 +14,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUILTIN = b"\\builtin "
-HEAL = b"__muxwire_i; "
+# A body that defines an alias and uses it further down: only a sourced file is read command by command.
+_USES_ITS_ALIAS = re.compile(rb"\balias\b.*\n", re.DOTALL)
+
+# A backslash at the very end, not an escaped one, joins the line to nothing; without its newline it would be printed,
+# and `$(<f)` takes the newline away.
+_TRAILING = re.compile(rb"((?:^|[^\\])(?:\\\\)*)\\\Z")
 
 
 @final
 class Zsh(Shell):
-    """The Z shell."""
+    """The Z shell.
+
+    An `eval` at the prompt fails in the words of the prompt (`zsh: command not found: x`); in a sourced file every
+    error would begin with the file's path. `always` prints E after C-c and `return` too. Where our integration does
+    not reach, a sourced file it is.
+    """
 
     name = "zsh"
+    typed_line = b' { \\. "$__muxwire"; \\eval "$(<$__muxwire_f)" } always { { __muxwire_e } 2>/dev/null }'
     private_key = PRIVATE_KEY
     has_accept_mark = True
 
@@ -32,36 +44,45 @@ class Zsh(Shell):
         return Launch((executable, "-l", "-i") if login else (executable, "-i"), ours)
 
     def compose(self, request: Request) -> Wrapped:
-        """The body is a file of its own: `.` reads it command by command as the prompt does, `eval` would not."""
-        name = request.stem + "b"
-        inner = request.stem + "i"
-        body = self._start(request) + b"\n"
-        files: list[tuple[str, bytes]] = []
+        """Two files: one that prints S, and the body."""
+        body = _TRAILING.sub(rb"\1", request.command) + b"\n"
         if request.isolated:
-            files.append((inner, request.command + b"\n"))
-            body += apart(request, BUILTIN, self._source(request, inner)) + b"\n"
-        else:
-            body += request.command + b"\n"
-        files.append((name, body))
-        heal = b"" if request.nested else HEAL
-        files.append((request.stem, self._source(request, name) + b"; " + end_group(request, BUILTIN, heal)))
+            body = apart(request, BUILTIN, BUILTIN + b"eval " + posix_quote(body)) + b"\n"
         if request.nested:
-            path = os_bytes(str(request.tab_folder / request.stem))
-            return Wrapped(tuple(files), CLEAR_LINE + b" \\. " + posix_quote(path) + b"\r")
+            return self._nested(request, body)
+        script = request.stem + "b"
+        files = [(script, body)]
+        if _USES_ITS_ALIAS.search(body):
+            script = request.stem + "a"
+            files.append((script, BUILTIN + b". " + self._path(request, request.stem + "b") + b"\n"))
+        name = b'"${__muxwire%/*}/' + script.encode() + b'"'
+        files.append((request.stem, self._start(request, name)))
         return Wrapped(tuple(files), self.private_key)
 
-    def _start(self, request: Request) -> bytes:
-        """S. zsh traces a group's commands to the stderr outside of it, so this is a function that traces nothing."""
-        prints = b"; ".join(
-            BUILTIN + b'printf "' + text + b'"' for text in start_formats(request.redraw, request.command_id)
-        )
-        repair = REPAIR if request.repair_tty else b""
-        keep = b"__muxwire_s=$1; " if request.isolated else b""
+    def _nested(self, request: Request, body: bytes) -> Wrapped:
+        """S is the body file's first line, E comes from the file that is typed."""
+        name = request.stem + "b"
+        line = BUILTIN + b". " + self._path(request, name) + b"; " + end_group(request, BUILTIN)
+        files = ((name, self._start(request, b"") + body), (request.stem, line))
+        return Wrapped(files, CLEAR_LINE + b" \\. " + self._path(request, request.stem) + b"\r")
+
+    def _start(self, request: Request, script: bytes) -> bytes:
+        """S. zsh traces a group's commands to the stderr outside of it, so this is a function that traces nothing.
+
+        If the shell traces, the `eval` after it would show: then S is printed by the body (`__muxwire_t`).
+        """
+        formats = start_formats(request.redraw, request.command_id)
+        prints = b"; ".join(BUILTIN + b'printf "' + text + b'"' for text in formats)
+        sets = b"__muxwire_s=$1; " if request.isolated else b""
+        if script:
+            sets += b"__muxwire_d=" + request.command_id + b" __muxwire_f=" + script + b"; "
+            words = b" ".join(b"'" + text + b"'" for text in formats)
+            prints = b"if [[ $2 == *x* ]]; then __muxwire_t " + words + b"; else " + prints + b"; fi"
         return (
             b"() { setopt localoptions noxtrace noverbose; "
-            + (keep + repair + prints)
-            + b'; return "$1"; } "$?" >/dev/tty 2>/dev/null'
+            + (sets + (REPAIR if request.repair_tty else b"") + prints)
+            + b'; return "$1"; } "$?" "$-" >/dev/tty 2>/dev/null\n'
         )
 
-    def _source(self, request: Request, name: str) -> bytes:
-        return BUILTIN + b". " + posix_quote(os_bytes(str(request.tab_folder / name)))
+    def _path(self, request: Request, name: str) -> bytes:
+        return posix_quote(os_bytes(str(request.tab_folder / name)))
