@@ -49,6 +49,19 @@ def test_a_line_may_be_drawn_by_an_editor(drawn: bytes) -> None:
     )
 
 
+def test_a_line_drawn_at_its_longest() -> None:
+    drawn = (b"\x1b[" + b"3" * 16 + b"m") * 4
+    log = b"$ " + drawn.join(bytes([byte]) for byte in TYPED[0]) + b"x" * REDRAW_MAX + T + b"end"
+    assert visible(log, TYPED) == b"$ end"
+    assert b"".join(in_pieces(log, 100, strip=False)) == b"$ end"
+
+
+def test_a_string_that_began_long_before_the_piece() -> None:
+    for begin in (b"\xc2\x9d", b"\x1b]"):
+        log = "é".encode() + begin + b"0;" + b"x" * 200_000 + b"\x07end"
+        assert b"".join(in_pieces(log, 50_000, strip=True)) == "éend".encode()
+
+
 def test_the_prompt_stays_where_the_line_was_echoed_before_it() -> None:
     log = TYPED[0] + b"\r\n" + PROMPT + b"$ " + TYPED[0] + ACCEPTED + b"\r\n" + T + b"ls"
     assert visible(log, TYPED) == b"\r\n$ ls"

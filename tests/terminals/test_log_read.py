@@ -162,17 +162,22 @@ def test_grep(path: Path, log: bytes, lines: int, before: int, after: int, patte
     check_grep(path, log, lines, before, after, pattern)
 
 
-@pytest.mark.usefixtures("small_blocks")
 @on_a_file
 @given(
-    log=st.lists(st.sampled_from(["match", "a", "b", "c", "d"]), max_size=30),
+    block=st.sampled_from([3, 20, 60, 1000]),
+    log=st.lists(st.sampled_from(["match", *"abcdefghij"]), max_size=40),
     lines=st.integers(1, 12),
     before=st.integers(0, 3),
     after=st.integers(0, 3),
     pattern=st.sampled_from(["mat+ch", "match"]),
 )
-def test_grep_context(path: Path, log: list[str], lines: int, before: int, after: int, pattern: str) -> None:
-    check_grep(path, "\r\n".join(log).encode(), lines, before, after, pattern)
+def test_grep_context(
+    path: Path, block: int, log: list[str], lines: int, before: int, after: int, pattern: str
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log_read, "_BLOCK_FIRST", block)
+        patch.setattr(log_read, "_BLOCK_MAX", block)
+        check_grep(path, "\r\n".join(log).encode(), lines, before, after, pattern)
 
 
 def check_grep(path: Path, log: bytes, lines: int, before: int, after: int, pattern: str) -> None:

@@ -3,7 +3,7 @@
 Cut are:
 
 1. every mark;
-2. every typed line that is not inside a mark, as it was typed;
+2. every typed line as it was typed;
 3. before a T mark, the last typed line, however the shell's editor drew it, and all from there to the end of T: the
    line's end, and how the shell and our wrapper redraw. It must end at most `REDRAW_MAX` bytes before T, with no mark
    between but C and H. The readable command, printed right behind T, stays.
@@ -119,8 +119,7 @@ def _find(data: bytes, typed_lines: Sequence[bytes]) -> _Found:
     lines = typed_lines_of(tuple(typed_lines))
     scanner = MarkScanner()
     marks = scanner.feed(data)
-    marked = _merged([(mark.begin, mark.end) for mark in marks])
-    cuts = [*marked, *(line for line in lines.all(data) if not _inside(line[0], marked))]
+    cuts = [*((mark.begin, mark.end) for mark in marks), *lines.all(data)]
     window = REDRAW_MAX + lines.longest
     since = 0  # the end of the last mark that no redrawing goes across
     for mark in marks:

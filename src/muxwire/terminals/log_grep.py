@@ -154,7 +154,7 @@ class _Matches:
         self._later.extend(reversed(kept))
 
     def _match(self, line: str) -> None:
-        if self._skipped and self._shown and (self._search.before or self._search.after):
+        if self._skipped and self._shown and not self.full and (self._search.before or self._search.after):
             self._shown.append(_SEPARATOR)
         for later in self._later:
             self._show(later)
