@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from muxwire.protocol.events import (
+    ClientDetached,
     LayoutChange,
     SessionRenamed,
     SessionWindowChanged,
@@ -13,6 +14,7 @@ from muxwire.protocol.events import (
     UnlinkedWindowRenamed,
     WindowRenamed,
 )
+from muxwire.terminals.tmux_server import COLUMNS, ROWS
 
 if TYPE_CHECKING:
     from muxwire.protocol.events import Event
@@ -39,6 +41,10 @@ def follow(event: Event, book: TabBook) -> None:
                     tab.session = name.decode("utf-8", "replace")
         case LayoutChange(window, layout) if window in book.open:
             _resize(book.open[window], layout)
+        case ClientDetached():
+            for tab in book.open.values():
+                if tab.columns != COLUMNS and not tab.sized:
+                    _restore_size(tab)
         case _:
             pass
 
@@ -51,3 +57,13 @@ def _resize(tab: Tab, layout: bytes) -> None:
     elif widths:
         # A person split the window and closed our half: tmux says it in no other way.
         tab.lost("its pane was closed")
+
+
+def _restore_size(tab: Tab) -> None:
+    """Give a tab its own size back: tmux leaves a window that nobody looks at as small as a person's terminal was."""
+    if not tab.client.closed:
+        tab.client.submit(
+            ("resize-window", "-t", tab.window_id, "-x", str(COLUMNS), "-y", str(ROWS)),
+            # It pins the size too, and the next person's terminal shall count again.
+            ("set-option", "-w", "-u", "-t", tab.window_id, "window-size"),
+        )

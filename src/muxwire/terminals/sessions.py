@@ -84,35 +84,31 @@ class Sessions:
         async with self._making:
             while session := await self._find(name):
                 try:
-                    await self._link(window, session)
+                    await self._link(window, f"{session}:")
                 except CommandError:
                     if await self._find(name) == session:
                         raise
                     # Its last tab was closed meanwhile, and the session with it.
                 else:
                     return session
-            session, placeholder = await self._make(name)
-            try:
-                await self._link(window, session)
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await self._client.command("kill-window", "-t", placeholder)
+            session, place = await self._make(name)
+            await self._link(window, place, replace=True)
             return session
 
-    async def _link(self, window: str, session: str) -> None:
-        await self._client.command("link-window", "-d", "-s", window, "-t", f"{session}:")
+    async def _link(self, window: str, place: str, *, replace: bool = False) -> None:
+        await self._client.command("link-window", *(("-k",) if replace else ()), "-d", "-s", window, "-t", place)
 
     async def _make(self, name: str) -> tuple[str, str]:
-        """Make a session and return its id, and that of the window that it cannot do without."""
+        """Make a session; return its id and the place of the window that it cannot do without until it has a tab."""
         # The name is a format to new-session: a doubled # stands for itself.
         (answer,) = await self._client.command(
             "new-session", "-d", "-s", name.replace("#", "##"), "-P",
-            "-F", "#{session_id} #{window_id} #{session_name}", "--", *_PLACEHOLDER,
+            "-F", "#{session_id} #{window_id} #{window_index} #{session_name}", "--", *_PLACEHOLDER,
         )  # fmt: skip
-        session, placeholder, shown = answer.decode("utf-8", "replace").split(" ", 2)
+        session, placeholder, index, shown = answer.decode("utf-8", "replace").split(" ", 3)
         self._given[session] = (shown, name)
         self._placeholders.add(placeholder)
-        return session, placeholder
+        return session, f"{session}:{index}"
 
     async def _find(self, name: str) -> str:
         answer = await self._client.command("list-sessions", "-F", "#{session_id} #{session_name}")

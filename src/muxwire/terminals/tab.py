@@ -50,6 +50,7 @@ class Tab:
         session: str,
         log_path: Path,
         columns: int,
+        sized: bool,
         pane: PaneState,
         runner: Runner,
         server: TmuxServer,
@@ -61,6 +62,7 @@ class Tab:
         self.session = session
         self.log_path = log_path
         self.columns = columns
+        self.sized = sized
         self.pane = pane
         self.runner = runner
         self.generation = server.generation

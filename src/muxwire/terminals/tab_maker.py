@@ -189,6 +189,7 @@ class TabMaker:
             session=request.session,
             log_path=log_path,
             columns=request.size[0] if request.size else COLUMNS,
+            sized=request.size is not None,
             pane=state,
             runner=runner,
             server=server,

@@ -1,0 +1,164 @@
+"""Sessions show tabs to people: links, counts, selectors, sizes; and a person at a terminal changes nothing of ours."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.errors import NoSuchTarget
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 40
+
+
+@contextmanager
+def person(terminals: muxwire.Terminals, session: str, columns: int = 80, rows: int = 24) -> Iterator[None]:
+    """Somebody with a terminal of that size, attached to a session."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (rows, columns))
+    argv = ["tmux", "-u", "-S", str(terminals.folders.socket_path), "attach-session", "-t", f"={session}"]
+    environ = os.environ | {"TERM": "xterm-256color"}
+    environ.pop("TMUX", None)
+    with subprocess.Popen(
+        argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environ, start_new_session=True
+    ) as tmux:
+        os.close(theirs)
+        try:
+            yield
+        finally:
+            tmux.kill()
+            os.close(ours)
+
+
+async def sessions(terminals: muxwire.Terminals) -> dict[str, tuple[int, int]]:
+    listed = await terminals.list_tabs()
+    return {row.name: (row.window_count, row.attached_client_count) for row in listed.sessions}
+
+
+async def test_a_session_shows_its_tabs_and_who_is_attached(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        first = await alone.create_tab(shell="bash", session="work", name="a")
+        await alone.create_tab(shell="bash", session="work", name="b")
+        await alone.create_tab(shell="bash", name="c")
+        assert await sessions(alone) == {"hub": (3, 0), "work": (2, 0)}
+        with person(alone, "work"), person(alone, "hub"):
+            while await sessions(alone) != {"hub": (3, 1), "work": (2, 1)}:
+                await anyio.lowlevel.checkpoint()
+        while await sessions(alone) != {"hub": (3, 0), "work": (2, 0)}:
+            await anyio.lowlevel.checkpoint()
+        listed = await alone.list_tabs()
+        assert [(row.name, row.session) for row in listed.tabs] == [("a", "work"), ("b", "work"), ("c", "hub")]
+        assert [row.active for row in listed.tabs] == [False, False, True]
+        assert (await first.execute("echo linked")).output == "linked\n"
+        await alone.close_tab("work:a")
+        await alone.close_tab("work:b")
+        assert await sessions(alone) == {"hub": (1, 0)}
+        assert [row.closed for row in (await alone.list_tabs()).tabs] == [False, True, True]
+
+
+async def test_selectors(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        build = await alone.create_tab(name="build", session="work", command=["sleep", "1000"])
+        tests = await alone.create_tab(name="v1.2:x", session="work", command=["sleep", "1000"])
+        twins = [await alone.create_tab(name="twin", command=["sleep", "1000"]) for _ in range(2)]
+        sly = await alone.create_tab(name="@1", command=["sleep", "1000"])
+        (index,) = await build.client.command("display-message", "-p", "-t", "work:{end}", "#{window_index}")
+        found = {
+            "build": build,
+            build.pane_id: build,
+            "work:build": build,
+            "hub:1": build,
+            "hub:1.0": build,
+            "work:v1.2:x": tests,
+            "v1.2:x": tests,
+            f"work:{index.decode()}": tests,
+            f"work:{index.decode()}.0": tests,
+            "@1": build,
+            sly.window_id: sly,
+        }
+        for target, tab in found.items():
+            assert await alone.tab(target) is tab, target
+            assert await alone.tab(".") is tab
+        with pytest.raises(NoSuchTarget, match=f"names 2 tabs: {twins[0].window_id}, {twins[1].window_id}") as caught:
+            await alone.tab("twin")
+        assert caught.value.remedy == "use one of these ids"
+        with pytest.raises(NoSuchTarget, match="names 2 tabs"):
+            await alone.tab("hub:twin")
+        with pytest.raises(NoSuchTarget, match="is not a tab of muxwire"):
+            await alone.tab("hub:0")  # the keeper
+        for target in ("hub:1.1", "work:twin", "nobody", "muxwire-keeper", "hub:muxwire-keeper"):
+            with pytest.raises(NoSuchTarget):
+                await alone.tab(target)
+        await twins[1].close(force=True)
+        assert await alone.tab("twin") is twins[0]
+        await twins[0].close(force=True)
+        with pytest.raises(NoSuchTarget, match="there is no active tab"):
+            await alone.tab(".")
+        await build.close(force=True)
+        with pytest.raises(NoSuchTarget, match="tab @1 is closed"):  # not the tab that is called so
+            await alone.tab("@1")
+
+
+async def test_a_tab_has_the_size_that_it_was_given(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        given = await alone.create_tab(shell="bash", size=(93, 27), session="work")
+        usual = await alone.create_tab(shell="bash", session="work")
+        assert (await given.execute("stty size; echo $COLUMNS")).output == "27 93\n93\n"
+        assert (await usual.execute("stty size")).output == "50 200\n"
+        with person(alone, "work", 80, 24):
+            await usual.client.command("select-window", "-t", usual.window_id)
+            while usual.columns != 80:
+                await anyio.lowlevel.checkpoint()
+            assert (await given.execute("stty size")).output == "27 93\n"
+            while (await usual.execute("stty size")).output != "23 80\n":  # tmux tells the program a little later
+                pass
+            assert (await usual.execute("echo " + "x" * 300)).output == "x" * 300 + "\n"
+        while usual.columns != 200:
+            await anyio.lowlevel.checkpoint()
+        while (await usual.execute("stty size")).output != "50 200\n":
+            pass
+
+
+async def test_the_history_limit_holds_for_new_tabs(alone: muxwire.Terminals) -> None:
+    async def history(tab: muxwire.Tab) -> bytes:
+        await tab.execute("seq 3000")
+        (size,) = await tab.client.command(
+            "display-message", "-p", "-t", tab.pane_id, "#{history_size} #{history_limit}"
+        )
+        return size
+
+    with anyio.fail_after(DEADLINE):
+        await alone.set_history_limit(20)  # before there is a server
+        assert (await history(first := await alone.create_tab(shell="bash"))).endswith(b" 20")
+        assert int((await history(first)).split()[0]) <= 20
+        await alone.set_history_limit(2000)
+        size, limit = map(int, (await history(await alone.create_tab(shell="bash"))).split())
+        assert limit == 2000
+        assert 1000 < size <= 2000
+        assert (await history(first)).endswith(b" 20")
+        with pytest.raises(muxwire.InvalidArgument):
+            await alone.set_history_limit(1_000_001)
+
+
+async def test_the_first_tab_is_what_a_person_sees_and_a_later_one_takes_nothing_away(alone: muxwire.Terminals) -> None:
+    async def current() -> str:
+        server = await alone.server()
+        (window,) = await server.client.command("display-message", "-p", "-t", "hub:", "#{window_id}")
+        return window.decode()
+
+    with anyio.fail_after(DEADLINE):
+        first = await alone.create_tab(shell="bash")
+        assert await current() == first.window_id
+        second = await alone.create_tab(shell="bash")
+        assert await current() == first.window_id
+        await first.client.command("select-window", "-t", second.window_id)
+        assert await alone.tab(".") is second
