@@ -113,6 +113,14 @@ async def test_the_end_of_the_stream_gives_the_transports_reason() -> None:
         assert heard == [events.ConnectionLost()]
 
 
+async def test_closing_works_where_a_process_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "pidfd_open", raising=False)
+    with anyio.fail_after(20):
+        async with open_private_tmux() as tmux:
+            pid = await server_pid(tmux.client)
+    assert not process_table().keys() & {pid, tmux.process.pid}
+
+
 async def test_a_hung_server_does_not_hold_up_closing() -> None:
     with anyio.fail_after(20):
         async with open_private_tmux() as tmux:
