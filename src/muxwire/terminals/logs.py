@@ -99,12 +99,13 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
     with anyio.move_on_after(wait):
         while wait > 0 and piece.next_offset == from_byte and not source.closed:
             assert source.tab is not None
-            await source.tab.pane.stream.changed()
+            if source.end == piece.end:  # else more came while this piece was read
+                await source.tab.pane.stream.changed()
             piece = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
     return LogChunk(
         chunk=piece.data.decode("utf-8", "replace"),
         next_byte=piece.next_offset,
-        eof=piece.next_offset >= piece.end,
+        eof=piece.eof,
         closed=source.closed,
         dropped=piece.dropped,
     )
