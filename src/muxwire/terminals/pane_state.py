@@ -196,6 +196,9 @@ class PaneState:
             return "incomplete" if self._continues() else "prompt"
         waiting = self.waits_for_input()
         running = self.running
+        if not self.hooked and self.shell is not None and running is None:
+            # A shell whose first prompt is not here yet; or one that has no hooks, as a command has proved.
+            return "starting" if self.current is None else ("prompt" if waiting else "running")
         if running is not None and not running.started and waiting == "editor":
             return "incomplete"
         if waiting in ("line", "password", "raw"):
@@ -204,8 +207,6 @@ class PaneState:
             return "running"
         if self.accepted_time is not None or self.at_prompt:
             return "busy"
-        if not self.hooked and self.shell is not None:
-            return "starting"
         return "incomplete" if waiting == "editor" else "running"
 
     def state_after(self, execution: Execution) -> State:

@@ -56,6 +56,10 @@ _KINDS: dict[str, _Kind] = {
 }
 
 
+# What runs a shell script where the name of the tab's kind of shell is not, or not only, a program's.
+_SHELL_PROGRAMS = {"ash": ("ash", "busybox sh"), "ksh": ("ksh", "ksh93")}
+
+
 def script_name(language: str, script_id: str) -> str:
     """The name of a script's file; InvalidArgument for a language that is not known."""
     kind = _KINDS.get(language)
@@ -72,7 +76,12 @@ def script_command(language: Language, path: Path, args: Sequence[str], *, shell
     if any("\0" in argument for argument in args):
         raise InvalidArgument("an argument of the script contains a NUL byte", remedy="leave it out")
     words = [str(path), *args]
-    interpreter = [shell] if language == "shell" and shell else ["sh", "-c", _KINDS[language].launcher, "sh"]
+    launcher = _KINDS[language].launcher
+    if language == "shell" and shell:
+        programs = _SHELL_PROGRAMS.get(shell, (shell,))
+        launcher = " ".join(f'command -v {name.split()[0]} >/dev/null 2>&1 && exec {name} "$@";' for name in programs)
+        launcher += _NONE.format(language=shell, names=" or ".join(programs))
+    interpreter = ["sh", "-c", launcher, "sh"]
     shown = [shell or "sh" if language == "shell" else language, path.name, *args]
     return _quoted([*interpreter, *words]), _quoted(shown)
 

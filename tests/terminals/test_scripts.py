@@ -1,0 +1,129 @@
+"""Scripts run in the tab's own shell: its environment, its interpreters, its status."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+DEADLINE = 30.0
+
+
+@pytest.fixture(scope="module", params=SHELLS)
+async def tab(request: pytest.FixtureRequest, terminals: Terminals) -> AsyncIterator[Tab]:
+    made = await terminals.create_tab(shell=shutil.which(request.param), cwd="/")
+    yield made
+    await made.close(force=True)
+
+
+async def test_python_gets_code_and_arguments_as_they_are(tab: Tab) -> None:
+    code = "import sys\nfor a in sys.argv[1:]: print(repr(a))\nprint('ü', \"it's\")\nsys.exit(3)\n"
+    args = ["a b", "it's", "\\", "$x", "*", "", "ü\n", "-c"]
+    with anyio.fail_after(DEADLINE):
+        result = await tab.execute_script("python", code, args=args)
+    assert result.output == "".join(f"{a!r}\n" for a in args) + "ü it's\n", result
+    assert (result.exit_code, result.state) == (3, "prompt")
+    assert not Path(result.script_path).exists()
+
+
+async def test_a_shell_script_runs_in_the_tab_s_kind_of_shell(tab: Tab) -> None:
+    fish = tab.pane.shell is not None and tab.pane.shell.name == "fish"
+    code = "for i in 1 2; echo $i; end; echo $argv" if fish else 'for i in 1 2; do echo $i; done; echo "$@"'
+    with anyio.fail_after(DEADLINE):
+        result = await tab.execute_script("shell", code, args=["x y"])
+    assert (result.output, result.exit_code) == ("1\n2\nx y\n", 0), result
+
+
+async def test_the_active_virtual_environment_s_python_runs_scripts(terminals: Terminals, folder: Path) -> None:
+    (folder / "venv").mkdir()
+    python = folder / "venv" / "python3"
+    python.write_text(f'#!/bin/sh\necho "venv python"\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    made = await terminals.create_tab(shell=shutil.which("bash"))
+    with anyio.fail_after(DEADLINE):
+        await made.execute(f"export PATH={folder}/venv:$PATH")
+        result = await made.execute_script("python", "print('code')")
+        assert result.output == "venv python\ncode\n"
+    await made.close(force=True)
+
+
+async def test_a_script_s_file_is_private_and_stays_while_it_runs(terminals: Terminals) -> None:
+    made = await terminals.create_tab(shell=shutil.which("bash"))
+    with anyio.fail_after(DEADLINE):
+        code = "import sys; print(input()); print(open(sys.argv[0]).read())"
+        started = await made.execute_script("python", code, wait=False)
+        path = Path(started.script_path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        waiting = await terminals.command_result(started.command_id, wait=10)
+        assert waiting.state == "interactive"
+        assert path.exists()
+        await made.runner.keyboard.type(b"go\r")
+        done = await terminals.command_result(started.command_id, wait=10)
+        assert done.output == f"go\ngo\n{code}\n"
+        assert done.exit_code == 0
+        assert not path.exists()
+    await made.close(force=True)
+
+
+async def test_env_and_cwd_and_time_out_as_for_a_command(terminals: Terminals) -> None:
+    made = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        code = "import os, time; print(os.getcwd(), os.environ['MINE'], flush=True); time.sleep(60)"
+        cut = await made.execute_script("python", code, env={"MINE": "x"}, cwd="/tmp", timeout=2.0)
+        assert cut.timed_out
+        assert cut.output.startswith("/tmp x\n")
+        assert (await made.execute('pwd; echo "$MINE"')).output == "/\n\n"
+    await made.close(force=True)
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("javascript", "import fs from 'node:fs'; console.log(process.argv[2], String(await Promise.resolve(6 * 7)))"),
+        ("typescript", "const n: number = 6 * 7; console.log(process.argv[2] as string, String(n))"),
+    ],
+)
+async def test_node_runs_modules(terminals: Terminals, language: str, code: str) -> None:
+    made = await terminals.create_tab(shell=shutil.which("bash"))
+    with anyio.fail_after(DEADLINE):
+        result = await made.execute_script(language, code, args=["a b"])  # type: ignore[arg-type]
+    if result.exit_code == 127:
+        assert "node" in result.output  # it says what to install
+    else:
+        assert (result.output, result.exit_code) == ("a b 42\n", 0)
+    await made.close(force=True)
+
+
+async def test_a_missing_interpreter_is_named(terminals: Terminals, folder: Path) -> None:
+    (folder / "bare").mkdir()
+    (folder / "bare" / "sh").symlink_to(shutil.which("sh") or "/bin/sh")
+    made = await terminals.create_tab(shell=shutil.which("bash"))
+    with anyio.fail_after(DEADLINE):
+        await made.execute(f"PATH={folder}/bare")
+        result = await made.execute_script("typescript", "1")
+        assert result.exit_code == 127
+        for name in ("tsx", "deno", "bun", "node"):
+            assert name in result.output
+    await made.close(force=True)
+
+
+async def test_an_unknown_language_is_refused(terminals: Terminals) -> None:
+    made = await terminals.create_tab(shell=shutil.which("bash"))
+    with pytest.raises(InvalidArgument):
+        await made.execute_script("cobol", "1")  # type: ignore[arg-type]
+    await made.close(force=True)
