@@ -51,7 +51,6 @@ DEADLINE = 20.0
 _KSH_TRACE = "ksh traces the wrapper too"
 _QUERIES = "the log holds a terminal query; tmux answers it into the tty, which echoes the answer"
 MISSES = {
-    ("zsh", "ctrl-z"): "inside a sourced file %1 is the file itself, and `kill -9 %1` kills the shell",
     ("ksh", "set-x"): _KSH_TRACE,
     ("ksh", "set-x-same-command"): _KSH_TRACE,
     ("ksh", "alias-then-use-multiline"): "ksh parses an eval as a whole",
