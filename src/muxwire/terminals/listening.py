@@ -67,7 +67,7 @@ def find_listener(pane: PaneState, waited: float) -> Listener | None:
     """The listener of a pane that is not at a prompt of ours; None if nobody is known to listen."""
     kind = pane.waits_for_input()
     front = foreground(pane.leader_pid) if kind else None
-    if front is None:
+    if front is None or (pane.running is not None and not quiet(pane, DRAWN)):
         return None
     own = pane.shell if front.pgrp == pane.shell_pid else None
     shell = own or shell_for(front.program)

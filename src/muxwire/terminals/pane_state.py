@@ -237,8 +237,9 @@ class PaneState:
 
         Measured: ICANON and ECHO of the tty, who is in the foreground, where it sleeps.
         """
-        modes, front = tty_modes(self.tty), foreground(self.leader_pid)
-        if modes is None or front is None:
+        front, modes = foreground(self.leader_pid), tty_modes(self.tty)
+        # Modes of one moment with the foreground of the next would make a nested shell of a child about to exec.
+        if modes is None or front is None or foreground_pgrp(self.leader_pid) != front.pgrp:
             return ""
         if front.pgrp == self.shell_pid and not modes.icanon:
             return "editor"

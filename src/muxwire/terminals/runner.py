@@ -18,7 +18,7 @@ import anyio
 from muxwire.errors import InvalidArgument
 from muxwire.terminals.execution import Execution
 from muxwire.terminals.folders import write_private
-from muxwire.terminals.foreground import foreground_pgrp, restore_line_modes
+from muxwire.terminals.foreground import foreground_pgrp, restore_line_modes, tty_modes
 from muxwire.terminals.interrupt import CTRL_C, Interrupter
 from muxwire.terminals.listening import (
     DRAWN_REMOTE,
@@ -53,6 +53,8 @@ LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
 LOOK_EVERY = 5.0
 # Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
 RETYPE_AFTER = 0.4
+# A line editor takes the tty within a fraction of a ms after the prompt mark; an empty PS1 draws nothing to wake us.
+EDITOR_GRACE = 0.02
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
 BUSY_GRACE = 0.3
 
@@ -172,8 +174,11 @@ class Runner:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self.pane
         begun = anyio.current_time()
-        while not pane.listens:
+        # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
+        while not pane.listens or (pane.running is not None and not pane.running.started):
             waited = anyio.current_time() - begun
+            if pane.running is not None and not pane.running.started:
+                await self._unstick(pane.running)
             found = None if pane.dead else find_listener(pane, waited)
             if found is not None:
                 if found.level == 3:
@@ -184,11 +189,21 @@ class Runner:
             with anyio.move_on_after(min(QUIET, deadline - begun - waited)):
                 await pane.stream.changed()
         assert pane.shell is not None
+        await self._editor_up()
         early = pane.shell.settle_after_prompt - (time.monotonic() - pane.prompt_time)
         if early > 0:
             # busybox asks the terminal for its cursor at every prompt, and may eat what comes before the answer.
             await anyio.sleep(early)
         return Listener(pane.shell, 1)
+
+    async def _editor_up(self) -> None:
+        """Wait until the line editor has the tty: before that the kernel would echo our key onto the screen."""
+        pane = self.pane
+        if pane.shell is None or not pane.shell.private_key:
+            return
+        with anyio.move_on_after(EDITOR_GRACE):
+            while (modes := tty_modes(pane.tty)) is not None and modes.icanon:
+                await pane.stream.changed()  # the prompt is drawn next
 
     def _in_vain(self, waited: float) -> bool:
         """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
