@@ -246,6 +246,16 @@ def test_zsh_fails_in_the_words_of_its_prompt(start: Opener) -> None:
     assert broken.output == b'zsh: unmatched "\n'
 
 
+@pytest.mark.parametrize("option", [b"emulate sh", b"emulate ksh", b"setopt ignore_braces", b"setopt noclobber; IFS=/"])
+def test_zsh_may_be_told_to_be_another_shell(start: Opener, option: bytes) -> None:
+    session = start("zsh")
+
+    session.execute(option)
+
+    assert session.execute(b"echo hi").output == b"hi\n"
+    assert session.execute(b"echo hi; false").exit_code == 1
+
+
 @pytest.mark.parametrize("command", [b"return 5", b"(exit 5); return", b"{ return 5 } always { : }"])
 def test_zsh_returns_with_an_end_mark(start: Opener, command: bytes) -> None:
     session = start("zsh")

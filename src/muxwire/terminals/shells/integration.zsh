@@ -48,7 +48,7 @@ __muxwire_h() {
 __muxwire_k() {
   [[ $CONTEXT == start ]] || { zle push-input; return }
   [[ -n $BUFFER ]] && zle .push-input
-  BUFFER=' { \. "$__muxwire"; \eval "$(<$__muxwire_f)" } always { { __muxwire_e } 2>/dev/null }'
+  BUFFER=' { \. "$__muxwire"; \eval "$(<"$__muxwire_f")"; } always { { __muxwire_e; } 2>/dev/null; }'
   zle .accept-line
 }
 

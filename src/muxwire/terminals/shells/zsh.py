@@ -28,11 +28,11 @@ class Zsh(Shell):
 
     An `eval` at the prompt fails in the words of the prompt (`zsh: command not found: x`); in a sourced file every
     error would begin with the file's path. `always` prints E after C-c and `return` too. Where our integration does
-    not reach, a sourced file it is.
+    not reach, a sourced file it is. The semicolons are for `emulate sh`.
     """
 
     name = "zsh"
-    typed_line = b' { \\. "$__muxwire"; \\eval "$(<$__muxwire_f)" } always { { __muxwire_e } 2>/dev/null }'
+    typed_line = b' { \\. "$__muxwire"; \\eval "$(<"$__muxwire_f")"; } always { { __muxwire_e; } 2>/dev/null; }'
     private_key = PRIVATE_KEY
     has_accept_mark = True
 
