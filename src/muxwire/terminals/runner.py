@@ -58,6 +58,9 @@ EDITOR_GRACE = 0.02
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
 BUSY_GRACE = 0.3
 
+# DSR 6, "where is the cursor?" (ECMA-48).
+_CURSOR_QUERY = b"\x1b[6n"
+
 
 @final
 class Runner:
@@ -190,10 +193,8 @@ class Runner:
                 await pane.stream.changed()
         assert pane.shell is not None
         await self._editor_up()
-        early = pane.shell.settle_after_prompt - (time.monotonic() - pane.prompt_time)
-        if early > 0:
-            # busybox asks the terminal for its cursor at every prompt, and may eat what comes before the answer.
-            await anyio.sleep(early)
+        if pane.shell.settle_after_prompt:
+            await self._cursor_asked(pane.shell.settle_after_prompt)
         return Listener(pane.shell, 1)
 
     async def _editor_up(self) -> None:
@@ -204,6 +205,16 @@ class Runner:
         with anyio.move_on_after(EDITOR_GRACE):
             while (modes := tty_modes(pane.tty)) is not None and modes.icanon:
                 await pane.stream.changed()  # the prompt is drawn next
+
+    async def _cursor_asked(self, at_most: float) -> None:
+        """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
+
+        tmux's answer goes down the same queue as our keys, so it stands before them.
+        """
+        pane = self.pane
+        with anyio.move_on_after(at_most - (time.monotonic() - pane.prompt_time)):
+            while pane.stream.ring.find(_CURSOR_QUERY, pane.prompt_end) < 0:
+                await pane.stream.changed()
 
     def _in_vain(self, waited: float) -> bool:
         """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
