@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import anyio
+
 from muxwire.protocol.events import (
     ClientDetached,
     LayoutChange,
@@ -14,6 +16,7 @@ from muxwire.protocol.events import (
     UnlinkedWindowRenamed,
     WindowRenamed,
 )
+from muxwire.terminals.redraw import PromptColumns
 from muxwire.terminals.tmux_server import COLUMNS, ROWS
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from muxwire.terminals.tab import Tab
     from muxwire.terminals.tab_book import TabBook
 
+# tmux tells a program its new size within 0.25 s, and only one size of several that follow each other.
+RESIZE_SECONDS = 0.5
 # A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
 _PANE = re.compile(rb"([0-9]+)x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
 
@@ -40,7 +45,7 @@ def follow(event: Event, book: TabBook) -> None:
                 if tab.session_id == session:
                     tab.session = name.decode("utf-8", "replace")
         case LayoutChange(window, layout) if window in book.open:
-            _resize(book.open[window], layout)
+            _resize(book.open[window], layout, book)
         case ClientDetached():
             for tab in book.open.values():
                 if tab.columns != COLUMNS and not tab.sized:
@@ -49,14 +54,23 @@ def follow(event: Event, book: TabBook) -> None:
             pass
 
 
-def _resize(tab: Tab, layout: bytes) -> None:
+def _resize(tab: Tab, layout: bytes, book: TabBook) -> None:
     widths = {b"%" + number: int(width) for width, number in _PANE.findall(layout)}
     pane = tab.pane_id.encode()
     if pane in widths:
-        tab.columns = widths[pane]
+        if widths[pane] != tab.columns:
+            tab.columns = widths[pane]
+            book.spawn(lambda: _forget_prompts(tab))
     elif widths:
         # A person split the window and closed our half: tmux says it in no other way.
         tab.lost("its pane was closed")
+
+
+async def _forget_prompts(tab: Tab) -> None:
+    """A prompt that wraps ends elsewhere now. What is learned before the program knows its new size is wrong too."""
+    for wait in (0.0, RESIZE_SECONDS):
+        await anyio.sleep(wait)
+        tab.pane.prompts = PromptColumns()
 
 
 def _restore_size(tab: Tab) -> None:

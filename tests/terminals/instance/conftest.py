@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,12 @@ Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
 @pytest.fixture
 def open_alone(folder: Path, environ: dict[str, str]) -> Open:
     """Open an instance with the clean home; `state_dir` and `environ` may be given."""
-    return lambda **given: muxwire.open_terminals(**{"state_dir": folder / "state", "environ": environ} | given)
+
+    def open_one(**given: Any) -> AbstractAsyncContextManager[muxwire.Terminals]:
+        usual: dict[str, Any] = {"state_dir": folder / "state", "environ": environ}
+        return muxwire.open_terminals(**usual | given)
+
+    return open_one
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ async def main(state):
 
 anyio.run(main, sys.argv[1])
 """
+CALLS = "trace=fork,vfork,clone,clone3,execve,access,faccessat,faccessat2"
 # A thread is a clone too, and no fork.
 FORK = re.compile(r"(?:fork|vfork|clone3?|execve)\((?!.*CLONE_THREAD)")
 
@@ -46,7 +47,7 @@ async def test_fifty_commands_fork_nothing(folder: Path, environ: dict[str, str]
     assert shutil.which("strace"), "install strace"
     trace = tmp_path / "trace"
     argv = [
-        *("strace", "-f", "-qq", "-o", str(trace), "-e", "trace=fork,vfork,clone,clone3,execve,access,faccessat,faccessat2"),
+        *("strace", "-f", "-qq", "-o", str(trace), "-e", CALLS),
         *(sys.executable, "-c", DRIVER, str(folder / "state")),
     ]  # fmt: skip
     done = await anyio.run_process(argv, env=environ, stderr=subprocess.STDOUT, check=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -127,7 +128,7 @@ async def test_words_of_a_command_arrive_as_given(alone: muxwire.Terminals, tmp_
 
 async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Terminals, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    refused: list[dict[str, object]] = [
+    refused: list[dict[str, Any]] = [
         {"name": "a\0b"},
         {"cwd": tmp_path / "missing"},
         {"cwd": tmp_path / "file"},
@@ -147,14 +148,14 @@ async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Termi
     ]
     for given in refused:
         with pytest.raises(InvalidArgument) as caught:
-            await alone.create_tab(**given)  # type: ignore[arg-type]
+            await alone.create_tab(**given)
         assert caught.value.remedy, given
     assert (await alone.list_tabs()).tabs == ()
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(shell="bash")
         for command, options in (("", {}), ("a\0b", {}), ("true", {"cwd": "missing"}), ("true", {"env": {"1": "x"}})):
             with pytest.raises(InvalidArgument) as caught:
-                await tab.execute(command, **options)  # type: ignore[arg-type]
+                await tab.execute(command, **options)
             assert caught.value.remedy, command
         for target in (
             "@99",
@@ -175,7 +176,7 @@ async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Termi
                 with pytest.raises(NoSuchTarget) as missing:
                     await call(target)
                 assert missing.value.remedy, target
-        for call in (
+        for bad_call in (
             alone.read_logs(tab.window_id, lines=0),
             alone.stream_logs(tab.window_id, from_byte=-1),
             alone.stream_logs(tab.window_id, from_byte=1 << 40),
@@ -184,7 +185,7 @@ async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Termi
             alone.command_result("0" * 16),
         ):
             with pytest.raises(MuxwireError) as bad:
-                await call
+                await bad_call
             assert bad.value.remedy
         assert (await tab.execute("echo fine")).output == "fine\n"
 

@@ -93,9 +93,10 @@ async def test_selectors(alone: muxwire.Terminals) -> None:
         assert caught.value.remedy == "use one of these ids"
         with pytest.raises(NoSuchTarget, match="names 2 tabs"):
             await alone.tab("hub:twin")
+        await build.client.command("new-window", "-d", "-t", "hub:42", "sleep 1000")  # as a person would
         with pytest.raises(NoSuchTarget, match="is not a tab of muxwire"):
-            await alone.tab("hub:0")  # the keeper
-        for target in ("hub:1.1", "work:twin", "nobody", "muxwire-keeper", "hub:muxwire-keeper"):
+            await alone.tab("hub:42")
+        for target in ("hub:0", "hub:1.1", "work:twin", "nobody", "muxwire-keeper", "hub:muxwire-keeper"):
             with pytest.raises(NoSuchTarget):
                 await alone.tab(target)
         await twins[1].close(force=True)
