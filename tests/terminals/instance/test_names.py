@@ -151,6 +151,9 @@ async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Termi
             await alone.create_tab(**given)
         assert caught.value.remedy, given
     assert (await alone.list_tabs()).tabs == ()
+
+
+async def test_what_names_nothing_is_refused_with_a_remedy(alone: muxwire.Terminals) -> None:
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(shell="bash")
         for command, options in (("", {}), ("a\0b", {}), ("true", {"cwd": "missing"}), ("true", {"env": {"1": "x"}})):
