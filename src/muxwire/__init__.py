@@ -45,6 +45,9 @@ from muxwire.errors import (
     TmuxUnavailable as TmuxUnavailable,
 )
 from muxwire.terminals.results import (
+    Cursor as Cursor,
+)
+from muxwire.terminals.results import (
     ExecutionResult as ExecutionResult,
 )
 from muxwire.terminals.results import (
@@ -64,6 +67,9 @@ from muxwire.terminals.results import (
 )
 from muxwire.terminals.results import (
     SessionInfo as SessionInfo,
+)
+from muxwire.terminals.results import (
+    Snapshot as Snapshot,
 )
 from muxwire.terminals.results import (
     State as State,
@@ -86,6 +92,7 @@ __version__ = "0.1.0.dev0"
 __all__ = (
     "CommandError",
     "ConnectionClosed",
+    "Cursor",
     "ExecutionResult",
     "ForbiddenCommand",
     "InstanceUnavailable",
@@ -101,6 +108,7 @@ __all__ = (
     "ProtocolError",
     "RemoteProtocolError",
     "SessionInfo",
+    "Snapshot",
     "State",
     "Tab",
     "TabInfo",

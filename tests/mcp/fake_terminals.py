@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 
 from muxwire.errors import InstanceUnavailable, NoSuchTarget, TabUnavailable
+from muxwire.pane.cells import Run, Style
 from muxwire.terminals.results import (
+    Cursor,
     ExecutionResult,
     KeysSent,
     LogChunk,
@@ -20,6 +22,7 @@ from muxwire.terminals.results import (
     ProcessStart,
     ProcessStop,
     SessionInfo,
+    Snapshot,
     TabInfo,
     TabList,
     WaitOutcome,
@@ -99,6 +102,12 @@ class FakeTab:
     async def stop_process(self, name: str, *, grace: float) -> ProcessStop:
         self.asked.append({"signal": name, "grace": grace})
         return ProcessStop(success=True, signal_sent=name, exit_code=130, state="prompt")
+
+    async def snapshot(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
+        self.asked.append({"scrollback": scrollback, "cells": cells, "unwrap": unwrap})
+        above = None if scrollback is None else ("above",)
+        styles = (Run(0, 0, 1, Style(fg="red", bold=True)),) if cells else None
+        return Snapshot("%1", 80, 24, Cursor(1, 0, True), ("$",), "t", False, (), above, styles, 7)
 
     async def send_keys(self, keys: Sequence[str], *, paste: bool) -> KeysSent:
         self.asked.append({"keys": keys, "paste": paste})

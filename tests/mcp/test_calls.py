@@ -79,6 +79,7 @@ async def test_every_tool_returns_the_same_object_as_text_and_as_structure(sessi
         "read_logs_from_tab": {"window_id": "@1"},
         "stream_logs_from_tab": {"window_id": "@1"},
         "set_history_limit": {"limit": 5},
+        "snapshot": {"window_id": "@1", "cells": True, "scrollback": 0},
         "send_keys": {"window_id": "@1", "keys": ["C-c"]},
         "wait_for": {"window_ids": ["@1"], "idle_ms": 5},
     }
@@ -355,7 +356,7 @@ async def test_read_only_and_toolsets() -> None:
     assert names() == {tool.name for tool in TOOLS}
     assert names(toolsets=["scripts"]) == {"execute_script"}
     assert "execute_script" not in names(toolsets=["core"])
-    reading = {"list_tabs", "command_result", "read_logs_from_tab", "stream_logs_from_tab", "wait_for"}
+    reading = {"list_tabs", "command_result", "read_logs_from_tab", "stream_logs_from_tab", "snapshot", "wait_for"}
     assert names(read_only=True) == reading
     assert names(toolsets=[]) == set()
     with pytest.raises(InvalidArgument, match="no toolset 'cor'") as caught:

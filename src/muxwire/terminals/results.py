@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import TYPE_CHECKING, Literal, final
+
+if TYPE_CHECKING:
+    from muxwire.pane.cells import Run
 
 State = Literal["starting", "prompt", "running", "incomplete", "interactive", "busy", "dead"]
 
@@ -88,6 +91,40 @@ class WaitOutcome:
     matched_at_entry: bool
     next_byte: int
     tail: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where the next character goes, counted from 0."""
+
+    x: int
+    y: int
+    visible: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`snapshot`: what the pane shows; blank rows at the end of `lines` are left out.
+
+    `soft_wrap`: the rows whose text goes on in the next one. `scrollback`: the rows above, None if not asked for.
+    `cells`: runs of columns that do not look like the default, None if not asked for. `next_byte`: the offset of the
+    output that the picture was taken at.
+    """
+
+    pane: str
+    cols: int
+    rows: int
+    cursor: Cursor
+    lines: tuple[str, ...]
+    title: str
+    alternate_screen: bool
+    soft_wrap: tuple[int, ...]
+    scrollback: tuple[str, ...] | None
+    cells: tuple[Run, ...] | None
+    next_byte: int
+    schema_version: int = 1
 
 
 @final

@@ -16,8 +16,9 @@ from muxwire.terminals.environment import checked_environment, checked_folder
 from muxwire.terminals.execution import Execution, result_of
 from muxwire.terminals.folders import write_private
 from muxwire.terminals.keys import KeySender
-from muxwire.terminals.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, State
+from muxwire.terminals.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
 from muxwire.terminals.scripts import script_command, script_name
+from muxwire.terminals.snapshots import ScreenView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +74,7 @@ class Tab:
         self._book = book
         self._ending = anyio.Lock()
         self._keys = KeySender(pane, runner.keyboard, server.client, pane_id)
+        self._view = ScreenView(pane, server.client, pane_id)
 
     @property
     def address(self) -> str:
@@ -251,6 +253,13 @@ class Tab:
         With `paste`, texts go as pasted blocks. InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """
         return await self._keys.send(keys, paste=paste)
+
+    async def snapshot(self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False) -> Snapshot:
+        """What the pane shows now. `scrollback`: also the rows above it, the last N, or all for 0.
+
+        `cells` adds styles; `unwrap` joins rows that the terminal wrapped. InvalidArgument, TabUnavailable (dead).
+        """
+        return await self._view.snapshot(scrollback, cells=cells, unwrap=unwrap)
 
     async def close(self, *, force: bool = False) -> None:
         """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from muxwire.mcp.tools.commands import command_result, execute_command, execute_script
 from muxwire.mcp.tools.logs import read_logs_from_tab, set_history_limit, stream_logs_from_tab
 from muxwire.mcp.tools.processes import start_process, stop_process
-from muxwire.mcp.tools.screen import send_keys, wait_for
+from muxwire.mcp.tools.screen import send_keys, snapshot, wait_for
 from muxwire.mcp.tools.tabs import close_tab, create_tab, list_tabs
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ TOOLS: tuple[AnyTool, ...] = (
     read_logs_from_tab,
     stream_logs_from_tab,
     set_history_limit,
+    snapshot,
     send_keys,
     wait_for,
 )

@@ -1,4 +1,4 @@
-"""Tools for eyes and hands: typing into programs, waiting for them."""
+"""Tools for eyes and hands: seeing a screen, typing into programs, waiting for them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,33 @@ from pydantic import Field
 
 from muxwire.mcp.arguments import Arguments, InTab, Milliseconds, Target, seconds
 from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import BOOLEAN, INTEGER, STRING, object_of
+from muxwire.mcp.schemas import BOOLEAN, INTEGER, STRING, array_of, object_of
 
 # What a build's step or a server's start takes; a longer wait is better said in so many words.
 DEFAULT_WAIT_MS = 30_000
+
+SNAPSHOT = {
+    "schema_version": INTEGER,
+    "pane": STRING,
+    "cols": INTEGER,
+    "rows": INTEGER,
+    "cursor": object_of({"x": INTEGER, "y": INTEGER, "visible": BOOLEAN}),
+    "lines": array_of(STRING),
+    "title": STRING,
+    "alternate_screen": BOOLEAN,
+    "soft_wrap": array_of(INTEGER),
+    "scrollback": array_of(STRING),
+    "cells": {"type": "array"},
+    "next_byte": INTEGER,
+}
+
+
+class TakeSnapshot(InTab):
+    """What `snapshot` takes."""
+
+    scrollback: Annotated[int, Field(ge=-1)] = Field(default=-1, description="also N rows above; 0: all")
+    cells: bool = Field(default=False, description="runs of styled columns too")
+    unwrap: bool = Field(default=False, description="join wrapped rows")
 
 
 class SendKeys(InTab):
@@ -34,6 +57,28 @@ class WaitFor(Arguments):
     bell: bool = False
     from_byte: Annotated[int, Field(ge=-1)] = Field(default=-1, description="look at output from there on")
     timeout_ms: Milliseconds = DEFAULT_WAIT_MS
+
+
+@tool(
+    TakeSnapshot,
+    returns=object_of(SNAPSHOT),
+    hints=Hints(read_only=True, idempotent=True),
+    toolset="screen",
+    large_result=True,
+)
+async def snapshot(call: Call, given: TakeSnapshot) -> Result:
+    """See what a tab's screen shows now, as full-screen programs draw it. For plain output read the log."""
+    tab = await call.terminals.tab(given.window_id)
+    taken = await tab.snapshot(
+        given.scrollback if given.scrollback >= 0 else None, cells=given.cells, unwrap=given.unwrap
+    )
+    told = {name: getattr(taken, name) for name in SNAPSHOT if name not in ("cursor", "cells", "scrollback")}
+    told["cursor"] = asdict(taken.cursor)
+    if taken.scrollback is not None:
+        told["scrollback"] = taken.scrollback
+    if taken.cells is not None:
+        told["cells"] = [{"y": run.y, "x": run.x, "length": run.length, **run.style.told()} for run in taken.cells]
+    return told
 
 
 @tool(

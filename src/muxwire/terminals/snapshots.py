@@ -1,0 +1,176 @@
+"""What a pane shows now: kept up to date from its own bytes when somebody looks, and taken from tmux when in doubt.
+
+Every look asks tmux for the size, the cursor and the title: one round trip. A few new bytes are played into our own
+screen, and if its cursor is then where tmux's is, that is the picture. Otherwise, and after more than a few bytes, tmux
+is asked for the whole screen. It holds exactly what we have received if nothing arrived during that question; if
+something did, the picture was true at its moment, and the next look asks again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
+from muxwire.pane.cells import runs, text_of
+from muxwire.pane.screen import Loaded, Screen
+from muxwire.terminals.results import Cursor, Snapshot
+
+if TYPE_CHECKING:
+    from muxwire.client.client import ControlClient
+    from muxwire.terminals.pane_state import PaneState
+
+# New output that is played into our screen: at 1 MB/s or more, no other task waits for longer than a few ms.
+# More is asked of tmux, which takes a ms or two whatever came.
+FEED_MAX = 4 << 10
+# How often the whole screen is asked for until nothing arrives meanwhile: a pane that floods never holds still.
+TRIES = 3
+# How far back the style of the next character is looked for.
+PEN_BYTES = 16 << 10
+
+_FORMAT = (
+    "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag} #{wrap_flag} #{insert_flag} "
+    "#{origin_flag} #{scroll_region_upper} #{scroll_region_lower} #{history_size} #{pane_title}"
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What tmux says of the pane."""
+
+    state: Loaded
+    history: int
+    title: str
+
+    @classmethod
+    def parsed(cls, lines: tuple[bytes, ...]) -> _Said:
+        fields = b" ".join(lines).decode("utf-8", "replace").split(" ", 12)
+        columns, count, x, y, alternate, visible, wraps, inserts, origin, top, bottom, history = map(int, fields[:12])
+        state = Loaded(
+            columns, count, x, y, bool(alternate), bool(visible), bool(wraps), bool(inserts), bool(origin), top, bottom
+        )
+        return cls(state, history, fields[12])
+
+
+@final
+class ScreenView:
+    """The screen of one pane, for whoever looks."""
+
+    def __init__(self, pane: PaneState, client: ControlClient, pane_id: str) -> None:
+        self._pane = pane
+        self._client = client
+        self._pane_id = pane_id
+        self._screen = Screen(1, 1)
+        self._offset: int | None = None  # what the screen holds all output up to; None: it is not to be built upon
+        self._turn = anyio.Lock()
+
+    async def snapshot(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
+        """Look at the pane; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
+        if scrollback is not None and scrollback < 0:
+            raise InvalidArgument(f"scrollback is {scrollback}", remedy="give a number of rows, or 0 for all")
+        if self._pane.dead:
+            raise self._gone()
+        async with self._turn:
+            try:
+                said = await self._look()
+                above = None if scrollback is None else await self._above(scrollback, said.history, unwrap=unwrap)
+            except CommandError:
+                if self._pane.dead:
+                    raise self._gone() from None
+                raise
+            return self._picture(said, above, cells=cells, unwrap=unwrap)
+
+    async def _look(self) -> _Said:
+        stream = self._pane.stream
+        if self._offset is not None:
+            asked_at = stream.end
+            said = _Said.parsed(await self._client.command("display-message", "-p", "-t", self._pane_id, _FORMAT))
+            if stream.end == asked_at and self._played(said.state, asked_at):
+                return said
+        for _ in range(TRIES):
+            asked_at = stream.end
+            said = await self._loaded()
+            self._offset = asked_at if stream.end == asked_at else None
+            if self._offset is not None:
+                break
+        return said
+
+    def _played(self, state: Loaded, end: int) -> bool:
+        """Bring our screen up to `end`; False if it cannot be, or does not agree with tmux then."""
+        screen, stream = self._screen, self._pane.stream
+        assert self._offset is not None
+        if self._offset < stream.ring.start or end - self._offset > FEED_MAX:
+            return False
+        if (screen.grid.columns, screen.grid.count) != (state.columns, state.count):
+            return False
+        screen.feed(stream.ring.read(self._offset, end))
+        self._offset = end
+        ours = (screen.grid.x, screen.grid.y, screen.alternate, screen.visible)
+        return not screen.unsure and ours == (state.x, state.y, state.alternate, state.visible)
+
+    async def _loaded(self) -> _Said:
+        """Take the whole screen from tmux. Both questions are one line: nothing is read from the pane between them."""
+        stream = self._pane.stream
+        said, lines = await self._asked("-J")
+        before = stream.ring.read(max(stream.ring.start, stream.end - PEN_BYTES), stream.end)
+        if not self._screen.load(lines, said.state, before):
+            # A row that was wrapped and cut short since: as rows, without knowing which were wrapped.
+            said, lines = await self._asked()
+            self._screen.load(lines, said.state, before)
+        return said
+
+    async def _asked(self, *flags: str) -> tuple[_Said, tuple[bytes, ...]]:
+        asked = self._client.submit_list(
+            ("display-message", "-p", "-t", self._pane_id, _FORMAT),
+            ("capture-pane", "-p", "-e", *flags, "-t", self._pane_id),
+        )
+        await asked.wait()
+        return _Said.parsed(asked.blocks[0].output), asked.blocks[1].output
+
+    async def _above(self, scrollback: int, history: int, *, unwrap: bool) -> tuple[str, ...]:
+        """The rows above the viewport. tmux 3.3 to 3.5 lose as much memory as they show here: ask for little."""
+        if not history:
+            return ()
+        first = min(scrollback or history, history)
+        flags = ("-J",) if unwrap else ()
+        lines = await self._client.command(
+            "capture-pane", "-p", *flags, "-S", str(-first), "-E", "-1", "-t", self._pane_id
+        )
+        return tuple(line.decode("utf-8", "replace").rstrip(" ") for line in lines)
+
+    def _picture(self, said: _Said, above: tuple[str, ...] | None, *, cells: bool, unwrap: bool) -> Snapshot:
+        screen = self._screen
+        rows = screen.grid.rows
+        lines = [text_of(row.cells) for row in rows]
+        if unwrap:
+            lines = []
+            begun = ""
+            for row in rows:
+                whole = begun + ("".join(cell.text for cell in row.cells) if row.wrapped else text_of(row.cells))
+                begun = whole if row.wrapped else ""
+                if not row.wrapped:
+                    lines.append(whole)
+            lines += [begun.rstrip(" ")] if begun else []
+        while lines and not lines[-1]:
+            lines.pop()
+        return Snapshot(
+            pane=self._pane_id,
+            cols=screen.grid.columns,
+            rows=screen.grid.count,
+            cursor=Cursor(min(screen.grid.x, screen.grid.columns - 1), screen.grid.y, screen.visible),
+            lines=tuple(lines),
+            title=said.title,
+            alternate_screen=screen.alternate,
+            soft_wrap=tuple(y for y, row in enumerate(rows) if row.wrapped),
+            scrollback=above,
+            cells=tuple(runs([row.cells for row in rows])) if cells else None,
+            next_byte=self._pane.stream.end if self._offset is None else self._offset,
+        )
+
+    def _gone(self) -> TabUnavailable:
+        return TabUnavailable(
+            "the tab's program has ended, and its screen with it", state="dead", remedy="read its log instead"
+        )

@@ -1,0 +1,110 @@
+"""The screen of everyday sequences, whatever the chunks; doubt about all others."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muxwire.pane.cells import PLAIN, Style, runs, styled, text_of
+from muxwire.pane.screen import Loaded, Screen, pen
+
+
+def screen_of(data: bytes, columns: int = 10, count: int = 4) -> Screen:
+    screen = Screen(columns, count)
+    screen.feed(data)
+    return screen
+
+
+def lines_of(screen: Screen) -> list[str]:
+    return [text_of(row.cells) for row in screen.grid.rows]
+
+
+@pytest.mark.parametrize(
+    ("data", "lines", "cursor"),
+    [
+        (b"ab\r\nc", ["ab", "c", "", ""], (1, 1)),
+        (b"0123456789", ["0123456789", "", "", ""], (10, 0)),
+        (b"0123456789a", ["0123456789", "a", "", ""], (1, 1)),
+        ("012345678終".encode(), ["012345678", "終", "", ""], (2, 1)),
+        ("終終\x1b[1;2Hx".encode(), [" x終", "", "", ""], (2, 0)),
+        ("e\u0301x".encode(), ["e\u0301x", "", "", ""], (2, 0)),
+        (b"a\r\nb\r\nc\r\nd\r\ne", ["b", "c", "d", "e"], (1, 3)),
+        (b"1\r\n2\r\n3\x1b[2;3r\x1b[3;1H\nx", ["1", "3", "x", ""], (1, 2)),
+        (b"abc\x1b[2D\x1b[K\x1b[2;3Hx\x1b[1J", ["", "", "", ""], (3, 1)),
+        (b"abc\x1b[1G\x1b[4hx\x1b[4l\x1b[P", ["xbc", "", "", ""], (1, 0)),
+        (b"\x1b(0qx\x1b(Bq", ["─│q", "", "", ""], (3, 0)),
+        (b"main\x1b[?1049h\x1b[Halt\x1b[?1049l!", ["main!", "", "", ""], (5, 0)),
+        (b"\x1b]0;t\x07\x1bPq\x1b\\\x1b]7770;P;x\x07\x1b[>4;2m\x1b[?2004h\x1b[2 qok", ["ok", "", "", ""], (2, 0)),
+    ],
+)
+def test_everyday_sequences(data: bytes, lines: list[str], cursor: tuple[int, int]) -> None:
+    for screen in (screen_of(data), Screen(10, 4)):
+        if screen.grid.x == screen.grid.y == 0 and lines_of(screen) == [""] * 4:
+            for byte in data:
+                screen.feed(bytes((byte,)))
+        assert not screen.unsure
+        assert lines_of(screen) == lines
+        assert (screen.grid.x, screen.grid.y) == cursor
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"\x1bc", b"\x1b[!p", b"\x1b8", b"\x1b[?1049l\x1b[?3h", b"\x1b#8", b"\x1b[1;1;2;2$z", "👩\u200d💻".encode(),
+     b"\x1b]0;" + b"x" * 9000],
+)  # fmt: skip
+def test_doubt(data: bytes) -> None:
+    assert screen_of(data).unsure
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_leave_a_screen_of_the_same_size(data: bytes) -> None:
+    screen = screen_of(data)
+    assert len(screen.grid.rows) == 4
+    assert all(len(row.cells) == 10 for row in screen.grid.rows)
+    assert 0 <= screen.grid.x <= 10
+    assert 0 <= screen.grid.y < 4
+
+
+_PIECES = [
+    "a", "終", "e\u0301", "0123456789", "\r", "\n", "\x08", "\t", "\x1b[2J", "\x1b[K", "\x1b[1K", "\x1b[3;4H",
+    "\x1b[2;3r", "\x1b[L", "\x1b[2M", "\x1b[3P", "\x1b[2@", "\x1b[4X", "\x1bM", "\x1b7", "\x1b[4h", "\x1b[4l",
+    "\x1b[?7l", "\x1b[?7h", "\x1b[2S", "\x1b[T", "\x1b[9C", "\x1b[3D", "\x1b[2A", "\x1b[?1049h",
+    "\x1b[?1049l", "\x1b[3b", "\x1b[41m", "\x1b[m",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=40), st.integers(1, 9))
+def test_the_picture_does_not_depend_on_the_cuts(pieces: list[str], size: int) -> None:
+    data = "".join(pieces).encode()
+    whole, cut = screen_of(data), Screen(10, 4)
+    for at in range(0, len(data), size):
+        cut.feed(data[at : at + size])
+    assert [row.cells for row in whole.grid.rows] == [row.cells for row in cut.grid.rows]
+    assert all(len(row.cells) == 10 for row in whole.grid.rows)
+    assert (whole.grid.x, whole.grid.y, whole.unsure) == (cut.grid.x, cut.grid.y, cut.unsure)
+
+
+def test_styles() -> None:
+    assert styled(PLAIN, "1;31;48;5;200") == Style(fg="red", bg="colour200", bold=True)
+    assert styled(PLAIN, "38:2::1:2:3;4:3") == Style(fg="#010203", underline=True)
+    assert styled(PLAIN, "38;2;1;2;3;97;58;5;9") == Style(fg="brightwhite")
+    assert styled(Style(bold=True, dim=True, fg="red"), "22;39") == PLAIN
+    assert styled(Style(bold=True), "") == PLAIN
+    screen = screen_of(b"a\x1b[7mbc\x1b[m \x1b[44m\x1b[K")
+    assert [(run.y, run.x, run.length, run.style.told()) for run in runs([row.cells for row in screen.grid.rows])] == [
+        (0, 1, 2, {"reverse": True}),
+        (0, 4, 6, {"bg": "blue"}),
+    ]
+
+
+def test_a_captured_screen_goes_on_with_the_pen_of_the_output() -> None:
+    state = Loaded(4, 3, 2, 2, False, True, True, False, False, 0, 2)
+    screen = Screen(1, 1)
+    assert screen.load([b"abcd\x1b[31mef", b"x"], state, b"\x1b[0m\x1b[1m")
+    assert lines_of(screen) == ["abcd", "ef", "x"]
+    assert [row.wrapped for row in screen.grid.rows] == [True, False, False]
+    screen.feed(b"y")
+    assert screen.grid.rows[2].cells[2].style == Style(bold=True)
+    assert not screen.load([b"a", b"b"], state, b"")
+    assert pen(b"\x1b(0\x1b[31m\x0e") == (Style(fg="red"), 1, True)
