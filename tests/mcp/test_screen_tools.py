@@ -1,0 +1,136 @@
+"""Programs driven through MCP alone, as a model would: type, wait, look. No sleep anywhere."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A short path: a socket's may have about 100 bytes."""
+    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+class Model:
+    """One tab, and the calls that a model makes."""
+
+    def __init__(self, client: Client, window: str) -> None:
+        self.client = client
+        self.window = window
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.content
+        return dict(result.structured_content or {})
+
+    async def type(self, *keys: str, **options: Any) -> int:
+        sent = await self.call("send_keys", window_id=self.window, keys=list(keys), **options)
+        return int(sent["next_byte"])
+
+    async def see(self, **wanted: Any) -> dict[str, Any]:
+        met = await self.call("wait_for", window_ids=[self.window], timeout_ms=20_000, **wanted)
+        assert met["outcome"] == "met", met
+        return met
+
+    async def look(self, **options: Any) -> dict[str, Any]:
+        return await self.call("snapshot", window_id=self.window, **options)
+
+    async def run(self, command: str, **options: Any) -> dict[str, Any]:
+        return await self.call("execute_command", window_id=self.window, command=command, **options)
+
+
+@asynccontextmanager
+async def model_in(folder: Path) -> AsyncIterator[Model]:
+    (folder / "home").mkdir()
+    environ = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(folder / "home"),
+        "SHELL": "/bin/bash",
+        "LANG": "C.UTF-8",
+        "XDG_RUNTIME_DIR": str(folder),
+        "MUXWIRE_STATE_DIR": str(folder / "state"),
+    }
+    server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve"], env=environ)
+    with anyio.fail_after(DEADLINE):
+        async with Client(server) as client:
+            made = (await client.call_tool("create_tab", {"size": [80, 24], "cwd": str(folder)})).structured_content
+            yield Model(client, (made or {})["window_id"])
+
+
+@pytest.mark.skipif(shutil.which("vim") is None, reason="vim is not installed")
+async def test_an_editor(folder: Path) -> None:
+    async with model_in(folder) as model:
+        await model.see(prompt=True)
+        typed = await model.type("vim -u NONE -N -i NONE --cmd 'set ttimeout ttimeoutlen=20' notes.txt", "Enter")
+        await model.see(until="notes.txt", from_byte=typed)
+        await model.see(idle_ms=200)
+        assert (await model.look())["alternate_screen"]
+        typed = await model.type("i", "first line\nsecond é 終", "Escape")
+        await model.see(idle_ms=200)
+        screen = await model.look()
+        assert screen["lines"][:3] == ["first line", "second é 終", "~"]
+        assert screen["cursor"] == {"x": 9, "y": 1, "visible": True}
+        typed = await model.type(":wq", "Enter")
+        await model.see(prompt=True, from_byte=typed)
+        assert (await model.run("cat notes.txt"))["output"] == "first line\nsecond é 終\n"
+        assert not (await model.look())["alternate_screen"]
+
+
+async def test_a_repl(folder: Path) -> None:
+    async with model_in(folder) as model:
+        await model.see(prompt=True)
+        asked = await model.run(f"{sys.executable} -I -q", timeout_ms=20_000)
+        assert asked["state"] == "interactive"
+        await model.see(until=">>> ")
+        typed = await model.type("def double(x):\n    return 2 * x\n\n", paste=True)
+        await model.see(regex=r">>> $", from_byte=typed + 1)
+        typed = await model.type("print('answer', double(21))", "Enter")
+        await model.see(regex=r"^answer 42$", from_byte=typed)
+        await model.type("C-d")
+        rest = await model.call("command_result", command_id=asked["command_id"], wait_ms=20_000)
+        assert (rest["exit_code"], rest["running"]) == (0, False)
+
+
+async def test_a_password_and_an_installer_that_asks(folder: Path) -> None:
+    (folder / "install.sh").write_text(
+        "read -rs -p 'Password: ' word; echo\n"
+        '[ "$word" = "open sesame" ] || exit 3\n'
+        "read -r -p 'Continue? [y/N] ' answer\n"
+        '[ "$answer" = y ] && echo installed || exit 4\n'
+    )
+    async with model_in(folder) as model:
+        await model.see(prompt=True)
+        asked = await model.run("bash install.sh", timeout_ms=20_000)
+        assert asked["state"] == "interactive"
+        assert "password" in asked["note"]
+        typed = await model.type("open sesame", "Enter")
+        await model.see(regex=r"\[y/N\] ?$", from_byte=typed)
+        await model.type("y", "Enter")
+        rest = await model.call("command_result", command_id=asked["command_id"], wait_ms=20_000)
+        assert (rest["output"].split()[-1], rest["exit_code"]) == ("installed", 0)
+        logs = await model.call("read_logs_from_tab", window_id=model.window)
+        assert "sesame" not in json.dumps([asked, rest, logs])
+        found = subprocess.run(["grep", "-rl", "open sesame", str(folder / "state")], capture_output=True, check=False)
+        assert found.stdout == b""
+        await model.see(prompt=True)
+        colours = await model.run("clear; printf '\\e[1;31mred\\e[m\\n'")
+        assert colours["exit_code"] == 0
+        cells = (await model.look(cells=True))["cells"]
+        assert {"fg": "red", "bold": True, "length": 3}.items() <= cells[0].items()
