@@ -55,6 +55,7 @@ LOOK_EVERY = 5.0
 RETYPE_AFTER = 0.4
 # A line editor takes the tty within a fraction of a ms after the prompt mark; an empty PS1 draws nothing to wake us.
 EDITOR_GRACE = 0.02
+EDITOR_LOOK = 0.001
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
 BUSY_GRACE = 0.3
 
@@ -204,7 +205,8 @@ class Runner:
             return
         with anyio.move_on_after(EDITOR_GRACE):
             while (modes := tty_modes(pane.tty)) is not None and modes.icanon:
-                await pane.stream.changed()  # the prompt is drawn next
+                with anyio.move_on_after(EDITOR_LOOK):  # bash and zsh draw the prompt next; fish has drawn it
+                    await pane.stream.changed()
 
     async def _cursor_asked(self, at_most: float) -> None:
         """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.

@@ -26,7 +26,7 @@ class PaneStream:
     def __init__(self, log: PaneLog, on_mark: Callable[[Mark], None], *, start: int = 0) -> None:
         self.ring = RingBuffer(RING_CAPACITY, start=start)
         self.log = log
-        self.last_output = 0.0  # time.monotonic() of the newest byte
+        self.last_output = time.monotonic()  # when the newest byte came; a new pane has not been silent yet
         self._scanner = MarkScanner(start=start)
         self._on_mark = on_mark
         self._changed: anyio.Event | None = None
