@@ -123,9 +123,9 @@ async def test_the_picture_is_tmuxs(terminals: Terminals, name: str) -> None:
     command, steps, own = PROGRAMS[name]
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed")
-    tab = await terminals.create_tab(
-        command=[*(["bash", "-c", '"$@"; cat', "-"] if name == "top" else []), *command], size=(COLUMNS, ROWS)
-    )
+    # It starts at a word of ours: the window has its size by then.
+    tab = await terminals.create_tab(command=["bash", "-c", 'read -rs; "$@"; cat', "-", *command], size=(COLUMNS, ROWS))
+    await tab.send_keys(["Enter"])
     await agree(terminals, tab, own=own > 0)
     for number, keys in enumerate(steps):
         await tab.send_keys(keys)
