@@ -78,7 +78,7 @@ async def model_in(folder: Path) -> AsyncIterator[Model]:
 async def test_an_editor(folder: Path) -> None:
     async with model_in(folder) as model:
         await model.see(prompt=True)
-        typed = await model.type("vim -u NONE -N -i NONE --cmd 'set ttimeout ttimeoutlen=20' notes.txt", "Enter")
+        typed = await model.type("vim -n -u NONE -N -i NONE --cmd 'set ttimeout ttimeoutlen=20' notes.txt", "Enter")
         await model.see(until="notes.txt", from_byte=typed)
         await model.see(idle_ms=200)
         assert (await model.look())["alternate_screen"]

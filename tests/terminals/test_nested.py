@@ -93,7 +93,7 @@ async def test_a_shell_behind_a_relay_is_reached_by_what_is_typed(terminals: Ter
     assert (await tab.execute("echo ok")).output == "ok\n"
 
 
-@pytest.mark.parametrize("program", ["python3 -q", "vim -u NONE", "less /etc/passwd", "cat"])
+@pytest.mark.parametrize("program", ["python3 -q", "vim -n -u NONE", "less /etc/passwd", "cat"])
 async def test_a_program_that_is_no_shell_is_never_typed_into(tab: Tab, program: str) -> None:
     outer = await tab.execute(program, timeout=5)
     assert outer.state == "interactive", outer

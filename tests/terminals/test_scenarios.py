@@ -162,7 +162,7 @@ async def test_a_closed_tab_leaves_no_process(terminals: Terminals) -> None:
 
 async def test_an_editor_is_stopped_and_its_screen_left(terminals: Terminals) -> None:
     async with a_tab(terminals) as tab:
-        assert (await tab.execute("vim -u NONE", timeout=10)).state == "interactive"
+        assert (await tab.execute("vim -n -u NONE", timeout=10)).state == "interactive"
         assert (await tab.stop_process(grace=0.2)).success
         assert (await tab.execute("echo ok")).output == "ok\n"
         assert await tmux(terminals, "display-message", "-p", "-t", tab.pane_id, "#{alternate_on}") == (b"0",)

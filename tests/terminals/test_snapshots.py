@@ -60,7 +60,7 @@ PROGRAMS: dict[str, tuple[list[str], list[list[str]], int]] = {
         10,
     ),
     "vim": (
-        ["vim", "-u", "NONE", "-N", "-i", "NONE"],
+        ["vim", "-n", "-u", "NONE", "-N", "-i", "NONE"],
         [["ihello", "Escape"], ["yy20p"], ["Ofirst é 終わり end", "Escape"], ["dd"], ["10G", "5dd"], ["u"],
          [":set number", "Enter"], [":split", "Enter"], ["G", "o" + "wide " * 30, "Escape"], ["C-f"],
          [":syntax on", "Enter"], ["C-w", "c"], [":!echo shell", "Enter"], ["Enter"]],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -19,8 +20,6 @@ from muxwire.terminals.results import LogChunk, LogTail
 from muxwire.terminals.shells import TYPED_LINES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from muxwire.errors import NoSuchTarget
     from muxwire.terminals.folders import Folders
     from muxwire.terminals.tab import Tab
@@ -60,7 +59,10 @@ class LogSource:
 
 
 def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
-    """The log of an earlier tmux server: the newest of window `@N`, or that of `GENERATION/@N`; if none, `error`."""
+    """The log of an earlier tmux server: the newest of window `@N`, or that of `GENERATION/@N`; if none, `error`.
+
+    The path of a log is taken too, if it lies in our state folder: so logs outlive the instance that wrote them.
+    """
     found = _LOG_ADDRESS.match(target)
     if found is not None:
         generations = folders.generations() if found["generation"] is None else [int(found["generation"])]
@@ -68,6 +70,10 @@ def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
             path = folders.logs(generation) / f"pane-{found['window']}.log"
             if path.is_file():
                 return LogSource(path, None)
+    if target.startswith("/"):
+        path = Path(target).resolve()
+        if path.is_relative_to(folders.state.resolve()) and path.suffix == ".log" and path.is_file():
+            return LogSource(path, None)
     raise error
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import anyio
@@ -156,3 +158,21 @@ async def test_logs_of_tabs_that_are_no_longer_listed_can_be_read(
         assert [row.window_id for row in (await alone.list_tabs()).tabs] == ["@3", "@4"]
         for number in range(4):
             assert (await alone.read_logs(f"@{number + 1}")).content == f"{number}\n"
+
+
+async def test_a_log_outlives_the_instance_that_wrote_it(
+    open_alone: Callable[..., AbstractAsyncContextManager[muxwire.Terminals]], folder: Path
+) -> None:
+    async with open_alone() as first:
+        tab = await first.create_tab(command=["seq", "3"])
+        while not tab.pane.closed:
+            await tab.pane.stream.changed()
+        path = str(tab.log_path)
+    async with open_alone() as second:
+        tail = await second.read_logs(path)
+        piece = await second.stream_logs(path, from_byte=3)
+        for stranger in ("/etc/hostname", str(folder / "state" / "none.log"), path + "/../../../../../x.log"):
+            with pytest.raises(muxwire.NoSuchTarget):
+                await second.read_logs(stranger)
+    assert (tail.content, tail.truncated) == ("1\n2\n3\n", False)
+    assert (piece.chunk, piece.eof, piece.closed) == ("2\r\n3\r\n", True, True)
