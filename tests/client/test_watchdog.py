@@ -14,7 +14,15 @@ import anyio
 import pytest
 
 from muxwire.client.client import ControlClient
-from muxwire.client.watchdog import Process, family, process_table, ps_processes, same_sessions
+from muxwire.client.watchdog import (
+    Process,
+    family,
+    left_of,
+    process_table,
+    ps_processes,
+    remove_folder,
+    same_sessions,
+)
 from muxwire.ids import pane_id
 from muxwire.testing import Observer, open_private_tmux, start_tmux
 
@@ -170,3 +178,22 @@ def test_both_process_tables_agree() -> None:
     by_ps, by_proc = ps_processes(), process_table()
     assert os.getpid() in by_ps
     assert by_ps[os.getpid()].parent == by_proc[os.getpid()].parent == os.getppid()
+
+
+def test_what_is_left_of_a_pane_is_its_session_and_no_later_one() -> None:
+    early = {11: Process(10, "10", "b")}  # before it had made its session
+    assert left_of(early, {12: Process(1, "11", "c"), 20: Process(1, "20", "f")}) == {12: "c"}
+    assert left_of(early, {11: Process(10, "11", "b"), 12: Process(11, "11", "c")}) == {11: "b", 12: "c"}
+    assert left_of(early, {11: Process(1, "11", "z"), 12: Process(11, "11", "y")}) == {}
+
+
+def test_a_folder_goes_and_what_its_links_point_to_stays(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "file").write_text("")
+    doomed = tmp_path / "doomed"
+    (doomed / "a" / "b").mkdir(parents=True)
+    (doomed / "a" / "file").write_text("")
+    (doomed / "link").symlink_to(tmp_path / "kept")
+    remove_folder(os.fsencode(doomed))
+    assert not doomed.exists()
+    assert (tmp_path / "kept" / "file").exists()

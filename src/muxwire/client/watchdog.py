@@ -136,7 +136,9 @@ def same_sessions(known: dict[int, str], table: dict[int, Process]) -> dict[int,
 def left_of(panes: dict[int, Process], table: dict[int, Process]) -> dict[int, str]:
     """Return what still runs in the sessions of panes: process id to start time."""
     # While a session has a process, no other process gets its number; after that another may, and lead a session.
-    sessions = {row.session for pid, row in panes.items() if pid not in table or table[pid].started == row.started}
+    ours = {pid: row for pid, row in panes.items() if pid not in table or table[pid].started == row.started}
+    # A pane may have been looked at before it made its session, which has its number then.
+    sessions = {row.session for row in ours.values()} | {str(pid) for pid in ours}
     return {pid: row.started for pid, row in table.items() if row.session in sessions and pid != os.getpid()}
 
 
@@ -147,8 +149,9 @@ def remove_folder(folder: bytes) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(parent + b"/" + name)  # noqa: PTH108
         for name in folders:
+            path = parent + b"/" + name
             with contextlib.suppress(OSError):
-                os.rmdir(parent + b"/" + name)  # noqa: PTH106
+                (os.unlink if os.path.islink(path) else os.rmdir)(path)  # noqa: PTH114
     with contextlib.suppress(OSError):
         os.rmdir(folder)  # noqa: PTH106
 

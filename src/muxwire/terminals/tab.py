@@ -264,6 +264,8 @@ class Tab:
     async def close(self, *, force: bool = False) -> None:
         """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given."""
         if not force and not self.pane.dead:
+            if self.pane.running is None:
+                await self.runner.settled()  # a command has ended before its shell is back at the prompt
             state = self.state
             if state not in ("prompt", "starting", "incomplete"):
                 raise TabUnavailable(
