@@ -60,8 +60,8 @@ def main(tmux: str, socket: str, kind: str) -> None:
         elif word == "session-over":
             panes.pop(int(value), None)
         elif word == "session":
-            table = process_table()
-            panes.update({int(value): table[int(value)]} if int(value) in table else {})
+            # It may have ended already, and others of its session not.
+            panes[int(value)] = process_table().get(int(value), Process(0, value, ""))
         elif word in known:
             known[word] = started_now(int(value), process_table())
     kill_processes(known["client"])
