@@ -21,6 +21,7 @@ from muxwire.terminals.folders import write_private
 from muxwire.terminals.foreground import foreground_pgrp, restore_line_modes, tty_modes
 from muxwire.terminals.interrupt import CTRL_C, Interrupter
 from muxwire.terminals.listening import (
+    DRAWN,
     DRAWN_REMOTE,
     PROMPT_GRACE,
     QUIET,
@@ -275,14 +276,26 @@ class Runner:
         if nested or pane.prompt_end < pane.stream.ring.start:
             return redraw(command, command_id, column=None, columns=80, typed_length=0)
         drawn = pane.stream.ring.read(pane.prompt_end, pane.stream.end)
+        if shell.draws_late and drawn not in pane.prompts:
+            await self._prompt_whole()
+            drawn = pane.stream.ring.read(pane.prompt_end, pane.stream.end)
         column = pane.prompts.column(drawn)
         if column is None and drawn:
             answer = await self._client.command("display-message", "-p", "-t", self._pane_id, "#{cursor_x}")
             column = int(answer[0]) if answer and answer[0].isdigit() else None
+            if shell.draws_late and not column:
+                column = None  # nothing of it is on the screen yet
             if column is not None and pane.stream.ring.read(pane.prompt_end, pane.stream.end) == drawn:
                 pane.prompts.remember(drawn, column)
         length = len(shell.typed_line)
         return redraw(command, command_id, column=column, columns=self._columns(), typed_length=length)
+
+    async def _prompt_whole(self) -> None:
+        """Wait until a prompt that comes in pieces is drawn: before that nobody knows where it ends."""
+        with anyio.move_on_after(EDITOR_GRACE):
+            while not quiet(self.pane, DRAWN):
+                with anyio.move_on_after(DRAWN):
+                    await self.pane.stream.changed()
 
     async def _unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""

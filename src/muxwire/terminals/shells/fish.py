@@ -20,6 +20,7 @@ class Fish(Shell):
     """fish 3.1 and later: `exit` in a sourced file leaves only the file, so the body is not sourced."""
 
     name = "fish"
+    draws_late = True
     typed_line = b" __muxwire_b; eval $__muxwire_c; __muxwire_e"
     private_key = PRIVATE_KEY
     has_accept_mark = True
