@@ -46,6 +46,15 @@ async def becomes(tab: Tab, *states: str) -> None:
             await tab.pane.stream.changed()
 
 
+async def silent(tab: Tab) -> None:
+    """Wait until the pane has written nothing for a moment."""
+    heard = True
+    while heard:
+        with anyio.move_on_after(0.2) as still:
+            await tab.pane.stream.changed()
+        heard = not still.cancelled_caught
+
+
 async def types(tab: Tab, text: bytes) -> None:
     """A person types, and sees it; an editor that colours words puts bytes between them."""
     since = tab.next_byte
@@ -85,6 +94,7 @@ async def test_a_command_that_a_person_runs_makes_the_tab_busy(terminals: Termin
         await becomes(tab, "prompt")
         await types(tab, b"sleep 30\r")
         await becomes(tab, "busy")
+        await silent(tab)  # fish sets its title after it said that the line was accepted
         before = tab.next_byte
         with pytest.raises(TabUnavailable) as refused:
             await tab.execute("echo no", timeout=5)
