@@ -98,6 +98,7 @@ async def main(state):
         tab = await terminals.create_tab(shell="bash")
         result = await tab.execute({LEFTOVERS!r})
         pids = [word for word in result.output.split() if word.isdigit()]
+        await terminals.read_logs(tab.window_id)  # what came so far is on the disk: a SIGKILL may cost the last 10 ms
         await tab.execute("yes", wait=False)
         print(terminals.folders.socket_path, *terminals.folders.transient, sep=":", end=" ")
         print(tab.log_path, tab.pane.leader_pid, tab.pane.shell_pid, *pids, flush=True)
