@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from muxwire.terminals.shells import Shell
     from muxwire.terminals.stream import PaneStream
 
+# Seconds in which a typed line may still be on its way to the shell: it takes a few ms, more on a busy machine.
+UNDER_WAY = 0.15
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line goes on.
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # Seconds from a prompt's mark to the shell's read of a line, at most.
@@ -200,7 +202,7 @@ class PaneState:
             # A shell whose first prompt is not here yet; or one that has no hooks, as a command has proved.
             return "starting" if self.current is None else ("prompt" if waiting else "running")
         if running is not None and not running.started and waiting == "editor":
-            return "incomplete"
+            return "incomplete" if running.age >= UNDER_WAY else "running"
         if waiting in ("line", "password", "raw"):
             return "interactive"
         if running is not None:

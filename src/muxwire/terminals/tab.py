@@ -267,7 +267,7 @@ class Tab:
             if self.pane.running is None:
                 await self.runner.settled()  # a command has ended before its shell is back at the prompt
             state = self.state
-            if state not in ("prompt", "starting", "incomplete"):
+            if self.pane.running is not None or state not in ("prompt", "starting", "incomplete"):
                 raise TabUnavailable(
                     f"something still runs in {self.window_id}",
                     state=state,
