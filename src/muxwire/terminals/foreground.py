@@ -40,8 +40,6 @@ class TtyModes:
     icanon: bool
     echo: bool
     isig: bool
-    icrnl: bool
-    opost: bool
 
 
 @final
@@ -120,14 +118,6 @@ def _sleeps_in_tty_read(pid: int) -> bool:
         return False
 
 
-def working_directory(pid: int) -> str:
-    """The current folder of a process, "" if the system does not tell."""
-    try:
-        return str((_PROC / str(pid) / "cwd").readlink())
-    except OSError:
-        return ""
-
-
 def tty_modes(tty: str) -> TtyModes | None:
     """The modes of the tty at that path; None if it is gone. Opening it never makes it our controlling terminal."""
     try:
@@ -135,7 +125,7 @@ def tty_modes(tty: str) -> TtyModes | None:
     except OSError:
         return None
     try:
-        iflag, oflag, _, lflag = termios.tcgetattr(fd)[:4]
+        lflag = termios.tcgetattr(fd)[3]
     except termios.error:
         return None
     finally:
@@ -144,8 +134,6 @@ def tty_modes(tty: str) -> TtyModes | None:
         icanon=bool(lflag & termios.ICANON),
         echo=bool(lflag & termios.ECHO),
         isig=bool(lflag & termios.ISIG),
-        icrnl=bool(iflag & termios.ICRNL),
-        opost=bool(oflag & termios.OPOST),
     )
 
 

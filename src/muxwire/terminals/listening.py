@@ -63,6 +63,15 @@ def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
     return time.monotonic() - pane.stream.last_output >= seconds
 
 
+async def fall_silent(pane: PaneState, seconds: float) -> None:
+    """Wait until the pane has written nothing for that long from now on: a prompt that comes in pieces is whole."""
+    changed = True
+    while changed:
+        with anyio.move_on_after(seconds) as still:
+            await pane.stream.changed()
+        changed = not still.cancelled_caught
+
+
 def find_listener(pane: PaneState, waited: float) -> Listener | None:
     """The listener of a pane that is not at a prompt of ours; None if nobody is known to listen."""
     kind = pane.waits_for_input()
@@ -110,12 +119,7 @@ async def prompt_drawn(pane: PaneState, listener: Listener) -> bytes:
     """The prompt of a shell whose abort is known by it, whole; b"" for one that a line editor gives away."""
     if listener.shell is not None and listener.shell.name in _EDITING:
         return b""
-    silence = DRAWN if listener.level < 3 else DRAWN_REMOTE
-    changed = True
-    while changed:
-        with anyio.move_on_after(silence) as still:
-            await pane.stream.changed()
-        changed = not still.cancelled_caught
+    await fall_silent(pane, DRAWN if listener.level < 3 else DRAWN_REMOTE)
     return _last_line(pane)
 
 

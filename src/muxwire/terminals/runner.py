@@ -1,7 +1,8 @@
 """Runs commands in one pane: takes turns, types the line that runs the body, waits for the end mark.
 
-Nothing here polls: every wait is for the stream's next bytes or the command's end. While a command runs, the kernel is
-asked a few times, at growing intervals, whether it waits for input (`LOOKS`).
+Every wait is for the stream's next bytes or the command's end. The kernel, which tells of nothing by itself, is asked
+at two points: a few times while a command runs, at growing intervals, whether it waits for input (`LOOKS`); and for
+`EDITOR_GRACE` at most before typing, whether the line editor has taken the tty.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from muxwire.terminals.listening import (
     START_TIMEOUT,
     Listener,
     asks_secret,
+    fall_silent,
     find_listener,
     prompt_drawn,
     quiet,
@@ -277,7 +279,8 @@ class Runner:
             return redraw(command, command_id, column=None, columns=80, typed_length=0)
         drawn = pane.stream.ring.read(pane.prompt_end, pane.stream.end)
         if shell.draws_late and drawn not in pane.prompts:
-            await self._prompt_whole()
+            with anyio.move_on_after(EDITOR_GRACE):
+                await fall_silent(pane, DRAWN)
             drawn = pane.stream.ring.read(pane.prompt_end, pane.stream.end)
         column = pane.prompts.column(drawn)
         if column is None and drawn:
@@ -289,13 +292,6 @@ class Runner:
                 pane.prompts.remember(drawn, column)
         length = len(shell.typed_line)
         return redraw(command, command_id, column=column, columns=self._columns(), typed_length=length)
-
-    async def _prompt_whole(self) -> None:
-        """Wait until a prompt that comes in pieces is drawn: before that nobody knows where it ends."""
-        with anyio.move_on_after(EDITOR_GRACE):
-            while not quiet(self.pane, DRAWN):
-                with anyio.move_on_after(DRAWN):
-                    await self.pane.stream.changed()
 
     async def _unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""

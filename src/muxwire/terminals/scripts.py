@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 Language = Literal["python", "typescript", "javascript", "shell"]
 
-# The status of a shell that did not find a program (POSIX XCU 2.8.2), used likewise when no interpreter is there.
-NOT_FOUND = 127
-
 _FIRST_OF = 'for i in {names}; do command -v "$i" >/dev/null 2>&1 && exec "$i" "$@"; done; '
 # deno and bun run a file by a subcommand or plainly; node strips types from 22.6 behind a flag, from 23.6 without.
 _TYPESCRIPT = (
