@@ -47,7 +47,13 @@ IMPURE_CALLS = frozenset(("open", "print", "input"))
 
 # Third-party packages that only one place may know.
 SCREEN = "muxwire.pane.screen"
-ONLY_IN = {"pyte": SCREEN, "wcwidth": SCREEN, "mcp": "muxwire.mcp", "pydantic": "muxwire.mcp"}
+ONLY_IN = {
+    "pyte": SCREEN,
+    "wcwidth": SCREEN,
+    "mcp": "muxwire.mcp",
+    "pydantic": "muxwire.mcp",
+    "prompt_toolkit": "muxwire.repl",
+}
 # Not declared, because another package's interface consists of them: it brings them and says which version.
 COMES_WITH = {"wcwidth": "pyte", "pydantic": "mcp"}
 

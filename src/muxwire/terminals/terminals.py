@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from muxwire.protocol.events import Event
     from muxwire.terminals.results import ExecutionResult, LogChunk, LogTail, TabList, WaitOutcome
     from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tmux_server import Wrap
 
 # tmux keeps every row of scrollback at about half a KiB: a million rows of one pane are 500 MB.
 HISTORY_LIMIT_MAX = 1_000_000
@@ -38,10 +39,13 @@ HISTORY_LIMIT_MAX = 1_000_000
 class Terminals:
     """One instance of muxwire; made by `open_terminals`."""
 
-    def __init__(self, folders: Folders, environ: Mapping[str, str], tasks: TaskGroup) -> None:
+    def __init__(
+        self, folders: Folders, environ: Mapping[str, str], tasks: TaskGroup, wrap: Wrap | None = None
+    ) -> None:
         self.folders = folders
         self.environ = environ
         self._tasks = tasks
+        self._wrap = wrap
         self._server: TmuxServer | None = None
         self._starting = anyio.Lock()
         self._stop = anyio.Event()
@@ -77,6 +81,7 @@ class Terminals:
                 history_limit=self._history_limit,
                 on_notification=self._on_notification,
                 on_end=self._on_end,
+                wrap=self._wrap,
             ) as server:
                 task_status.started(server)
                 await self._stop.wait()
@@ -265,18 +270,22 @@ class Terminals:
 
 @asynccontextmanager
 async def open_terminals(
-    *, state_dir: str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None
+    *,
+    state_dir: str | os.PathLike[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    wrap: Wrap | None = None,
 ) -> AsyncIterator[Terminals]:
     """Open an instance of your own; it starts its tmux server when a tab is first made, and ends it with you.
 
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
+    `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
     """
     environ = dict(os.environ if environ is None else environ)
     instance = f"e{os.getpid()}-{secrets.token_hex(3)}"
     folders = folders_for(instance, environ, state_dir=Path(state_dir) if state_dir is not None else None)
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        terminals = Terminals(folders, environ, tasks)
+        terminals = Terminals(folders, environ, tasks, wrap)
         try:
             yield terminals
         except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it

@@ -23,8 +23,13 @@ from muxwire.terminals.shells import install
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
+    from typing import TypeAlias
 
+    from muxwire.client.transport import Transport
     from muxwire.protocol.events import Event
+
+    # Puts something around a transport: a recorder, an observer.
+    Wrap: TypeAlias = Callable[[Transport], Transport]
 
 HUB = "hub"
 KEEPER_NAME = "muxwire-keeper"
@@ -107,11 +112,12 @@ async def open_server(
     history_limit: int,
     on_notification: Callable[[Event], None],
     on_end: Callable[[str], None],
+    wrap: Wrap | None = None,
 ) -> AsyncIterator[TmuxServer]:
     """Start a tmux server that ends when this block does, or when we are killed.
 
-    `on_end` is called once with the reason if the connection ends before that. Raises TmuxUnavailable,
-    InstanceUnavailable.
+    `on_end` is called once with the reason if the connection ends before that. `wrap` may put something around the
+    transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
     """
     tmux = find_tmux(environ)
     _prepare(folders, history_limit)
@@ -128,7 +134,9 @@ async def open_server(
         transient=[str(folder) for folder in folders.transient],
     )
     store = LogStore()
-    client = ControlClient(process, on_notification=on_notification, on_chunk=store.flush_soon)
+    client = ControlClient(
+        wrap(process) if wrap else process, on_notification=on_notification, on_chunk=store.flush_soon
+    )
     async with store, client:
         server = await _greet(folders, process, client, store)
         async with anyio.create_task_group() as tasks:
