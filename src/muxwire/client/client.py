@@ -139,21 +139,21 @@ class ControlClient:
 
     def submit(self, *commands: Sequence[str | bytes]) -> list[Pending]:
         """Write several commands, each on a line of its own, in one write and before returning."""
-        refuse_forbidden(commands)
-        return self._submit([command(*arguments) for arguments in commands])
+        return self.submit_prepared(prepared(*commands))
 
-    def submit_list(self, *commands: Sequence[str | bytes]) -> Pending:
-        """Write several commands as one line: tmux runs them with nothing between, and stops at an error."""
-        refuse_forbidden(commands)
-        (pending,) = self._submit([command_list(*commands)])
-        return pending
-
-    def _submit(self, commands: list[Command]) -> list[Pending]:
+    def submit_prepared(self, commands: Sequence[Command]) -> list[Pending]:
+        """Write commands that `prepared` has made: to check and quote them takes as long as all the rest."""
         if self.closed or self._closing:
             raise self._closed_error()
         pending = [Pending(one) for one in commands]
         self._pending.extend(pending)
         self._send(b"".join(map(self._protocol.send_command, commands)))
+        return pending
+
+    def submit_list(self, *commands: Sequence[str | bytes]) -> Pending:
+        """Write several commands as one line: tmux runs them with nothing between, and stops at an error."""
+        refuse_forbidden(commands)
+        (pending,) = self.submit_prepared((command_list(*commands),))
         return pending
 
     def _send(self, data: bytes) -> None:
@@ -233,3 +233,9 @@ class ControlClient:
 
     def _closed_error(self) -> ConnectionClosed:
         return ConnectionClosed(self.close_reason or _CLOSED_BY_US)
+
+
+def prepared(*commands: Sequence[str | bytes]) -> tuple[Command, ...]:
+    """Check and quote commands that one `submit_prepared` will send together; ForbiddenCommand, LocalProtocolError."""
+    refuse_forbidden(commands)
+    return tuple(command(*arguments) for arguments in commands)

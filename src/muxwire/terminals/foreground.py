@@ -26,7 +26,10 @@ SEES_WAITS = (_PROC / "self" / "wchan").exists()
 _STAT_PGRP, _STAT_SESSION, _STAT_TPGID = 2, 3, 5
 
 # The kernel function in which a process sleeps that reads from a tty (n_tty_read), as Linux 5 and 6 name it.
-_TTY_READ = ("wait_woken", "n_tty_read")
+_TTY_READ = (b"wait_woken", b"n_tty_read")
+
+# `stat` has some 350 bytes, with every number at its longest some 1,200.
+_PROC_FILE = 4096
 
 # One `ps` takes a few ms; a machine on its knees may take seconds, a hung one must not hold us.
 _PS_SECONDS = 5
@@ -45,19 +48,42 @@ class TtyModes:
 @final
 @dataclass(frozen=True, slots=True)
 class Foreground:
-    """The foreground process group of a pane: its id, its leader's program, and whether it blocks in a tty read."""
+    """The foreground process group of a pane: its id and its leader's program."""
 
     pgrp: int
     program: str
-    reads_tty: bool
+
+    def reads_tty(self) -> bool:
+        """Whether one of the group blocks in a read of its tty; always False where the kernel does not tell."""
+        # The leader first: it is nearly always the one that reads.
+        return SEES_WAITS and (
+            _sleeps_in_tty_read(self.pgrp) or any(map(_sleeps_in_tty_read, _members(_STAT_PGRP, self.pgrp)))
+        )
 
 
-def _stat_fields(pid: int) -> list[str]:
+def _read_proc(pid: int, name: str) -> bytes:
+    """A small file of a process; empty if it is gone. Read plainly, because a scan reads one for each process."""
     try:
-        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
+        descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return []
-    return text[text.rfind(")") + 2 :].split()
+        return b""
+    try:
+        return os.read(descriptor, _PROC_FILE)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def _stat_fields(pid: int) -> list[bytes]:
+    text = _read_proc(pid, "stat")
+    return text[text.rfind(b")") + 2 :].split()
+
+
+def _members(field: int, value: int) -> list[int]:
+    """The processes whose field of `stat` has that value."""
+    pids = [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208 - names are enough
+    return [pid for pid in pids if (fields := _stat_fields(pid)) and int(fields[field]) == value]
 
 
 def _ps(*arguments: str) -> list[list[str]]:
@@ -81,8 +107,7 @@ def foreground_pgrp(session_leader: int) -> int | None:
 def session_processes(session_leader: int, tty: str) -> list[int]:
     """Every process of the session that `session_leader` leads, the leader last."""
     if _HAS_PROC:
-        pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
-        mine = [pid for pid in pids if (fields := _stat_fields(pid)) and int(fields[_STAT_SESSION]) == session_leader]
+        mine = _members(_STAT_SESSION, session_leader)
     else:
         mine = [int(row[0]) for row in _ps("-o", "pid=", "-t", tty.removeprefix("/dev/")) if row]
     return sorted(mine, key=lambda pid: pid == session_leader)
@@ -95,27 +120,15 @@ def foreground(session_leader: int) -> Foreground | None:
         return None
     if not _HAS_PROC:
         rows = _ps("-o", "comm=", "-p", str(pgrp))
-        return Foreground(pgrp, Path(rows[0][0]).name if rows and rows[0] else "", reads_tty=False)
+        return Foreground(pgrp, Path(rows[0][0]).name if rows and rows[0] else "")
     program = ""
     with contextlib.suppress(OSError):
         program = (_PROC / str(pgrp) / "exe").readlink().name.removesuffix(" (deleted)")
-    reads = any(_sleeps_in_tty_read(pid) for pid in _group(pgrp))
-    return Foreground(pgrp, program, reads)
-
-
-def _group(pgrp: int) -> list[int]:
-    """The members of a process group; the leader first, because it is nearly always the one that reads."""
-    if _sleeps_in_tty_read(pgrp):
-        return [pgrp]
-    pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
-    return [pid for pid in pids if (fields := _stat_fields(pid)) and int(fields[_STAT_PGRP]) == pgrp]
+    return Foreground(pgrp, program)
 
 
 def _sleeps_in_tty_read(pid: int) -> bool:
-    try:
-        return (_PROC / str(pid) / "wchan").read_text() in _TTY_READ
-    except OSError:
-        return False
+    return _read_proc(pid, "wchan") in _TTY_READ
 
 
 def tty_modes(tty: str) -> TtyModes | None:

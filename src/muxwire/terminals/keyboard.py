@@ -8,16 +8,23 @@ refuse. A dead pane crashes tmux 3.3a here: the supervisor keeps every pane of o
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, final
 
+from muxwire.client.client import prepared
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
     from muxwire.client.pending import Pending
+    from muxwire.protocol.commands import Command
 
 # One control line is parsed on tmux's only thread: 16 KiB keeps every pane's latency below a millisecond.
 CHUNK = 16 << 10
+
+# The line that runs a command's body is the same every time: the few texts that are typed again and again stay ready.
+_SHORT = 256
+_KEPT = 16
 
 # The first tmux whose paste-buffer escapes what it pastes.
 _ESCAPING_VERSION = (3, 7)
@@ -33,6 +40,7 @@ class Keyboard:
         flags = ("-r", "-d", "-S") if version >= _ESCAPING_VERSION else ("-r", "-d")
         self._paste = ("paste-buffer", *flags, "-b", self._buffer, "-t", pane_id)
         self._paste_bracketed = ("paste-buffer", "-p", *self._paste[1:])
+        self._kept_commands = lru_cache(_KEPT)(self._commands)
 
     def press(self, data: bytes, *, bracketed: bool = False) -> list[Pending]:
         """Type `data` now; the answers may be awaited, or left: they hold only tmux's complaints.
@@ -40,6 +48,10 @@ class Keyboard:
         With `bracketed` it is one paste, marked as such by tmux if the program asked for that (DECSET 2004).
         InvalidArgument for a NUL, which tmux cannot carry.
         """
+        commands = self._kept_commands if len(data) <= _SHORT else self._commands
+        return self._client.submit_prepared(commands(data, bracketed=bracketed))
+
+    def _commands(self, data: bytes, *, bracketed: bool) -> tuple[Command, ...]:
         if b"\0" in data:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it out, or use printf '\\0'")
         pieces = [data[at : at + CHUNK] for at in range(0, len(data), CHUNK)]
@@ -47,11 +59,10 @@ class Keyboard:
             # An empty buffer first would be refused: the first piece sets it, the others are appended.
             appended = [("set-buffer", "-a", "-b", self._buffer, "--", piece) for piece in pieces[1:]]
             first = ("set-buffer", "-b", self._buffer, "--", pieces[0])
-            return self._client.submit(first, *appended, self._paste_bracketed)
-        commands = [
-            command for piece in pieces for command in (("set-buffer", "-b", self._buffer, "--", piece), self._paste)
-        ]
-        return self._client.submit(*commands)
+            return prepared(first, *appended, self._paste_bracketed)
+        return prepared(
+            *(command for piece in pieces for command in (("set-buffer", "-b", self._buffer, "--", piece), self._paste))
+        )
 
     async def type(self, data: bytes) -> None:
         """Type `data` and wait until tmux has taken it; InvalidArgument, CommandError or ConnectionClosed."""

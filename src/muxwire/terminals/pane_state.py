@@ -206,7 +206,8 @@ class PaneState:
         if waiting in ("line", "password", "raw"):
             return "interactive"
         if running is not None:
-            return "running"
+            # `read` of fish and ksh, `read -n 1` of bash: the shell itself edits, or waits for a key, in mid-command.
+            return "interactive" if waiting == "editor" and running.started and self._reads() else "running"
         if self.accepted_time is not None or self.at_prompt:
             return "busy"
         return "incomplete" if waiting == "editor" else "running"
@@ -247,6 +248,6 @@ class PaneState:
             return "editor"
         if not modes.icanon:
             return "raw" if front.pgrp != self.leader_pid else ""
-        if front.reads_tty:
+        if front.reads_tty():
             return "line" if modes.echo else "password"
         return ""

@@ -59,6 +59,8 @@ RETYPE_AFTER = 0.4
 # A line editor takes the tty within a fraction of a ms after the prompt mark; an empty PS1 draws nothing to wake us.
 EDITOR_GRACE = 0.02
 EDITOR_LOOK = 0.001
+# From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
+PROMPT_SOON = 0.02
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
 BUSY_GRACE = 0.3
 
@@ -104,13 +106,23 @@ class Runner:
         InvalidArgument for a NUL or more than 16 MiB; TabUnavailable if the pane cannot take it in time.
         """
         check_command(command)
-        with anyio.move_on_after(turn_timeout) as turn:
-            async with self._turn:
-                listener = await self._ready(anyio.current_time() + turn_timeout)
-                with anyio.CancelScope(shield=True):  # half a typed line would be worse than a late answer
-                    return await self._type(command, shown or command, listener, env=env, cwd=cwd)
-        assert turn.cancelled_caught
-        raise refusal(self.pane)
+        deadline = anyio.current_time() + turn_timeout
+        await self._take_turn(turn_timeout)
+        try:
+            listener = await self._ready(deadline)
+            return await self._type(command, shown or command, listener, env=env, cwd=cwd)
+        finally:
+            self._turn.release()
+
+    async def _take_turn(self, timeout: float) -> None:
+        """Wait until nobody else types into this pane; TabUnavailable if that takes too long."""
+        try:
+            self._turn.acquire_nowait()  # nearly always: a scope and its timer would cost more than all the rest here
+        except anyio.WouldBlock:
+            with anyio.move_on_after(timeout):
+                await self._turn.acquire()
+                return
+            raise refusal(self.pane) from None
 
     async def wait(self, execution: Execution, timeout: float, *, progress: Progress | None = None) -> Outcome:
         """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key."""
@@ -169,9 +181,9 @@ class Runner:
             with anyio.move_on_after(DRAWN_REMOTE):
                 await self.pane.stream.changed()
 
-    async def settled(self) -> None:
+    async def settled(self, at_most: float = PROMPT_GRACE) -> None:
         """Wait, for a moment at most, until the prompt is back."""
-        with anyio.move_on_after(PROMPT_GRACE):
+        with anyio.move_on_after(at_most):
             while not (self.pane.listens or self.pane.dead):
                 await self.pane.stream.changed()
 
@@ -181,6 +193,8 @@ class Runner:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self.pane
         begun = anyio.current_time()
+        if not pane.listens and pane.current is not None and pane.current.ending == "completed":
+            await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
         # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
         while not pane.listens or (pane.running is not None and not pane.running.started):
             waited = anyio.current_time() - begun
@@ -206,8 +220,10 @@ class Runner:
         pane = self.pane
         if pane.shell is None or not pane.shell.private_key:
             return
+        if not _echoes(pane.tty):
+            return
         with anyio.move_on_after(EDITOR_GRACE):
-            while (modes := tty_modes(pane.tty)) is not None and modes.icanon:
+            while _echoes(pane.tty):
                 with anyio.move_on_after(EDITOR_LOOK):  # bash and zsh draw the prompt next; fish has drawn it
                     await pane.stream.changed()
 
@@ -323,6 +339,12 @@ class Runner:
         self.pane.at_prompt = False
         execution.prompt_seq = self.pane.prompt_seq
         again()
+
+
+def _echoes(tty: str) -> bool:
+    """Whether the kernel, not a line editor, takes what is typed."""
+    modes = tty_modes(tty)
+    return modes is not None and modes.icanon
 
 
 def check_command(command: bytes) -> None:

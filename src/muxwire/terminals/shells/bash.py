@@ -1,4 +1,4 @@
-"""bash 3.2 and later: a readline macro behind a private key, P from PROMPT_COMMAND, C from PS0."""
+"""bash 3.2 and later: the line is typed between two private keys, P from PROMPT_COMMAND, C from PS0."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 BUILTIN = b"\\builtin "
 # Puts the hooks back if a command took them away; defined by the integration.
 HEAL = b"__muxwire_i; "
+# Enter, on a key of our own: the user may have bound Return to something else.
+ACCEPT_KEY = b"\x1b[7772~"
 
 
 @final
@@ -44,4 +46,4 @@ class Bash(Shell):
         if request.nested:
             path = os_bytes(str(request.tab_folder / request.stem))
             return Wrapped(((request.stem, wrapper),), CLEAR_LINE + b" \\. " + posix_quote(path) + b"\r")
-        return Wrapped(((request.stem, wrapper),), self.private_key)
+        return Wrapped(((request.stem, wrapper),), self.private_key + self.typed_line + ACCEPT_KEY)

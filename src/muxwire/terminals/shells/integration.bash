@@ -43,15 +43,16 @@ case $BASH_VERSION in
   *) PS0=$'\e]7770;C;'$__muxwire_n$';$__muxwire_q\a'${PS0-} ;;
 esac
 
-# The private key, in all three keymaps: forget what is typed, type the line, Enter.
+# The private keys, in all three keymaps: forget what is typed and be ready for text; Enter, whatever the user bound.
+# A macro would save us typing the line, but readline redraws after each character of a macro.
 {
   for __muxwire_l in emacs-standard vi-insert vi-command; do
     \builtin bind -m "$__muxwire_l" '"\e[7771~": kill-whole-line'
     \builtin bind -m "$__muxwire_l" '"\e[7772~": accept-line'
   done
-  \builtin bind -m emacs-standard '"\e[7770~": "\e[7771~ \\. \"$__muxwire\"\e[7772~"'
-  \builtin bind -m vi-insert '"\e[7770~": "\e[7771~ \\. \"$__muxwire\"\e[7772~"'
-  \builtin bind -m vi-command '"\e[7770~": "\e[7771~i \\. \"$__muxwire\"\e[7772~"'
+  \builtin bind -m emacs-standard '"\e[7770~": kill-whole-line'
+  \builtin bind -m vi-insert '"\e[7770~": kill-whole-line'
+  \builtin bind -m vi-command '"\e[7770~": "\e[7771~i"'
   unset __muxwire_l
 } 2>/dev/null
 fi
