@@ -1,9 +1,13 @@
-"""The acceptance cases of exact execution through the library on a real tmux: hostile commands, states and keys."""
+"""The acceptance cases of exact execution through the library on a real tmux: hostile commands, states and keys.
+
+MUXWIRE_TEST_BASH is another bash to run bash's rows in, for example a 3.2.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -152,7 +156,8 @@ def cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("name", "row"), list(cases()))
 async def test_case(terminals: Terminals, shared: dict[str, Tab], folder: Path, name: str, row: dict[str, Any]) -> None:
-    executable = shutil.which(name)
+    executable = os.environ.get("MUXWIRE_TEST_BASH") if name == "bash" else None
+    executable = executable or shutil.which(name)
     if executable is None:
         pytest.skip(f"{name} is not installed")
     clean = not any(key in row for key in ("setup", "env", "status"))

@@ -27,6 +27,8 @@ _STAT_PGRP, _STAT_SESSION, _STAT_TPGID = 2, 3, 5
 
 # The kernel function in which a process sleeps that reads from a tty (n_tty_read), as Linux 5 and 6 name it.
 _TTY_READ = (b"wait_woken", b"n_tty_read")
+# Those in which it waits for one of several things, a key among them perhaps; a compiled copy adds `.constprop.0`.
+_POLL = (b"poll_schedule_timeout", b"do_sys_poll", b"do_poll", b"do_select", b"ep_poll", b"do_epoll_wait")
 
 # `stat` has some 350 bytes, with every number at its longest some 1,200.
 _PROC_FILE = 4096
@@ -59,6 +61,10 @@ class Foreground:
         return SEES_WAITS and (
             _sleeps_in_tty_read(self.pgrp) or any(map(_sleeps_in_tty_read, _members(_STAT_PGRP, self.pgrp)))
         )
+
+    def polls(self) -> bool:
+        """Whether its leader waits in poll(2) or the like, perhaps for a key; False where the kernel does not tell."""
+        return SEES_WAITS and _wchan(self.pgrp).startswith(_POLL)
 
 
 def _read_proc(pid: int, name: str) -> bytes:
@@ -128,7 +134,11 @@ def foreground(session_leader: int) -> Foreground | None:
 
 
 def _sleeps_in_tty_read(pid: int) -> bool:
-    return _read_proc(pid, "wchan") in _TTY_READ
+    return _wchan(pid) in _TTY_READ
+
+
+def _wchan(pid: int) -> bytes:
+    return _read_proc(pid, "wchan")
 
 
 def tty_modes(tty: str) -> TtyModes | None:

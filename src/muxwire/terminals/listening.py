@@ -97,7 +97,7 @@ def find_listener(pane: PaneState, waited: float) -> Listener | None:
 
 def takes_lines(shell: Shell, kind: str) -> bool:
     """Whether a shell of this kind reads its next command when the tty is read so."""
-    return kind in ("editor", "raw") if shell.name in _EDITING else kind in ("editor", "raw", "line")
+    return kind in ("editor", "raw") if shell.name in (*_EDITING, "ash") else kind in ("editor", "raw", "line")
 
 
 def _busy_with_ours(running: Execution | None, pgrp: int) -> bool:

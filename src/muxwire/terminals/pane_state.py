@@ -248,6 +248,18 @@ class PaneState:
             return "editor"
         if not modes.icanon:
             return "raw" if front.pgrp != self.leader_pid else ""
-        if front.reads_tty():
+        if front.reads_tty() or (self._is_ash(front.pgrp) and front.polls()):
             return "line" if modes.echo else "password"
         return ""
+
+    def _reads(self) -> bool:
+        """Whether the foreground sleeps until something is typed; a tty left raw makes it look so when it computes."""
+        front = foreground(self.leader_pid)
+        return not SEES_WAITS or (front is not None and (front.reads_tty() or front.polls()))
+
+    def _is_ash(self, pgrp: int) -> bool:
+        """Whether that process group is a busybox shell, whose `read` polls the tty before it reads a byte."""
+        if pgrp == self.shell_pid:
+            return self.shell is not None and self.shell.name == "ash"
+        running = self.running
+        return running is not None and running.listener_pgrp == pgrp and running.listener_name == "ash"

@@ -36,6 +36,8 @@ OnProgress = Callable[[int, str], Awaitable[None]]
 DEFAULT_TIMEOUT = 10.0
 # What a progress report shows of the output: one line of a terminal.
 _PROGRESS_BYTES = 400
+# What a program that waits is waiting for; anything else reads single keys.
+_WAITED_FOR = {"password": "a password (echo is off)", "line": "a line of input", "editor": "input (its shell reads)"}
 
 
 @final
@@ -203,7 +205,7 @@ class Tab:
                 await self.runner.settled()
         elif outcome == "interactive":
             kind = self.pane.waits_for_input()
-            what = {"password": "a password (echo is off)", "line": "a line of input"}.get(kind, "keys")
+            what = _WAITED_FOR.get(kind, "keys")
             execution.note = f"the program waits for {what}; it still runs: answer with send_keys, or stop_process"
 
     def _written(self, execution: Execution) -> int:
