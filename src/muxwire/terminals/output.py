@@ -18,7 +18,7 @@ HEAD_SHARE = 0.2
 _BYTES_PER_CHAR = 8
 
 # zsh prints a reversed % or # and blanks before a prompt where the output did not end its line (PROMPT_SP).
-_PROMPT_SP_LOOKBACK = 4096
+PROMPT_SP_REACH = 4096
 _PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
 
 
@@ -75,5 +75,5 @@ def _clip(
 
 def without_prompt_sp(raw_tail: bytes) -> int:
     """How many bytes at the end of `raw_tail` are zsh's PROMPT_SP, printed before a prompt that cut an output short."""
-    found = _PROMPT_SP.search(raw_tail[-_PROMPT_SP_LOOKBACK:])
+    found = _PROMPT_SP.search(raw_tail[-PROMPT_SP_REACH:])
     return len(found[0]) if found else 0

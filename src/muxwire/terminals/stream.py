@@ -36,6 +36,11 @@ class PaneStream:
         """The offset of the next byte to come."""
         return self.ring.end
 
+    @property
+    def settled(self) -> int:
+        """The offset up to which no byte may still turn out to be part of a mark."""
+        return self._scanner.pending
+
     def feed(self, data: bytes) -> None:
         """Take the pane's next bytes."""
         self.ring.append(data)

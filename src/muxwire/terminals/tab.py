@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
+import anyio.lowlevel
 
 from muxwire.errors import TabUnavailable
 from muxwire.terminals import process
@@ -16,6 +17,7 @@ from muxwire.terminals.environment import checked_environment, checked_folder
 from muxwire.terminals.execution import Execution, result_of
 from muxwire.terminals.folders import write_private
 from muxwire.terminals.keys import KeySender
+from muxwire.terminals.live_output import LiveOutput, OnOutput
 from muxwire.terminals.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
 from muxwire.terminals.scripts import script_command, script_name
 from muxwire.terminals.snapshots import ScreenView
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 OnTimeout = Literal["interrupt", "leave"]
 # Receives the bytes of output so far and the last line of it.
 OnProgress = Callable[[int, str], Awaitable[None]]
+# Receives what a command waits for, in words: `a line of input`.
+OnInput = Callable[[str], Awaitable[None]]
 
 DEFAULT_TIMEOUT = 10.0
 # What a progress report shows of the output: one line of a terminal.
@@ -110,6 +114,8 @@ class Tab:
         wait: bool = True,
         max_chars: int | None = None,
         on_progress: OnProgress | None = None,
+        on_output: OnOutput | None = None,
+        on_input: OnInput | None = None,
     ) -> ExecutionResult:
         """Run `command` in the tab's shell and return exactly what it wrote, with its exit code.
 
@@ -118,12 +124,22 @@ class Tab:
         `wait=False` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
         Cancelling this call interrupts the command.
 
+        With `on_output` the exact bytes go there as they arrive, and not into the result. A command that waits for
+        input ends the call, or with `on_input` is told there, and waited for further.
+
         Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
         """
         body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
         execution = await self._start(body, timeout, env, cwd)
-        if wait:
-            await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress)
+
+        async def end() -> None:
+            await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress, on_input=on_input)
+
+        if on_output is not None:
+            live = LiveOutput(execution, self.pane.stream, on_output, self.pane.shell)
+            await live.during(end if wait else anyio.lowlevel.checkpoint)
+        elif wait:
+            await end()
         return await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
 
     async def execute_script(
@@ -187,14 +203,25 @@ class Tab:
         return await result_of(execution, self.pane.stream, state, strip_ansi=strip_ansi, max_chars=max_chars)
 
     async def _wait(
-        self, execution: Execution, timeout: float, *, on_timeout: OnTimeout, on_progress: OnProgress | None
+        self,
+        execution: Execution,
+        timeout: float,
+        *,
+        on_timeout: OnTimeout,
+        on_progress: OnProgress | None,
+        on_input: OnInput | None = None,
     ) -> None:
         async def progress(running: Execution) -> None:
             assert on_progress is not None
             await on_progress(self._written(running), self._last_line(running))
 
+        deadline = anyio.current_time() + timeout
         try:
             outcome = await self.runner.wait(execution, timeout, progress=progress if on_progress else None)
+            while outcome == "interactive" and on_input is not None:
+                await on_input(self._waited_for())
+                left = deadline - anyio.current_time()
+                outcome = await self.runner.wait(execution, left, progress=progress if on_progress else None)
         except anyio.get_cancelled_exc_class():
             self._book.spawn(lambda: self.runner.interrupt(execution))
             raise
@@ -204,9 +231,11 @@ class Tab:
                 await self.runner.interrupt(execution)
                 await self.runner.settled()
         elif outcome == "interactive":
-            kind = self.pane.waits_for_input()
-            what = _WAITED_FOR.get(kind, "keys")
+            what = self._waited_for()
             execution.note = f"the program waits for {what}; it still runs: answer with send_keys, or stop_process"
+
+    def _waited_for(self) -> str:
+        return _WAITED_FOR.get(self.pane.waits_for_input(), "keys")
 
     def _written(self, execution: Execution) -> int:
         return self.next_byte - execution.begin if execution.started else 0
