@@ -12,7 +12,8 @@ import anyio
 import pytest
 
 from muxwire.terminals import log as log_module
-from muxwire.terminals.log import BATCH_BYTES, LogFile, LogStore
+from muxwire.terminals.log import BATCH_BYTES, LogStore
+from muxwire.terminals.log_file import LogFile
 from muxwire.terminals.log_read import View, last_lines, read_range, read_raw
 
 if TYPE_CHECKING:

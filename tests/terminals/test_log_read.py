@@ -139,7 +139,7 @@ def test_several_holes(path: Path) -> None:
         offset = piece.next_offset
         dropped += piece.dropped
     assert pieces == [b"one\n", b"two\n", b"tail", b""]
-    assert dropped == 12
+    assert dropped == 16
 
 
 def test_a_mark_is_not_looked_for_across_a_hole(path: Path) -> None:

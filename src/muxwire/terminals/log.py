@@ -1,22 +1,21 @@
 """The panes' log files: every byte that came, written by one thread that the reader of tmux never waits for.
 
-A log's file holds the pane's raw bytes, and a byte's position in the file is its offset. Where bytes were lost because
-the disk stood still for too long, the file has a hole of their size, so that the positions stay true; the hole is
-recorded in a `.gaps` file beside the log, one JSON object `{"offset": N, "size": N}` a line.
+A log holds the pane's raw bytes; a byte's position in it is its offset. `LogStore.open(path)` goes on where the log
+ends, whoever wrote it: the file at `path` is always the one that is written, `cat >>path` of somebody else included.
+At `LogLimits.segment_bytes` it becomes a segment with its first offset in its name and a new one is begun
+(`log_segments` says how); offsets go on. Only a file that nobody writes to any more is ever removed (`log_limits`).
 
-Today a log is one file; `LogFile` alone knows that, should it become a row of segments.
+Where bytes were lost, the file has a hole of their size, so that the positions stay true; the hole is recorded in the
+`.gaps` file beside it. Lost is what came while the disk stood still for too long, and what tmux did not give us: of
+that nobody knows the size, so its hole is one byte, and its record says why, and between which two times.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
-from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import islice, takewhile
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Self, final
 
@@ -24,6 +23,8 @@ import anyio
 import anyio.to_thread
 
 from muxwire.terminals import log_read
+from muxwire.terminals.log_file import PIECE_COST, Gap, LogFile
+from muxwire.terminals.log_limits import LogLimits, hold, keep_within, sweep_dead
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,91 +41,17 @@ BATCH_SECONDS = 0.010
 # What may wait for a disk that stands still: three seconds of the fastest output that tmux was seen to pass on.
 BACKLOG_MAX = 64 * 1024 * 1024
 
-# A bytes object and its place in a list: one-byte chunks must not make the bound sixty times what it says.
-_PIECE_COST = 64
-
 # A full disk is looked at again this often, and only while something waits to be written.
 RETRY_SECONDS = 1.0
 
 # Readers wait this long for the writer; then they read what the file has.
 FLUSH_WAIT_SECONDS = 5.0
 
-# Linux and macOS take 1024 buffers in one writev(2).
-_BUFFERS_MAX = 1024
+# Closed logs are counted, and those that are too many removed, after this many more: each look reads a whole folder.
+CLOSINGS_PER_LOOK = 100
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Bytes that were not kept."""
-
-    offset: int
-    size: int
-
-
-@final
-class LogFile:
-    """One log's file. Only the writer's thread comes here, but for the counters, which it alone sets."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.end = 0  # the offset up to which the file holds everything
-        self.waiting: deque[bytes | Gap] = deque()
-        self.closing = False
-        self._descriptor: int | None = None
-
-    def open(self) -> None:
-        """Open the file, made if it is not there; OSError."""
-        if self._descriptor is None:
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-            self._descriptor = os.open(self.path, flags, 0o600)
-            self.end = os.fstat(self._descriptor).st_size
-
-    def write(self) -> int:
-        """Write what waits, as far as it goes in one go; return the cost of what need not be kept any more; OSError."""
-        self.open()
-        assert self._descriptor is not None
-        first = self.waiting[0]
-        if isinstance(first, Gap):
-            self._skip(self._descriptor, first)
-            self.waiting.popleft()
-            return _PIECE_COST
-        pieces = takewhile(lambda piece: isinstance(piece, bytes), islice(self.waiting, _BUFFERS_MAX))
-        written = os.writev(self._descriptor, list(pieces))  # type: ignore[arg-type]
-        self.end += written
-        return self._drop(written)
-
-    def _drop(self, written: int) -> int:
-        settled = 0
-        while written:
-            first = self.waiting[0]
-            assert isinstance(first, bytes)
-            if len(first) > written:
-                self.waiting[0] = first[written:]
-                return settled + written
-            self.waiting.popleft()
-            written -= len(first)
-            settled += len(first) + _PIECE_COST
-        return settled
-
-    def _skip(self, descriptor: int, gap: Gap) -> None:
-        self.end = gap.offset + gap.size
-        if os.fstat(descriptor).st_size < self.end:  # a retry may find it done
-            os.ftruncate(descriptor, self.end)
-        record = os.open(
-            log_read.gaps_path(self.path), os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-        )
-        try:
-            os.write(record, json.dumps({"offset": gap.offset, "size": gap.size}).encode() + b"\n")
-        finally:
-            os.close(record)
-
-    def close(self) -> None:
-        """Let go of the file; a later write opens it again."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-
+# Descriptors that are kept open: a process may have 1024 by default, and most of a thousand tabs are silent.
+OPEN_MAX = 256
 
 # For the writer: pieces for a file, a file to be closed, an event to be set, None to stop. () is nothing.
 _Job = tuple[LogFile, list[bytes | Gap]] | tuple[()] | LogFile | threading.Event | None
@@ -153,13 +80,22 @@ class PaneLog:
         pending = self.pending
         if not pending:
             self._store.note_pending(self)
-        if self._store.admit(len(data) + _PIECE_COST):
+        if self._store.admit(len(data) + PIECE_COST):
             pending.append(data)
-        elif pending and isinstance(last := pending[-1], Gap):
+        elif pending and isinstance(last := pending[-1], Gap) and not last.details:
             pending[-1] = Gap(last.offset, last.size + len(data))
         else:
-            self._store.admit_gap(_PIECE_COST)
+            self._store.admit_gap(PIECE_COST)
             pending.append(Gap(offset, len(data)))
+
+    def lose(self, size: int, **details: object) -> None:
+        """Record that the pane's next `size` bytes are not here and why; `UNKNOWN_SIZE` if nobody knows how many."""
+        offset = self.end
+        self.end = offset + size
+        if not self.pending:
+            self._store.note_pending(self)
+        self._store.admit_gap(PIECE_COST)
+        self.pending.append(Gap(offset, size, details))
 
     async def flushed(self) -> bool:
         """Return once all that was appended is in the file; False if the disk does not take it."""
@@ -183,13 +119,25 @@ class LogStore:
     """The logs of one instance and the thread that writes them; use it in an `async with` block.
 
     `on_error` is called when writing begins to fail, and not again until it has worked once more. It is called in the
-    writer's thread.
+    writer's thread. `home` is the folder of the instance, in the folder of all instances: with it, logs that are too
+    many or too old are removed, this instance's as they grow, those of others that are no more at the start.
     """
 
-    def __init__(self, on_error: Callable[[Path, OSError], None] | None = None) -> None:
+    def __init__(
+        self,
+        on_error: Callable[[Path, OSError], None] | None = None,
+        *,
+        limits: LogLimits | None = None,
+        home: Path | None = None,
+    ) -> None:
         self._on_error = on_error
+        self._limits = limits or LogLimits()
+        self._home = home
+        self._held: int | None = None
+        self._being_written: set[Path] = set()
+        self._closings = 0
         self._dirty: list[PaneLog] = []
-        self._files: set[LogFile] = set()
+        self._files: dict[LogFile, None] = {}  # that were opened, the one longest ago first
         # What was taken and what was done with, ever. Each side of the thread sets one and reads both.
         self._taken = 0
         self._settled = 0
@@ -204,6 +152,7 @@ class LogStore:
         self._tasks: TaskGroup | None = None
 
     async def __aenter__(self) -> Self:
+        self._held = hold(self._home) if self._home is not None else None
         self._thread.start()
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
@@ -223,12 +172,15 @@ class LogStore:
             self._queue.put(None)
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._thread.join, FLUSH_WAIT_SECONDS)
+            if self._held is not None:
+                os.close(self._held)
 
     # -- on the side of the event loop
 
     def open(self, path: Path) -> PaneLog:
-        """Return the log at `path`, which goes on where the file ends. A file that cannot be opened is tried again."""
-        file = LogFile(path)
+        """Return the log at `path`, which goes on where it ends. A file that cannot be opened is tried again."""
+        file = LogFile(path, self._limits.segment_bytes)
+        self._being_written.add(path)
         try:
             file.open()
         except OSError:
@@ -284,11 +236,15 @@ class LogStore:
     def close_log(self, log: PaneLog) -> None:
         """Write what is left of a log and close its file."""
         self._hand_over()
+        self._being_written.discard(log.path)
         self._queue.put(log.file)
 
     # -- in the writer's thread
 
     def _write_for_ever(self) -> None:
+        if self._home is not None:
+            with suppress(OSError):
+                sweep_dead(self._home.parent, self._limits, self._home.name)
         job: _Job = ()
         while job is not None:
             if self._failing and time.monotonic() >= self._retry_at:
@@ -317,7 +273,10 @@ class LogStore:
 
     def _write(self, file: LogFile) -> None:
         """Write what waits for a file; what fails stays for the next time."""
-        self._files.add(file)
+        self._files.pop(file, None)
+        self._files[file] = None
+        if len(self._files) > OPEN_MAX:
+            self._let_go_of(next(iter(self._files)))
         try:
             file.open()
             while file.waiting:
@@ -332,5 +291,18 @@ class LogStore:
         self._failing.discard(file)
         self._said = self._said and bool(self._failing)
         if file.closing:
-            file.close()
-            self._files.discard(file)
+            self._let_go_of(file)
+            self._closings += 1
+        if file.rotated or self._closings >= CLOSINGS_PER_LOOK:
+            file.rotated = False
+            self._keep_within()
+
+    def _let_go_of(self, file: LogFile) -> None:
+        file.close()
+        self._files.pop(file, None)
+
+    def _keep_within(self) -> None:
+        self._closings = 0
+        if self._home is not None:
+            with suppress(OSError):
+                keep_within(self._home, self._limits, frozenset(self._being_written))

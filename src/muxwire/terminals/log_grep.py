@@ -85,12 +85,12 @@ def last_matches(path: Path, search: Search, lines: int, view: View) -> LastLine
     with LogFileReader(path) as log:
         for block in _blocks_backwards(log, view):
             if found.full or time.monotonic() > deadline:
-                return found.result(log.end, more=True)
+                return found.result(log, more=True)
             if search.in_block(block):
                 found.take(_split(block))
             else:
                 found.pass_over(_split(block) if search.before or search.after else [])
-        return found.result(log.end, more=False)
+        return found.result(log, more=log.first > 0)
 
 
 def _blocks_backwards(log: LogFileReader, view: View) -> Iterator[bytes]:
@@ -178,9 +178,9 @@ class _Matches:
             self._count += 1
             self._size += len(line)
 
-    def result(self, end: int, *, more: bool) -> LastLines:
+    def result(self, log: LogFileReader, *, more: bool) -> LastLines:
         """Return what was shown, in the order of the log."""
         if self._shown and self._shown[-1] is _SEPARATOR:
             self._shown.pop()
         content = "".join(line + "\n" for line in reversed(self._shown))
-        return LastLines(content, self._count, self.full or more, end)
+        return LastLines(content, self._count, self.full or more, log.end, log.first)

@@ -1,19 +1,19 @@
 """Reading a pane's log file: raw ranges, pieces as a person saw them, the last lines.
 
 Everything here blocks on the disk, so it runs in a worker thread. A log that is not there reads as an empty one.
-Holes (`.gaps`) are never shown: what lies before and after one is read as if it were a log of its own.
+A log is one row of bytes, whatever files it lies in (`log_segments`). Holes are never shown: what lies before and after
+one is read as if it were a log of its own.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, final
 
 from muxwire.pane.text import undo_onlcr
 from muxwire.pane.visible import lookahead, lookbehind, visible_range, visible_slice
+from muxwire.terminals.log_segments import open_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +34,8 @@ class LogPiece:
     """What was seen of a piece of a log; `next_offset` is the raw offset that comes after it.
 
     `end` is where the log ended when it was read. `eof`: nothing more can be shown now; the bytes before `end` that
-    are left, if any, may be half a mark, typed line or character. `dropped`: raw bytes that were never kept.
+    are left, if any, may be half a mark, typed line or character. `dropped`: raw bytes before `data` that are not kept.
+    `first`: the offset of the oldest byte that is kept.
     """
 
     data: bytes
@@ -42,17 +43,19 @@ class LogPiece:
     end: int
     eof: bool
     dropped: int
+    first: int = 0
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class LastLines:
-    """The last lines of a log, as LF-terminated text; `truncated` if the log has more. `end` as in `LogPiece`."""
+    """The last lines of a log, as LF-terminated text; `truncated` if it has more. `first`, `end` as in `LogPiece`."""
 
     content: str
     returned_lines: int
     truncated: bool
     end: int
+    first: int = 0
 
 
 @final
@@ -65,16 +68,11 @@ class View:
     final: bool = False
 
 
-def gaps_path(path: Path) -> Path:
-    """Return where the holes of a log are recorded."""
-    return path.with_suffix(".gaps")
-
-
 def read_raw(path: Path, begin: int, end: int) -> bytes:
     """Return the raw bytes of a range, without its holes and as far as the log goes."""
     with LogFileReader(path) as log:
         return b"".join(
-            log.pread(max(begin, first), min(end, last)) for first, last in log.segments if first < end and last > begin
+            log.pread(max(begin, first), min(end, last)) for first, last in log.ranges if first < end and last > begin
         )
 
 
@@ -82,7 +80,7 @@ def read_range(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
     """Return what was seen from a raw offset on: of about `max_bytes` raw bytes, as far as that is settled yet."""
     with LogFileReader(path) as log:
         dropped = 0
-        for first, last in log.segments:
+        for first, last in log.ranges:
             if start < first:
                 dropped += first - start
                 start = first
@@ -90,9 +88,11 @@ def read_range(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
                 continue
             data, following = log.seen(start, max_bytes, first, last, view)
             if data or following < last or last == log.end:
-                return LogPiece(data, following, log.end, start + max_bytes >= log.end, dropped)
+                return LogPiece(data, following, log.end, start + max_bytes >= log.end, dropped, log.first)
             start = following
-        return LogPiece(b"", start, log.end, True, dropped)
+        if start < log.end:  # nothing is kept of what lies there
+            dropped, start = dropped + log.end - start, log.end
+        return LogPiece(b"", start, log.end, True, dropped, log.first)
 
 
 def last_lines(path: Path, lines: int, view: View) -> LastLines:
@@ -109,10 +109,10 @@ def last_lines(path: Path, lines: int, view: View) -> LastLines:
         else:
             found = -1  # this is the whole log
         text = undo_onlcr(b"".join(reversed(pieces)))
-        return _cut_to_lines(text, lines, log.end, whole=found < 0)
+        return _cut_to_lines(text, lines, log, whole=found < 0)
 
 
-def _cut_to_lines(text: bytes, lines: int, end: int, *, whole: bool) -> LastLines:
+def _cut_to_lines(text: bytes, lines: int, log: LogFileReader, *, whole: bool) -> LastLines:
     position = len(text) - text.endswith(b"\n")
     count = 0
     while count < lines and position >= 0 and text:
@@ -122,20 +122,19 @@ def _cut_to_lines(text: bytes, lines: int, end: int, *, whole: bool) -> LastLine
     if len(cut) > TAIL_BYTES_MAX:
         cut = cut[-TAIL_BYTES_MAX:]
         count = cut.count(b"\n") + (not cut.endswith(b"\n"))
-    truncated = len(cut) < len(text) or (position < 0 and not whole)
-    return LastLines(cut.decode("utf-8", "replace"), count, truncated, end)
+    truncated = len(cut) < len(text) or (position < 0 and not whole) or log.first > 0
+    return LastLines(cut.decode("utf-8", "replace"), count, truncated, log.end, log.first)
 
 
 @final
 class LogFileReader:
-    """An open log file: `segments` are the ranges of offsets it has, in order; `end` is where it ends."""
+    """A log, opened: `ranges` are the offsets it has, in order; `first` and `end` are where it begins and ends."""
 
     def __init__(self, path: Path) -> None:
-        self._descriptor: int | None = None
-        with suppress(FileNotFoundError):
-            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        self.end = os.fstat(self._descriptor).st_size if self._descriptor is not None else 0
-        self.segments = _segments(_gaps(path), self.end)
+        layout, self._files = open_log(path)
+        self.first = self._files[0][1] if self._files else layout.first
+        self.end = self._files[-1][2] if self._files else layout.first
+        self.ranges = _ranges(layout.gaps, self.first, self.end)
 
     def __enter__(self) -> Self:
         return self
@@ -143,23 +142,21 @@ class LogFileReader:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
+        for descriptor, _, _ in self._files:
+            os.close(descriptor)
 
     def pread(self, begin: int, end: int) -> bytes:
         """Return the raw bytes of a range, holes as NULs."""
-        if self._descriptor is None or begin >= end:
+        if begin >= end:
             return b""
-        data = os.pread(self._descriptor, end - begin, begin)
-        while data and len(data) < end - begin:  # Linux reads at most 2 GiB at once
-            more = os.pread(self._descriptor, end - begin - len(data), begin + len(data))
-            if not more:
-                break
-            data += more
-        return data
+        return b"".join(
+            _pread(descriptor, max(begin, first) - first, min(end, last) - first)
+            for descriptor, first, last in self._files
+            if first < end and last > begin
+        )
 
     def seen(self, start: int, limit: int, first: int, last: int, view: View) -> tuple[bytes, int]:
-        """Return what was seen of about `limit` bytes from `start`, in the segment from `first` to `last`."""
+        """Return what was seen of about `limit` bytes from `start`, in the range from `first` to `last`."""
         base = max(first, start - lookbehind(view.typed_lines, strip=view.strip))
         stop = min(last, start + limit + lookahead(view.typed_lines))
         final = stop == last and (view.final or last < self.end)
@@ -169,7 +166,7 @@ class LogFileReader:
     def backwards(self, view: View) -> Iterator[bytes]:
         """Yield what was seen, in blocks from the end to the start."""
         size = _BLOCK_FIRST
-        for first, last in reversed(self.segments):
+        for first, last in reversed(self.ranges):
             stop = last
             while stop > first:
                 start = max(first, stop - size)
@@ -186,22 +183,22 @@ class LogFileReader:
         return visible_range(data, base, start, stop, view.typed_lines, grows=grows, strip=view.strip)
 
 
-def _gaps(path: Path) -> list[tuple[int, int]]:
-    """Return the holes of a log: begin and end, in order. A line cut short by a full disk is left out."""
-    gaps = []
-    with suppress(FileNotFoundError):
-        for line in gaps_path(path).read_bytes().splitlines():
-            with suppress(ValueError, KeyError, TypeError):
-                record = json.loads(line)
-                gaps.append((int(record["offset"]), int(record["offset"]) + int(record["size"])))
-    return sorted(gaps)
+def _pread(descriptor: int, begin: int, end: int) -> bytes:
+    """Return a range of a file that is known to have it."""
+    data = os.pread(descriptor, end - begin, begin)
+    while data and len(data) < end - begin:  # Linux reads at most 2 GiB at once
+        more = os.pread(descriptor, end - begin - len(data), begin + len(data))
+        if not more:
+            break
+        data += more
+    return data
 
 
-def _segments(gaps: list[tuple[int, int]], end: int) -> list[tuple[int, int]]:
-    segments = []
-    first = 0
+def _ranges(gaps: Sequence[tuple[int, int]], first: int, end: int) -> list[tuple[int, int]]:
+    """Return what is kept between two offsets: what lies in no hole."""
+    ranges = []
     for gap_begin, gap_end in [*gaps, (end, end)]:
         if first < min(gap_begin, end):
-            segments.append((first, min(gap_begin, end)))
+            ranges.append((first, min(gap_begin, end)))
         first = max(first, gap_end)
-    return segments
+    return ranges

@@ -1,0 +1,173 @@
+"""Where the bytes of one log lie: a row of files, each of which begins at an offset that never changes.
+
+The newest file, the one that is written, is always `pane-@N.log`. When it has grown to its limit it is renamed to
+`pane-@N.OFFSET.log`, with the offset of its first byte in sixteen digits, and a new one is begun: so
+`cat pane-@N.0*.log pane-@N.log` is the log, and the end of each file is the beginning of the next.
+
+Beside them `pane-@N.gaps` holds what the files cannot say, one JSON object a line:
+
+    {"offset": N, "size": N}    a hole: bytes that were lost, NULs in the file. More keys say why, where it is known.
+    {"first": N}                the oldest files are gone, and the one that is written begins at this offset.
+
+A log without a `.gaps` file is one file that begins at 0, so that nobody has to look through a folder of thousands.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+# 9 petabytes: names sort as their offsets do.
+_DIGITS = 16
+_SEGMENT = re.compile(r"(?P<stem>.+)\.(?P<first>[0-9]{16})\Z")
+
+# A log may be rotated while it is looked at: once is likely, a third time in a row is not.
+_LOOKS = 5
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A file that is no longer written: the offsets of its first byte and of the byte behind its last."""
+
+    path: Path
+    first: int
+    last: int
+    modified: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A log on disk: the files before the one that is written, in order; where that one begins; the holes.
+
+    `gaps` are (begin, end), in order. `first` is the offset of the oldest byte that is kept.
+    """
+
+    older: tuple[Segment, ...]
+    live_first: int
+    gaps: tuple[tuple[int, int], ...]
+
+    @property
+    def first(self) -> int:
+        """The offset of the oldest byte that is kept."""
+        return self.older[0].first if self.older else self.live_first
+
+
+def gaps_path(path: Path) -> Path:
+    """Return where the holes of a log are recorded."""
+    return path.with_suffix(".gaps")
+
+
+def segment_path(path: Path, first: int) -> Path:
+    """Return what the file that begins at `first` is called once it is no longer written."""
+    return path.with_name(f"{path.stem}.{first:0{_DIGITS}d}.log")
+
+
+def segment_of(entry: os.DirEntry[str]) -> tuple[Path, Segment] | None:
+    """Return the log that a file belongs to and what part of it; None if it is none that is no longer written."""
+    name, dot, suffix = entry.name.rpartition(".")
+    found = _SEGMENT.match(name)
+    if found is None or dot + suffix != ".log":
+        return None
+    path = Path(entry.path)
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:  # retired since
+        return None
+    first = int(found["first"])
+    segment = Segment(path, first, first + status.st_size, status.st_mtime)
+    return path.with_name(f"{found['stem']}.log"), segment
+
+
+def layout_of(path: Path) -> Layout:
+    """Look at a log; one that is not there is empty."""
+    records = _records(path)
+    if records is None:
+        return Layout((), 0, ())
+    older = _older(path)
+    first = max((int(record["first"]) for record in records if "first" in record), default=0)
+    gaps = sorted((record["offset"], record["offset"] + record["size"]) for record in records if "offset" in record)
+    return Layout(tuple(older), older[-1].last if older else first, tuple(gaps))
+
+
+def open_log(path: Path) -> tuple[Layout, list[tuple[int, int, int]]]:
+    """Look at a log and open its files to read: (descriptor, first, last) each, in order. OSError.
+
+    The files are one state of the log, also while it is rotated, and stay readable when they are retired meanwhile.
+    """
+    for look in range(_LOOKS):
+        layout = layout_of(path)
+        opened: list[tuple[int, int, int]] = []
+        for segment in layout.older:
+            with suppress(FileNotFoundError):
+                opened.append((_open(segment.path), segment.first, segment.last))
+        with suppress(FileNotFoundError):
+            descriptor = _open(path)
+            opened.append((descriptor, layout.live_first, layout.live_first + os.fstat(descriptor).st_size))
+        if layout_of(path) == layout or look == _LOOKS - 1:
+            break
+        for descriptor, _, _ in opened:
+            os.close(descriptor)
+    return layout, opened
+
+
+def record(path: Path, **fields: object) -> None:
+    """Write a line beside a log; without fields, only see to it that the file is there. OSError."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(gaps_path(path), flags, 0o600)
+    try:
+        if fields:
+            os.write(descriptor, json.dumps(fields).encode() + b"\n")
+    finally:
+        os.close(descriptor)
+
+
+def retire(path: Path, oldest: Segment) -> None:
+    """Remove the oldest file of a log, which is not the one that is written; OSError."""
+    # First, so that the offsets are known whenever we die: it may be the last that says where the live one begins.
+    record(path, first=oldest.last)
+    oldest.path.unlink(missing_ok=True)
+
+
+def remove_log(path: Path) -> None:
+    """Remove the file that was written, of a log that nobody writes any more, and what is said beside it; OSError."""
+    path.unlink(missing_ok=True)
+    gaps_path(path).unlink(missing_ok=True)
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+
+
+def _older(path: Path) -> list[Segment]:
+    prefix = f"{path.stem}."
+    try:
+        with os.scandir(path.parent) as entries:
+            named = [segment_of(entry) for entry in entries if entry.name.startswith(prefix)]
+    except FileNotFoundError:
+        return []
+    return sorted((one[1] for one in named if one and one[0] == path), key=lambda segment: segment.first)
+
+
+def _records(path: Path) -> list[dict[str, Any]] | None:
+    """Return what is said beside a log; None if nothing ever was. A line cut short by a full disk is left out."""
+    try:
+        lines = gaps_path(path).read_bytes().splitlines()
+    except FileNotFoundError:
+        return None
+    found = []
+    for line in lines:
+        with suppress(ValueError, KeyError, TypeError):
+            fields = json.loads(line)
+            found.append(
+                {"first": int(fields["first"])}
+                if "first" in fields
+                else {"offset": int(fields["offset"]), "size": int(fields["size"])}
+            )
+    return found
