@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from muxwire.errors import InvalidArgument
 from muxwire.terminals.log_grep import Search, compiled, last_matches
-from muxwire.terminals.log_read import LogPiece, View, last_lines, read_range
+from muxwire.terminals.log_read import LogFileReader, LogPiece, View, last_lines, read_range
 from muxwire.terminals.results import LogChunk, LogTail
 from muxwire.terminals.shells import TYPED_LINES
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.tab import Tab
 
 # As list_tabs names tabs of a tmux server that is gone.
-_LOG_ADDRESS = re.compile(r"(?:(?P<generation>[0-9]{1,9})/)?(?P<window>@[0-9]{1,10})\Z")
+_LOG_ADDRESS = re.compile(r"(?:(?P<generation>[0-9]{1,9})/)?(?P<id>[@%][0-9]{1,10})\Z")
 # One piece is one answer to one call: what a client's context could hold many times over.
 CHUNK_MAX = 16 << 20
 # Lines of a tail: a million lines of 80 columns are 80 MB.
@@ -50,7 +50,8 @@ class LogSource:
         """The offset behind its last byte."""
         if self.tab is not None:
             return self.tab.next_byte
-        return self.path.stat().st_size if self.path.exists() else 0
+        with LogFileReader(self.path) as log:
+            return log.end
 
     async def flushed(self) -> None:
         """Have everything that was received in the file."""
@@ -67,14 +68,21 @@ def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
     if found is not None:
         generations = folders.generations() if found["generation"] is None else [int(found["generation"])]
         for generation in generations:
-            path = folders.logs(generation) / f"pane-{found['window']}.log"
-            if path.is_file():
+            for path in log_names(folders.logs(generation), found["id"]):
                 return LogSource(path, None)
     if target.startswith("/"):
         path = Path(target).resolve()
         if path.is_relative_to(folders.state.resolve()) and path.suffix == ".log" and path.is_file():
             return LogSource(path, None)
     raise error
+
+
+def log_names(folder: Path, tab: str) -> list[Path]:
+    """The log files of a window `@N`, or of a further pane `%M`, in the folder of one server."""
+    if tab.startswith("%"):
+        return [path for path in folder.glob(f"pane-@*-{tab}.log") if path.is_file()]
+    path = folder / f"pane-{tab}.log"
+    return [path] if path.is_file() else []
 
 
 async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: str, before: int, after: int) -> LogTail:
@@ -88,7 +96,7 @@ async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: st
         found = await anyio.to_thread.run_sync(last_matches, source.path, search, lines, view)
     else:
         found = await anyio.to_thread.run_sync(last_lines, source.path, lines, view)
-    return LogTail(found.content, found.returned_lines, found.truncated, found.end)
+    return LogTail(found.content, found.returned_lines, found.truncated, found.end, found.first)
 
 
 async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip_ansi: bool, wait: float) -> LogChunk:
@@ -114,6 +122,7 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
         eof=piece.eof,
         closed=source.closed,
         dropped=piece.dropped,
+        first_byte=piece.first,
     )
 
 

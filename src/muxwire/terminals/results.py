@@ -130,12 +130,16 @@ class Snapshot:
 @final
 @dataclass(frozen=True, slots=True)
 class LogTail:
-    """`read_logs`: the last lines of what the pane showed; `truncated` if there were more."""
+    """`read_logs`: the last lines of what the pane showed; `truncated` if there were more.
+
+    `first_byte` is the offset of the oldest byte that the log still has.
+    """
 
     content: str
     returned_lines: int
     truncated: bool
     next_byte: int
+    first_byte: int = 0
 
 
 @final
@@ -144,6 +148,7 @@ class LogChunk:
     """`stream_logs`: `next_byte` is the raw offset to ask from next; `eof` if nothing more is there now.
 
     `closed`: the pane will never write again. `dropped`: bytes before `chunk` that no store holds any more.
+    `first_byte` is the offset of the oldest byte that the log still has.
     """
 
     chunk: str
@@ -151,6 +156,7 @@ class LogChunk:
     eof: bool
     closed: bool
     dropped: int
+    first_byte: int = 0
 
 
 @final

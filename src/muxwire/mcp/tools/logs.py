@@ -46,7 +46,15 @@ class SetHistoryLimit(Arguments):
 
 @tool(
     ReadLogs,
-    returns=object_of({"content": STRING, "returned_lines": INTEGER, "truncated": BOOLEAN, "next_byte": INTEGER}),
+    returns=object_of(
+        {
+            "content": STRING,
+            "returned_lines": INTEGER,
+            "truncated": BOOLEAN,
+            "next_byte": INTEGER,
+            "first_byte": INTEGER,
+        }
+    ),
     hints=Hints(read_only=True, idempotent=True),
     large_result=True,
 )
@@ -65,7 +73,16 @@ async def read_logs_from_tab(call: Call, given: ReadLogs) -> Result:
 
 @tool(
     StreamLogs,
-    returns=object_of({"chunk": STRING, "next_byte": INTEGER, "eof": BOOLEAN, "closed": BOOLEAN, "dropped": INTEGER}),
+    returns=object_of(
+        {
+            "chunk": STRING,
+            "next_byte": INTEGER,
+            "eof": BOOLEAN,
+            "closed": BOOLEAN,
+            "dropped": INTEGER,
+            "first_byte": INTEGER,
+        }
+    ),
     hints=Hints(read_only=True, idempotent=True),
     large_result=True,
 )
