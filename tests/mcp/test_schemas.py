@@ -16,8 +16,8 @@ from muxwire.mcp.tools import TOOLS
 
 SNAPSHOT = Path(__file__).parent / "tools.json"
 
-# Every model pays for the list in every conversation: about 3,000 tokens.
-MAX_LIST_BYTES = 12_000
+# Every model pays for the list in every conversation: 12 KiB are about 3,000 tokens.
+MAX_LIST_BYTES = 12 << 10
 MAX_INSTRUCTIONS_CHARS = 1_000
 # Where Claude Code cuts a description.
 MAX_DESCRIPTION_CHARS = 2_000

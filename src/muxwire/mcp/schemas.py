@@ -23,9 +23,14 @@ def object_of(fields: Mapping[str, Schema], *, like: str = "") -> Schema:
     """Return the schema of a result. A list of what is always present would say every name twice.
 
     `like` names the tool whose fields are there too: three tools return an execution, and one of them spells it out.
+    A field that has only a type is named without it: the first result shows it, and all types are a tenth of the list.
     """
     described = {"description": f"also all of {like}"} if like else {}
-    return {"type": "object", **described, "properties": dict(fields)}
+    return {
+        "type": "object",
+        **described,
+        "properties": {name: {} if schema.keys() == {"type"} else schema for name, schema in fields.items()},
+    }
 
 
 def array_of(items: Schema) -> Schema:

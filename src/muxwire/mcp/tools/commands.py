@@ -71,9 +71,8 @@ class _Options(TypedDict):
 
 @tool(ExecuteCommand, returns=object_of(ALWAYS | AT_TIMES), hints=RUNS_ANYTHING)
 async def execute_command(call: Call, given: ExecuteCommand) -> Result:
-    """Run a shell command in a tab and wait for it. Returns its exact output and exit code. timed_out: it was
-    interrupted, or still runs with on_timeout "leave". env and cwd hold for this command only; long output is cut
-    in its middle to max_chars.
+    """Run a shell command in a tab and wait for it: exact output, exit code. timed_out: it was interrupted, or
+    still runs with on_timeout "leave". env and cwd hold for this command only; max_chars cuts output in its middle.
     """
     tab = await call.terminals.tab(given.window_id)
     result = await call.progress.during(tab.execute(given.command, **_options(call, given)))

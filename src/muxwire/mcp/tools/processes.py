@@ -40,8 +40,8 @@ class StopProcess(InTab):
     hints=Hints(destructive=True, open_world=True),
 )
 async def start_process(call: Call, given: StartProcess) -> Result:
-    """Start a server, watcher or REPL in a tab and leave it running; ready tells whether its text came in time.
-    Also types input into a running program. Read on with stream_logs_from_tab from from_byte.
+    """Start a server, watcher or REPL in a tab and leave it running. Also types into a running program.
+    Read on with stream_logs_from_tab from from_byte.
     """
     tab = await call.terminals.tab(given.window_id)
     started = await call.progress.during(

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from muxwire.mcp.arguments import Arguments, InTab, Milliseconds, Target, seconds
 from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import BOOLEAN, INTEGER, STRING, array_of, object_of
+from muxwire.mcp.schemas import BOOLEAN, INTEGER, STRING, object_of
 
 # What a build's step or a server's start takes; a longer wait is better said in so many words.
 DEFAULT_WAIT_MS = 30_000
@@ -19,12 +19,12 @@ SNAPSHOT = {
     "pane": STRING,
     "cols": INTEGER,
     "rows": INTEGER,
-    "cursor": object_of({"x": INTEGER, "y": INTEGER, "visible": BOOLEAN}),
-    "lines": array_of(STRING),
+    "cursor": {"type": "object"},
+    "lines": {"type": "array"},
     "title": STRING,
     "alternate_screen": BOOLEAN,
-    "soft_wrap": array_of(INTEGER),
-    "scrollback": array_of(STRING),
+    "soft_wrap": {"type": "array"},
+    "scrollback": {"type": "array"},
     "cells": {"type": "array"},
     "next_byte": INTEGER,
 }

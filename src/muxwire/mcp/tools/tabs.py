@@ -24,7 +24,6 @@ TAB = {
     "next_byte": INTEGER,
     "closed": BOOLEAN,
 }
-SESSION = {"name": STRING, "window_count": INTEGER, "attached_client_count": INTEGER}
 SUCCESS = object_of({"success": BOOLEAN})
 
 Size = Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]
@@ -55,7 +54,7 @@ class CloseTab(InTab):
     hints=Hints(destructive=True, open_world=True),  # `command` may be anything
 )
 async def create_tab(call: Call, given: CreateTab) -> Result:
-    """Open a terminal tab with a shell. Use its window_id in the other tools; the tab lives until closed."""
+    """Open a terminal tab with a shell; it lives until closed."""
     tab = await call.terminals.create_tab(
         name=given.name,
         cwd=given.cwd or None,
@@ -77,11 +76,11 @@ async def create_tab(call: Call, given: CreateTab) -> Result:
 
 @tool(
     Arguments,
-    returns=object_of({"tabs": array_of(object_of(TAB)), "sessions": array_of(object_of(SESSION))}),
+    returns=object_of({"tabs": array_of(object_of(TAB)), "sessions": {"type": "array"}}),
     hints=Hints(read_only=True, idempotent=True),
 )
 async def list_tabs(call: Call, _given: Arguments) -> Result:
-    """List tabs (closed ones too: their logs stay readable) and sessions. state "prompt": ready for a command."""
+    """List tabs (closed ones too: logs stay readable) and sessions with attached clients. state "prompt": ready."""
     listed = await call.terminals.list_tabs()
     return {"tabs": [asdict(tab) for tab in listed.tabs], "sessions": [asdict(session) for session in listed.sessions]}
 
