@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 HANGUP_GRACE = 0.5
 
 
-async def end_pane(pane: PaneState, server: TmuxServer, window_id: str) -> None:
-    """Hang up on the pane's session, kill what stays, and kill the window once its last bytes are here.
+async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> None:
+    """Hang up on the pane's session, kill what stays, and kill the pane once its last bytes are here.
 
-    `kill-window` alone would leave `command &` running, and drop what tmux has not sent yet.
+    `kill-pane` alone would leave `command &` running, and drop what tmux has not sent yet. With its last pane the
+    window goes too.
     """
     if not pane.dead:
         for pid in session_processes(pane.leader_pid, pane.tty):
@@ -31,7 +32,7 @@ async def end_pane(pane: PaneState, server: TmuxServer, window_id: str) -> None:
             while not pane.dead:
                 await pane.stream.changed()
     kill_session(pane, spare_leader=True)
-    await server.kill_window(window_id)
+    await server.kill_pane(pane_id)
     kill_session(pane)
 
 

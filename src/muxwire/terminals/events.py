@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -16,10 +17,13 @@ from muxwire.protocol.events import (
     UnlinkedWindowRenamed,
     WindowRenamed,
 )
+from muxwire.terminals.panes import look_up
 from muxwire.terminals.redraw import PromptColumns
 from muxwire.terminals.tmux_server import COLUMNS, ROWS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muxwire.protocol.events import Event
     from muxwire.terminals.tab import Tab
     from muxwire.terminals.tab_book import TabBook
@@ -33,19 +37,21 @@ _PANE = re.compile(rb"([0-9]+)x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
 def follow(event: Event, book: TabBook) -> None:
     """Take a notification of tmux."""
     match event:
-        # Not %window-close: that is also said when only another session lets go of the window.
-        case UnlinkedWindowClose(window) if window in book.open:
-            book.open[window].lost("the window was closed")
-        case WindowRenamed(window, name) | UnlinkedWindowRenamed(window, name) if window in book.open:
-            book.open[window].name = name.decode("utf-8", "replace")
+        # Not %window-close: that is also said when only another session lets go of the window. Its last pane may only
+        # have been moved to another window.
+        case UnlinkedWindowClose(window) if not all(tab.end_reason for tab in book.panes(window)):
+            book.spawn(lambda: look_up(book))
+        case WindowRenamed(window, name) | UnlinkedWindowRenamed(window, name):
+            for tab in book.panes(window):
+                tab.was_renamed(name.decode("utf-8", "replace"))
         case SessionWindowChanged(_, window) if window in book.open:
             book.latest = window
         case SessionRenamed(session, name):
             for tab in book.open.values():
                 if tab.session_id == session:
                     tab.session = name.decode("utf-8", "replace")
-        case LayoutChange(window, layout) if window in book.open:
-            _resize(book.open[window], layout, book)
+        case LayoutChange(window, layout):
+            _resize(book.panes(window), layout, book)
         case ClientDetached():
             for tab in book.open.values():
                 if tab.columns != COLUMNS and not tab.sized:
@@ -54,16 +60,16 @@ def follow(event: Event, book: TabBook) -> None:
             pass
 
 
-def _resize(tab: Tab, layout: bytes, book: TabBook) -> None:
+def _resize(tabs: Sequence[Tab], layout: bytes, book: TabBook) -> None:
     widths = {b"%" + number: int(width) for width, number in _PANE.findall(layout)}
-    pane = tab.pane_id.encode()
-    if pane in widths:
-        if widths[pane] != tab.columns:
-            tab.columns = widths[pane]
-            book.spawn(lambda: _forget_prompts(tab))
-    elif widths:
-        # A person split the window and closed our half: tmux says it in no other way.
-        tab.lost("its pane was closed")
+    for tab in tabs:
+        width = widths.get(tab.pane_id.encode())
+        if width is not None and width != tab.columns:
+            tab.columns = width
+            book.spawn(partial(_forget_prompts, tab))
+    if widths and any(tab.pane_id.encode() not in widths and not tab.end_reason for tab in tabs):
+        # A person split the window and closed our half, or moved it: tmux says it in no other way.
+        book.spawn(lambda: look_up(book))
 
 
 async def _forget_prompts(tab: Tab) -> None:

@@ -76,6 +76,11 @@ class Sessions:
                 rows.append(WindowRow(window, int(index), active == "1", self.name(session, name)))
         return rows
 
+    async def pane(self, window: str, index: int) -> str:
+        """The id of the pane that tmux counts as `index` in a window; "" if there is none."""
+        answer = await self._client.command("list-panes", "-t", window, "-F", "#{pane_index} #{pane_id}")
+        return dict(line.decode().split(" ", 1) for line in answer).get(str(index), "")
+
     async def link(self, window: str, name: str) -> str:
         """Show a window in the session of that name too, made if there is none; return its id. CommandError.
 

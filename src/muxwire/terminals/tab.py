@@ -62,6 +62,7 @@ class Tab:
         runner: Runner,
         server: TmuxServer,
         book: TabBook,
+        further: bool = False,
     ) -> None:
         self.window_id = window_id
         self.pane_id = pane_id
@@ -75,6 +76,8 @@ class Tab:
         self.generation = server.generation
         self.session_id = ""
         self.end_reason = ""
+        self.further = further
+        self.renamings = 0  # of ours, of which tmux has not told yet
         self.client = server.client
         self._server = server
         self._book = book
@@ -83,9 +86,14 @@ class Tab:
         self._view = ScreenView(pane, server.client, pane_id)
 
     @property
+    def key(self) -> str:
+        """What it is called: its window id, or the pane id if it is a `further` pane of a window that was split."""
+        return self.pane_id if self.further else self.window_id
+
+    @property
     def address(self) -> str:
-        """The tab's window id, and which life of the tmux server gave it: `GENERATION/@N` is never used again."""
-        return f"{self.generation}/{self.window_id}"
+        """The tab's key, and which life of the tmux server gave it: `GENERATION/@N` is never used again."""
+        return f"{self.generation}/{self.key}"
 
     @property
     def state(self) -> State:
@@ -300,7 +308,7 @@ class Tab:
             state = self.state
             if self.pane.running is not None or state not in ("prompt", "starting", "incomplete"):
                 raise TabUnavailable(
-                    f"something still runs in {self.window_id}",
+                    f"something still runs in {self.key}",
                     state=state,
                     remedy="stop it first, or close with force",
                 )
@@ -309,6 +317,13 @@ class Tab:
     async def reap(self) -> None:
         """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
         await self._end(f"its program ended with status {self.pane.exit_status}")
+
+    def was_renamed(self, shown: str) -> None:
+        """The window has a new name, tmux says; of one that we gave it shows only what fits its status line."""
+        if self.renamings:
+            self.renamings -= 1
+        else:
+            self.name = shown
 
     def lost(self, reason: str) -> None:
         """Its window has gone, and not by us: what waits for it ends at once, what it left behind soon."""
@@ -327,6 +342,6 @@ class Tab:
             async with self._ending:
                 if not self.pane.closed:
                     self.end_reason = self.end_reason or reason
-                    await end_pane(self.pane, self._server, self.window_id)
+                    await end_pane(self.pane, self._server, self.pane_id)
                     self._server.process.release_session(self.pane.leader_pid)
                     self._book.retire(self, reason)

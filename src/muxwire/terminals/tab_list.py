@@ -46,7 +46,7 @@ def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
     return TabInfo(
         window_id=book.address(tab),
         name=tab.name,
-        active=tab.window_id == book.latest and not tab.pane.dead,
+        active=tab.key == book.latest and not tab.pane.dead,
         pane_id=tab.pane_id,
         session=tab.session,
         state=tab.state,

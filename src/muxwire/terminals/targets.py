@@ -22,8 +22,8 @@ _INDEX = re.compile(r"(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?\Z")
 async def find_tab(target: str, tabs: Mapping[str, Tab], latest: str, sessions: Sessions | None) -> Tab:
     """Resolve a selector; NoSuchTarget for none, and for more than one.
 
-    `@N` a window, `%N` a pane, `.` the tab last used, `NAME` a tab (or the active tab of that session),
-    `SESSION:N` a window's index there, `SESSION:NAME` a tab's name there; `SESSION:N.M` names its pane M.
+    `@N` a window (its first pane), `%N` a pane, `.` the tab last used, `NAME` a tab (or the active tab of that
+    session), `SESSION:N` a window's index there, `SESSION:NAME` a tab's name there; `SESSION:N.M` names its pane M.
     """
     if target in tabs:
         return tabs[target]
@@ -33,7 +33,7 @@ async def find_tab(target: str, tabs: Mapping[str, Tab], latest: str, sessions: 
         raise NoSuchTarget("there is no active tab", remedy=_REMEDY)
     if _ID.match(target):
         return _only(target, [tab for tab in tabs.values() if tab.pane_id == target])
-    named = [tab for tab in tabs.values() if tab.name == target]
+    named = [tab for tab in tabs.values() if tab.name == target and not tab.further]
     if named or not target or sessions is None:
         return _only(target, named)
     return await _in_session(target, tabs, sessions)
@@ -48,10 +48,12 @@ async def _in_session(target: str, tabs: Mapping[str, Tab], sessions: Sessions) 
     index = _INDEX.match(rest)
     if index is not None:
         found = [row.window for row in rows if row.index == int(index["window"])]
+        if found and index["pane"] is not None:
+            pane = await sessions.pane(found[0], int(index["pane"]))
+            return _only(target, [tab for tab in tabs.values() if tab.pane_id == pane])
         if found and found[0] not in tabs:
             raise NoSuchTarget(f"the window {target!r} is not a tab of muxwire", remedy=_REMEDY)
-        # A tab is one pane, the first.
-        if found and int(index["pane"] or 0) == 0:
+        if found:
             return tabs[found[0]]
     return _only(target, [tabs[row.window] for row in rows if row.window in tabs and tabs[row.window].name == rest])
 
@@ -60,6 +62,6 @@ def _only(target: str, found: list[Tab]) -> Tab:
     if not found:
         raise NoSuchTarget(f"no tab is called {target!r}", remedy=_REMEDY)
     if len(found) > 1:
-        names = ", ".join(tab.window_id for tab in found)
+        names = ", ".join(tab.key for tab in found)
         raise NoSuchTarget(f"{target!r} names {len(found)} tabs: {names}", remedy="use one of these ids")
     return found[0]
