@@ -46,6 +46,11 @@ class Folders:
         return self.runtime / f"{self.instance}.sock"
 
     @property
+    def lock(self) -> Path:
+        """The lock of a named instance: who holds it writes its logs."""
+        return self.state / self.instance / "lock"
+
+    @property
     def config(self) -> Path:
         """The configuration that the tmux server starts with."""
         return self.runtime / self.instance / "tmux.conf"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from muxwire.terminals.execution import Execution
     from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tab_record import CommandBook
 
 # How many commands are remembered for command_result: an agent asks about the last few.
 REMEMBERED_COMMANDS = 1000
@@ -25,8 +26,9 @@ REMEMBERED_TABS = 200
 class TabBook:
     """The tabs and commands of one instance, and the tasks that outlive a call.
 
-    `open` is keyed by window id. A new tmux server counts its windows from the start again, so a closed tab is keyed
-    by `GENERATION/@N`; `generation` is the newest server's, and `latest` the window id of the tab last used.
+    `open` is keyed by window id, and by pane id for the further panes of a window that was split. A new tmux server
+    counts its windows and panes from the start again, so a closed tab is keyed by `GENERATION/@N`; `generation` is the
+    newest server's, and `latest` the key of the tab last used.
     """
 
     def __init__(self, tasks: TaskGroup) -> None:
@@ -36,47 +38,86 @@ class TabBook:
         self.generation = 0
         self._tasks = tasks
         self._commands: dict[str, tuple[Tab, Execution]] = {}
+        # Of an instance that outlives us: where the commands of its tabs are written down for a later process.
+        self._records: dict[Tab, CommandBook] = {}
 
     def add(self, tab: Tab) -> None:
-        """A tab was made."""
-        self.open[tab.window_id] = tab
-        self.latest = tab.window_id
+        """A tab was made, or found again."""
+        if tab.key in self.open and self.open[tab.key] is not tab:
+            tab.further = True  # its pane was moved into a window that goes by another one
+        self.open[tab.key] = tab
+        if not tab.further:
+            self.latest = tab.key
         self.generation = tab.generation
 
+    def panes(self, window: str) -> list[Tab]:
+        """The open tabs in a window, the one that goes by the window's id first."""
+        found = [tab for tab in self.open.values() if tab.window_id == window]
+        return sorted(found, key=lambda tab: tab.further)
+
+    def rename_key(self, tab: Tab, *, window: str, further: bool) -> None:
+        """A pane of ours is in another window now, or is what that window goes by."""
+        del self.open[tab.key]
+        was_latest = self.latest == tab.key
+        tab.window_id, tab.further = window, further
+        self.open[tab.key] = tab
+        if was_latest:
+            self.latest = tab.key
+
     def address(self, tab: Tab) -> str:
-        """What a caller calls this tab: its window id, behind the number of its server if that is not the newest."""
-        return tab.window_id if tab.generation == self.generation else tab.address
+        """The window of this tab as a caller calls it: behind the number of its server if that is not the newest."""
+        return tab.window_id if tab.generation == self.generation else f"{tab.generation}/{tab.window_id}"
 
     def find_closed(self, target: str) -> Tab | None:
         """The closed tab of that address, or the newest of that window id, pane id or name."""
         if target in self.closed:
             return self.closed[target]
-        named = (tab for tab in reversed(self.closed.values()) if target in (tab.window_id, tab.pane_id, tab.name))
-        return next(named, None)
+        newest = list(reversed(self.closed.values()))
+        by_id = (tab for tab in newest if target in (tab.key, tab.pane_id))
+        return next(by_id, None) or next((tab for tab in newest if target == tab.name and not tab.further), None)
 
-    def retire(self, tab: Tab, reason: str) -> None:
-        """A tab is gone; what ran in it ends with `reason`, if none was given before."""
+    def retire(self, tab: Tab, reason: str, *, lasting: bool = False) -> None:
+        """A tab is gone; what ran in it ends with `reason`, if none was given before. With `lasting`, only for us."""
         tab.end_reason = tab.end_reason or reason
         tab.pane.close(tab.end_reason)
-        if self.open.get(tab.window_id) is not tab:
+        if self.open.get(tab.key) is not tab:
             return
-        del self.open[tab.window_id]
+        del self.open[tab.key]
         tab.pane.stream.close()
-        shutil.rmtree(tab.runner.folder, ignore_errors=True)
+        if (record := self._records.pop(tab, None)) is not None:
+            record.close()
+        if not lasting:
+            shutil.rmtree(tab.runner.folder, ignore_errors=True)
         while len(self.closed) >= REMEMBERED_TABS:
             del self.closed[next(iter(self.closed))]
         self.closed[tab.address] = tab
 
-    def retire_all(self, reason: str) -> None:
-        """The server is gone, and every tab with it."""
+    def retire_all(self, reason: str, *, lasting: bool = False) -> None:
+        """The server is gone, and every tab with it; with `lasting`, only our connection to it may be."""
         for tab in list(self.open.values()):
-            self.retire(tab, reason)
+            self.retire(tab, reason, lasting=lasting)
+
+    def record_commands(self, tab: Tab, record: CommandBook) -> None:
+        """Have the commands of a tab written down; those that are there already can be asked about."""
+        self._records[tab] = record
 
     def remember(self, tab: Tab, execution: Execution) -> None:
         """A command was typed; it can be asked about by its id."""
         while len(self._commands) >= REMEMBERED_COMMANDS:
             del self._commands[next(iter(self._commands))]
         self._commands[execution.command_id] = (tab, execution)
+        if (record := self._records.get(tab)) is not None:
+            record.note(execution, tab.pane.shell_pid)
+
+    def recall(self, tab: Tab) -> list[Execution]:
+        """The commands that an earlier process typed into this tab, oldest first; they can be asked about again."""
+        record = self._records[tab]
+        executions = record.load()
+        for execution in executions:
+            self._commands[execution.command_id] = (tab, execution)
+            tab.pane.prompt_seq, tab.pane.cwd = execution.prompt_seq, execution.cwd
+        tab.pane.shell_pid = record.shell_pid
+        return executions
 
     def command(self, command_id: str) -> tuple[Tab, Execution]:
         """The tab and the command of that id; NoSuchTarget."""

@@ -15,12 +15,14 @@ from muxwire.ids import pane_id, window_id
 from muxwire.terminals.environment import checked_environment, checked_folder, checked_program
 from muxwire.terminals.folders import private_folder
 from muxwire.terminals.keyboard import Keyboard
+from muxwire.terminals.logs import log_names
 from muxwire.terminals.pane_state import PaneState
 from muxwire.terminals.runner import Runner
 from muxwire.terminals.sessions import checked_session
 from muxwire.terminals.shells import Shell, default_shell, shell_for, supervisor_argv
 from muxwire.terminals.stream import PaneStream
 from muxwire.terminals.tab import Tab
+from muxwire.terminals.tab_record import CommandBook, TabRecord
 from muxwire.terminals.tmux_server import COLUMNS, HUB
 
 if TYPE_CHECKING:
@@ -89,6 +91,47 @@ class TabRequest:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class PanePlace:
+    """Where a pane is: tmux's ids, its first process, its terminal."""
+
+    window: str
+    pane: str
+    pid: int
+    tty: str
+
+    @classmethod
+    def told(cls, answer: Sequence[bytes]) -> PanePlace:
+        """Read what tmux printed for `_FORMAT`."""
+        window, pane, pid, tty = answer[0].decode().split(" ")
+        return cls(window, pane, int(pid), tty)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """A pane that is about to be made: what will run in it. Its folder holds what the pane's shell reads."""
+
+    record: TabRecord
+    folder: Path
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+
+    def discard(self) -> None:
+        """It was not made: leave nothing behind."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def what_runs(self) -> tuple[str, ...]:
+        """The end of the command that makes it: folder, environment and program."""
+        argv, cwd = self.argv, self.record.cwd
+        if "#" in cwd:
+            argv, cwd = ("/bin/sh", "-c", _CD, "sh", cwd, *argv), "/"
+        settings = [word for pair in self.env.items() for word in ("-e", "=".join(pair))]
+        return ("-c", cwd, *settings, "--", *supervisor_argv(argv, self.record.nonce))
+
+
+@final
 class TabMaker:
     """Makes tabs on one server."""
 
@@ -99,53 +142,83 @@ class TabMaker:
 
     async def make(self, request: TabRequest, nonce: str) -> Tab:
         """Open the window and hand back its tab; CommandError if tmux refused."""
-        folder = self._server.folders.tab(nonce)
-        private_folder(folder)
+        birth = self.prepare(request, nonce)
         try:
-            shell, argv, env = self._program(request, folder, nonce)
             # A window that nobody knows would live for ever: from here on it is made whole or not at all.
             with anyio.CancelScope(shield=True):
-                window, pane, pid, tty = await self._open(request, argv, env, nonce)
+                answer = await self._server.client.command(*self.window_command(birth))
+                window = PanePlace.told(answer).window
                 try:
                     session_id = await self._place(request, window)
                 except MuxwireError:
                     await self._server.kill_window(window)
                     raise
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            birth.discard()
             raise
-        tab = self._tab(request, window, pane, int(pid), tty, shell, nonce, folder)
+        tab = self.born(birth, answer)
         tab.session_id = session_id
         return tab
 
-    async def _open(
-        self, request: TabRequest, argv: tuple[str, ...], env: Mapping[str, str], nonce: str
-    ) -> tuple[str, str, str, str]:
-        name = window_name(request.name) or Path(argv[0]).name
-        cwd = request.cwd
-        if "#" in cwd:
-            argv, cwd = ("/bin/sh", "-c", _CD, "sh", cwd, *argv), "/"
-        settings = [word for pair in env.items() for word in ("-e", "=".join(pair))]
-        (answer,) = await self._server.client.command(
-            "new-window", "-d", "-P", "-F", _FORMAT, "-t", f"{self._server.sessions.hub}:", "-n", name, "-c", cwd,
-            *settings, "--", *supervisor_argv(argv, nonce),
-        )  # fmt: skip
-        window, pane, pid, tty = answer.decode().split(" ")
-        return window, pane, pid, tty
+    def prepare(self, request: TabRequest, nonce: str, *, further: bool = False) -> Birth:
+        """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable."""
+        folder = self._server.folders.tab(nonce)
+        private_folder(folder)
+        try:
+            shell, argv, env = self._program(request, folder, nonce)
+            record = TabRecord(
+                nonce=nonce,
+                name=request.name,
+                session=request.session,
+                shell=request.shell if shell is not None else "",
+                cwd=request.cwd,
+                columns=request.size[0] if request.size else COLUMNS,
+                sized=request.size is not None,
+                further=further,
+            )
+            # Before the window is: whoever hears of it can read who it is.
+            record.save(folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return Birth(record, folder, argv, env)
+
+    def window_command(self, birth: Birth) -> tuple[str, ...]:
+        """The command that makes a window of it; `born` reads the answer."""
+        hub, name = f"{self._server.sessions.hub}:", window_name(birth.record.name) or Path(birth.argv[0]).name
+        return ("new-window", "-d", "-P", "-F", _FORMAT, "-t", hub, "-n", name, *birth.what_runs)
+
+    @staticmethod
+    def split_command(birth: Birth, pane: str, flags: Sequence[str]) -> tuple[str, ...]:
+        """The command that makes it a further pane beside `pane`; `born` reads the answer."""
+        return ("split-window", "-d", "-P", "-F", _FORMAT, "-t", pane, *flags, *birth.what_runs)
+
+    def born(self, birth: Birth, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
+        """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.
+
+        To be called as soon as the answer is here: until then its output is kept, within bounds.
+        """
+        tab = self.build(birth.record, PanePlace.told(answer))
+        tab.session_id = self._server.sessions.hub
+        if beside is not None:
+            tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
+        self.listen(tab)
+        return tab
+
+    def show_in_place_of_keeper(self, window: str) -> tuple[str, ...]:
+        """The command that makes a window the hub's current one if that was the keeper, which shows nothing."""
+        hub, keeper = f"{self._server.sessions.hub}:", self._server.sessions.keeper
+        shows_keeper = f"#{{==:#{{window_id}},{keeper}}}"
+        return ("if-shell", "-F", "-t", hub, shows_keeper, f"select-window -t {window}", "display-message -p ''")
 
     async def _place(self, request: TabRequest, window: str) -> str:
         """Give the window its size, and show it where a person would look for it; return its session's id."""
         server = self._server
-        hub, keeper = f"{server.sessions.hub}:", server.sessions.keeper
         pending = []
         if request.size is not None:
             columns, rows = map(str, request.size)
             pending += server.client.submit(("resize-window", "-t", window, "-x", columns, "-y", rows))
-        # The keeper shows nothing: a person who attaches should see a tab.
-        pending += server.client.submit(
-            ("if-shell", "-F", "-t", hub, f"#{{==:#{{window_id}},{keeper}}}", f"select-window -t {window}",
-             "display-message -p ''")
-        )  # fmt: skip
+        pending += server.client.submit(self.show_in_place_of_keeper(window))
         for answer in pending:
             await answer.wait()
         if request.session == HUB:
@@ -165,41 +238,46 @@ class TabMaker:
         )
         return shell, start.argv, {**request.env, **start.env}
 
-    def _tab(
-        self,
-        request: TabRequest,
-        window: str,
-        pane: str,
-        pid: int,
-        tty: str,
-        shell: Shell | None,
-        nonce: str,
-        folder: Path,
-    ) -> Tab:
+    def build(self, record: TabRecord, place: PanePlace) -> Tab:
+        """The tab of a pane that was started for that record; nobody knows it, and its output goes nowhere yet."""
         server = self._server
-        log_path = server.logs / f"pane-{window}.log"
-        state = PaneState(nonce=nonce, shell=shell, leader_pid=pid, tty=tty, cwd=request.cwd)
-        state.stream = PaneStream(server.log_store.open(log_path), state.on_mark)
-        keyboard = Keyboard(server.client, pane, server.version)
-        runner = Runner(state, keyboard, server.client, pane, folder, lambda: tab.columns)
+        folder = server.folders.tab(record.nonce)
+        log_path = server.logs / (
+            f"pane-{place.window}-{place.pane}.log" if record.further else f"pane-{place.window}.log"
+        )
+        if record.further:  # the file is named after the window that it was split off in, and the pane may have moved
+            log_path = next(iter(log_names(server.logs, place.pane)), log_path)
+        shell = shell_for(record.shell) if record.shell else None
+        state = PaneState(nonce=record.nonce, shell=shell, leader_pid=place.pid, tty=place.tty, cwd=record.cwd)
+        log = server.open_log(log_path)
+        state.stream = PaneStream(log, state.on_mark, start=log.end)
+        keyboard = Keyboard(server.client, place.pane, server.version)
+        runner = Runner(state, keyboard, server.client, place.pane, folder, lambda: tab.columns)
         tab = Tab(
-            window_id=window_id(window),
-            pane_id=pane,
-            name=request.name or window,
-            session=request.session,
+            window_id=window_id(place.window),
+            pane_id=place.pane,
+            name=record.name or place.window,
+            session=record.session,
             log_path=log_path,
-            columns=request.size[0] if request.size else COLUMNS,
-            sized=request.size is not None,
+            columns=record.columns,
+            sized=record.sized,
             pane=state,
             runner=runner,
             server=server,
             book=self._book,
+            further=record.further,
         )
-        state.on_exit = lambda: self._book.spawn(tab.reap)
-        server.process.watch_session(pid)
-        self._book.add(tab)
-        server.client.attach_pane(pane_id(pane), state.stream.feed)
+        if server.access.lasting:
+            self._book.record_commands(tab, CommandBook(folder))
+        if server.access.role == "owner":
+            state.on_exit = lambda: self._book.spawn(tab.reap)
         return tab
+
+    def listen(self, tab: Tab) -> None:
+        """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes."""
+        self._server.process.watch_session(tab.pane.leader_pid)
+        self._book.add(tab)
+        self._server.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
 
 
 def _own_folder(environ: Mapping[str, str]) -> str:

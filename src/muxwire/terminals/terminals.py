@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, NoSuchTarget
+from muxwire.terminals.access import EPHEMERAL, Access, Role
 from muxwire.terminals.events import follow
 from muxwire.terminals.folders import Folders, folders_for
 from muxwire.terminals.logs import LogSource, find_log, read_chunk, read_tail
+from muxwire.terminals.opening import checked_instance, open_access, server_runs
+from muxwire.terminals.reattach import Newcomers, take_up
 from muxwire.terminals.tab_book import TabBook
 from muxwire.terminals.tab_list import list_tabs
 from muxwire.terminals.tab_maker import TabMaker, TabRequest
@@ -40,7 +43,12 @@ class Terminals:
     """One instance of muxwire; made by `open_terminals`."""
 
     def __init__(
-        self, folders: Folders, environ: Mapping[str, str], tasks: TaskGroup, wrap: Wrap | None = None
+        self,
+        folders: Folders,
+        environ: Mapping[str, str],
+        tasks: TaskGroup,
+        wrap: Wrap | None = None,
+        access: Access = EPHEMERAL,
     ) -> None:
         self.folders = folders
         self.environ = environ
@@ -50,9 +58,16 @@ class Terminals:
         self._starting = anyio.Lock()
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
+        self._access = access
         self._book = TabBook(tasks)
+        self._newcomers = Newcomers(self._book, environ)
         self._history_limit = HISTORY_LIMIT
         self._closed = False
+
+    @property
+    def role(self) -> Role:
+        """How we stand to the tmux server: `owner`, `guest` beside the owner, or `adopted` for a person's server."""
+        return self._access.role
 
     # -- the server
 
@@ -64,6 +79,8 @@ class Terminals:
             if self._running is None:
                 await self._stop_server()
                 self._server = await self._tasks.start(self._run_server)
+                if self._access.lasting:
+                    await take_up(self._server, self._book, self.environ)
             assert self._server is not None
             return self._server
 
@@ -82,6 +99,7 @@ class Terminals:
                 on_notification=self._on_notification,
                 on_end=self._on_end,
                 wrap=self._wrap,
+                access=self._access,
             ) as server:
                 task_status.started(server)
                 await self._stop.wait()
@@ -93,14 +111,16 @@ class Terminals:
             self._stop.set()
             await self._stopped.wait()
             self._server = None
-            self._book.retire_all("the tmux server ended")
+            self._book.retire_all("the tmux server ended", lasting=self._access.lasting)
 
     def _on_notification(self, event: Event) -> None:
         follow(event, self._book)
+        if self._server is not None:
+            self._newcomers.follow(event, self._server)
 
     def _on_end(self, reason: str) -> None:
         """The connection is gone: nothing that waits may wait on, and what ran in the tabs must not stay."""
-        self._book.retire_all(f"the tmux server ended: {reason}")
+        self._book.retire_all(f"the tmux server ended: {reason}", lasting=self._access.lasting)
         self._stop.set()
 
     # -- tabs
@@ -156,14 +176,22 @@ class Terminals:
         return tab
 
     async def close_tab(self, target: str, *, force: bool = False) -> None:
-        """Close a tab; a tab that is closed already stays closed. Raises as `Tab.close`, and NoSuchTarget."""
+        """Close a tab with all panes of its window, or one further pane. Raises as `Tab.close`, and NoSuchTarget.
+
+        What is closed already stays closed.
+        """
         try:
             tab = await self.tab(target)
         except NoSuchTarget:
-            if self._book.find_closed(target) is None:
+            closed = self._book.find_closed(target)
+            if closed is None:
                 raise
-            return
-        await tab.close(force=force)
+            tab = closed
+        if not tab.further and tab.generation == self._book.generation:
+            for pane in [pane for pane in self._book.panes(tab.window_id) if pane.further]:
+                await pane.close(force=force)
+        if not tab.pane.closed:
+            await tab.close(force=force)
 
     # -- commands
 
@@ -264,29 +292,40 @@ class Terminals:
             async with self._starting:
                 self._closed = True
                 await self._stop_server()
-        self._book.retire_all("the instance was closed")
-        self.folders.remove_transient()
+        self._book.retire_all("the instance was closed", lasting=self._access.lasting)
+        if not self._access.lasting:
+            self.folders.remove_transient()
+        if self._access.lock is not None:
+            self._access.lock.release()
 
 
 @asynccontextmanager
 async def open_terminals(
+    name: str | None = None,
     *,
     state_dir: str | os.PathLike[str] | None = None,
     environ: Mapping[str, str] | None = None,
     wrap: Wrap | None = None,
 ) -> AsyncIterator[Terminals]:
-    """Open an instance of your own; it starts its tmux server when a tab is first made, and ends it with you.
+    """Open an instance; it starts its tmux server when a tab is first made.
+
+    Without a name it is yours alone, and its tmux server ends with you. With one its server outlives you, and the next
+    to open that name finds the tabs again; who opens it while another process does is a guest (`Terminals.role`).
+    The name of a running instance without one (`e<pid>-<hex>`) may be given too, to be its guest.
 
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
     `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
     """
     environ = dict(os.environ if environ is None else environ)
-    instance = f"e{os.getpid()}-{secrets.token_hex(3)}"
+    instance = f"e{os.getpid()}-{secrets.token_hex(3)}" if name is None else checked_instance(name)
     folders = folders_for(instance, environ, state_dir=Path(state_dir) if state_dir is not None else None)
+    access = EPHEMERAL if name is None else await open_access(folders)
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        terminals = Terminals(folders, environ, tasks, wrap)
+        terminals = Terminals(folders, environ, tasks, wrap, access)
         try:
+            if access.lasting and server_runs(folders.socket_path):
+                await terminals.server()
             yield terminals
         except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
             failure = error

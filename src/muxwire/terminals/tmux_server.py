@@ -16,17 +16,21 @@ import anyio
 from muxwire.client.client import ControlClient
 from muxwire.client.process import TmuxProcess, clean_environment
 from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, TmuxUnavailable
+from muxwire.terminals.access import EPHEMERAL, Access
 from muxwire.terminals.folders import Folders, private_folder, write_private
+from muxwire.terminals.guest_log import GuestLog
 from muxwire.terminals.log import LogStore
 from muxwire.terminals.sessions import Sessions
 from muxwire.terminals.shells import install
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
+    from pathlib import Path
     from typing import TypeAlias
 
     from muxwire.client.transport import Transport
     from muxwire.protocol.events import Event
+    from muxwire.terminals.log import PaneLog
 
     # Puts something around a transport: a recorder, an observer.
     Wrap: TypeAlias = Callable[[Transport], Transport]
@@ -83,6 +87,7 @@ class TmuxServer:
         generation: int,
         log_store: LogStore,
         sessions: Sessions,
+        access: Access,
     ) -> None:
         self.folders = folders
         self.process = process
@@ -92,16 +97,28 @@ class TmuxServer:
         self.logs = folders.logs(generation)
         self.log_store = log_store
         self.sessions = sessions
+        self.access = access
         self._killing = anyio.Lock()
+
+    def open_log(self, path: Path) -> PaneLog | GuestLog:
+        """The log at that path: to be written by the owner, to be read by a guest."""
+        return GuestLog(path) if self.access.role == "guest" else self.log_store.open(path)
 
     async def kill_window(self, window: str) -> None:
         """Kill a window; one that is gone already is no error.
 
         One at a time: when the last two windows of a session go in one batch, tmux 3.3 to 3.7 crashes.
         """
+        await self._kill("kill-window", window)
+
+    async def kill_pane(self, pane: str) -> None:
+        """Kill a pane, and its window if it is the last one there; one that is gone already is no error."""
+        await self._kill("kill-pane", pane)
+
+    async def _kill(self, command: str, target: str) -> None:
         with suppress(CommandError, ConnectionClosed):
             async with self._killing:
-                await self.client.command("kill-window", "-t", window)
+                await self.client.command(command, "-t", target)
 
 
 @asynccontextmanager
@@ -113,8 +130,11 @@ async def open_server(
     on_notification: Callable[[Event], None],
     on_end: Callable[[str], None],
     wrap: Wrap | None = None,
+    access: Access = EPHEMERAL,
 ) -> AsyncIterator[TmuxServer]:
-    """Start a tmux server that ends when this block does, or when we are killed.
+    """Start a tmux server that ends when this block does, or when we are killed; `access` may say that it lasts.
+
+    One that runs already is attached to.
 
     `on_end` is called once with the reason if the connection ends before that. `wrap` may put something around the
     transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
@@ -129,16 +149,16 @@ async def open_server(
         argv,
         socket=str(folders.socket_path),
         env=clean_environment(environ),
-        ephemeral=True,
+        ephemeral=not access.lasting,
         cwd="/",
-        transient=[str(folder) for folder in folders.transient],
+        transient=() if access.lasting else [str(folder) for folder in folders.transient],
     )
     store = LogStore()
     client = ControlClient(
         wrap(process) if wrap else process, on_notification=on_notification, on_chunk=store.flush_soon
     )
     async with store, client:
-        server = await _greet(folders, process, client, store)
+        server = await _greet(folders, process, client, store, access)
         async with anyio.create_task_group() as tasks:
 
             async def watch() -> None:
@@ -164,7 +184,9 @@ def _prepare(folders: Folders, history_limit: int) -> None:
         ) from error
 
 
-async def _greet(folders: Folders, process: TmuxProcess, client: ControlClient, store: LogStore) -> TmuxServer:
+async def _greet(
+    folders: Folders, process: TmuxProcess, client: ControlClient, store: LogStore, access: Access
+) -> TmuxServer:
     """Wait until tmux answers, and learn who it is."""
     remedy = "install tmux 3.3 or newer; `tmux -V` says which one is found"
     try:
@@ -174,19 +196,28 @@ async def _greet(folders: Folders, process: TmuxProcess, client: ControlClient, 
         raise TmuxUnavailable(f"tmux did not start: {error.reason}", remedy=remedy) from error
     except TimeoutError:
         raise TmuxUnavailable(f"tmux did not answer within {START_SECONDS} s", remedy=remedy) from None
-    pid, hub, keeper, generation, text = answer.decode().split(" ", 4)
+    pid, hub, _, generation, text = answer.decode().split(" ", 4)
     process.watch_server(int(pid))
     found = _VERSION.match(text)
     # A build from git calls itself `next-3.8` or `master`: newer than all that has a number.
     version = (int(found[1]), int(found[2])) if found else (99, 0)
     if version < MINIMUM_VERSION:
         raise TmuxUnavailable(f"tmux {text} is too old, 3.3 is needed", remedy="install tmux 3.3 or newer")
-    # Without a size of ours, windows would keep the size of a person's terminal after it was detached.
-    await client.command("refresh-client", "-C", f"{COLUMNS}x{ROWS}")
+    if access.role == "owner":
+        # Without a size of ours, windows would keep the size of a person's terminal after it was detached.
+        await client.command("refresh-client", "-C", f"{COLUMNS}x{ROWS}")
     logs = folders.logs(int(generation))
     private_folder(logs.parent)
     private_folder(logs)
-    return TmuxServer(folders, process, client, version, int(generation), store, Sessions(client, hub, HUB, keeper))
+    sessions = Sessions(client, hub, HUB, await _find_keeper(client, hub))
+    return TmuxServer(folders, process, client, version, int(generation), store, sessions, access)
+
+
+async def _find_keeper(client: ControlClient, hub: str) -> str:
+    """The window that the hub was made with; "" if a person has closed it."""
+    answer = await client.command("list-windows", "-t", hub, "-F", "#{window_id} #{window_name}")
+    named = (line.decode("utf-8", "replace").partition(" ") for line in answer)
+    return next((window for window, _, name in named if name == KEEPER_NAME), "")
 
 
 def find_tmux(environ: Mapping[str, str]) -> str:

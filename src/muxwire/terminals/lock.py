@@ -1,0 +1,98 @@
+"""One writer per instance: an OS lock on a file of its state folder, which dies with the process that holds it.
+
+flock(2), not fcntl(2): the lock belongs to the open file, so it can be shared with a child. The watchdog holds it as
+well, so that nobody else becomes the owner while the logs of a killed one are still being handed over.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Self, final
+
+import anyio
+
+from muxwire.errors import InstanceUnavailable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# A hand-over takes a tenth of a second; a machine that swaps may need more.
+HAND_OVER_SECONDS = 10.0
+# Between two looks at a lock whose holder has died: nothing tells of a lock's end.
+_LOOK_SECONDS = 0.01
+
+
+@final
+class InstanceLock:
+    """The lock, held; made by `take`. `descriptor` may be handed to a child, which then holds it too."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    @classmethod
+    def take(cls, path: Path) -> Self | None:
+        """Take the lock; None if another process has it. InstanceUnavailable if the file cannot be used."""
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise InstanceUnavailable(
+                f"cannot use the lock {path}: {error.strerror}", remedy="remove it if it is a link, or not yours"
+            ) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            return None
+        with suppress(OSError):  # a full disk: the text is for `holder` alone
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "started": started(os.getpid())}).encode(), 0)
+        return cls(descriptor)
+
+    def release(self) -> None:
+        """Let go of it; more than once is once. It stays with a child that has it too."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+async def take_or_join(path: Path) -> InstanceLock | None:
+    """The lock, or None if a living process is the owner. A dead owner's hand-over is waited for."""
+    deadline = time.monotonic() + HAND_OVER_SECONDS
+    while (lock := InstanceLock.take(path)) is None:
+        if holder(path) or time.monotonic() > deadline:
+            return None
+        await anyio.sleep(_LOOK_SECONDS)
+    return lock
+
+
+def holder(path: Path) -> int:
+    """The process id of the owner that wrote its name into the lock's file; 0 if that process has ended."""
+    try:
+        found = json.loads(path.read_bytes())
+        pid, begun = int(found["pid"]), str(found["started"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
+    return pid if started(pid) == begun else 0
+
+
+def started(pid: int) -> str:
+    """What tells a process from a later one of the same number; "" if there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="latin-1") as stat:  # noqa: PTH123
+            fields = stat.read().rpartition(") ")[2].split(" ")
+        # proc(5): field 22, the start time; the third is the state.
+        return "" if fields[0] in "ZX" else fields[19]
+    except OSError:
+        if os.path.exists("/proc/self/stat"):  # noqa: PTH110
+            return ""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return ""
+    except PermissionError:
+        pass
+    return "alive"

@@ -1,0 +1,143 @@
+"""Taking up tabs that run already: those of an earlier process, and those that another process makes beside us.
+
+A pane of ours is known by the nonce among the arguments of its supervisor; what else must be known of it is in the
+folder of that nonce. What its shell is doing is told by the marks in its log, read again from the last command on.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import anyio
+import anyio.to_thread
+
+from muxwire.errors import CommandError, ConnectionClosed
+from muxwire.pane.marks import MarkScanner
+from muxwire.protocol.events import UnlinkedWindowAdd, WindowAdd
+from muxwire.terminals import log_read
+from muxwire.terminals.shells import supervisor_argv
+from muxwire.terminals.tab_maker import PanePlace, TabMaker
+from muxwire.terminals.tab_record import TabRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muxwire.pane.marks import Mark
+    from muxwire.protocol.events import Event
+    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tab_book import TabBook
+    from muxwire.terminals.tmux_server import TmuxServer
+
+_PANES = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{window_width} #{session_id} #{pane_start_command}"
+# tmux shows the supervisor's script in its own quoting; the nonce stands behind its last words.
+_NONCE = re.compile(
+    re.escape(supervisor_argv((), "")[2][-len("exec sleep 2147483647") :]) + r'"? ([0-9a-f]{16})(?: |\Z)'
+)
+# A window of ours is in the book this long after tmux told of it: else another process made it.
+_OWN_SECONDS = 0.05
+# What is read of a log at once.
+_READ_BYTES = 4 << 20
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RunningPane:
+    """A pane of the server that was started by muxwire, ours or another process's."""
+
+    place: PanePlace
+    session_id: str
+    columns: int
+    record: TabRecord
+
+
+async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPane]:
+    """The panes of ours on the server, or in one window; CommandError if there is no such window."""
+    where = ("-t", window) if window else ("-a",)
+    found: dict[str, RunningPane] = {}
+    for line in await server.client.command("list-panes", *where, "-F", _PANES):
+        window_id, pane, pid, tty, width, session, command = line.decode("utf-8", "replace").split(" ", 6)
+        nonce = _NONCE.search(command)
+        record = TabRecord.load(server.folders.tab(nonce[1])) if nonce else None
+        # A window that is linked into several sessions is listed for each.
+        if record is not None and pane not in found:
+            found[pane] = RunningPane(PanePlace(window_id, pane, int(pid), tty), session, int(width), record)
+    return list(found.values())
+
+
+async def take_up(server: TmuxServer, book: TabBook, environ: Mapping[str, str]) -> None:
+    """Take up every tab that runs on a server which we have just attached to; the folders of others go."""
+    panes = await running_panes(server)
+    maker = TabMaker(server, environ, book)
+    for pane in panes:
+        tab = maker.build(pane.record, pane.place)
+        tab.columns, tab.session_id = pane.columns, pane.session_id
+        await restore(tab, book)
+        maker.listen(tab)
+    if server.access.role == "owner" and server.access.lasting:
+        await anyio.to_thread.run_sync(_sweep, server, {pane.record.nonce for pane in panes})
+
+
+async def restore(tab: Tab, book: TabBook) -> None:
+    """Give a tab the state and the commands that its log tells of, up to where its stream begins."""
+    executions = book.recall(tab) if tab.pane.stream.end else []
+    for execution in executions:
+        if execution.running:
+            execution.ends_with(tab.pane.stream.wake)
+            tab.pane.open(execution)
+    # The marks since the last command was typed say all; before the first command, those since the pane was made.
+    start = executions[-1].typed_at if executions else 0
+    for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, tab.pane.stream.end)):
+        tab.pane.on_mark(mark)
+
+
+def _marks(tab: Tab, start: int) -> list[Mark]:
+    end = tab.pane.stream.end
+    scanner = MarkScanner(start)
+    marks: list[Mark] = []
+    while start < end:
+        piece = log_read.read_raw(tab.log_path, start, min(start + _READ_BYTES, end))
+        marks += scanner.feed(piece)
+        start += _READ_BYTES
+    return marks
+
+
+def _sweep(server: TmuxServer, alive: set[str]) -> None:
+    """Remove the folders of tabs that are no more."""
+    home = server.folders.shells.parent
+    with suppress(OSError):
+        for entry in home.iterdir():
+            if re.fullmatch(r"[0-9a-f]{16}", entry.name) and entry.name not in alive:
+                shutil.rmtree(entry, ignore_errors=True)
+
+
+@final
+class Newcomers:
+    """Takes up the tabs that other processes make on our server, as tmux tells of their windows."""
+
+    def __init__(self, book: TabBook, environ: Mapping[str, str]) -> None:
+        self._book = book
+        self._environ = environ
+
+    def follow(self, event: Event, server: TmuxServer) -> None:
+        """Take a notification of tmux."""
+        match event:
+            case WindowAdd(window) | UnlinkedWindowAdd(window) if window not in self._book.open:
+                self._book.spawn(lambda: self._look(window, server))
+            case _:
+                pass
+
+    async def _look(self, window: str, server: TmuxServer) -> None:
+        await anyio.sleep(_OWN_SECONDS)
+        if window in self._book.open or server.client.closed:
+            return
+        with suppress(CommandError, ConnectionClosed):
+            for pane in await running_panes(server, window):
+                if pane.place.window not in self._book.open:
+                    maker = TabMaker(server, self._environ, self._book)
+                    tab = maker.build(pane.record, pane.place)
+                    tab.columns, tab.session_id = pane.columns, pane.session_id
+                    maker.listen(tab)
