@@ -2,47 +2,59 @@
 
 from __future__ import annotations
 
-import argparse
+import signal
 import sys
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from muxwire import __version__
-from muxwire.cli import faces
-from muxwire.errors import MuxwireError
+from muxwire.cli import faces, keys, reading, run, tabs, waiting
+from muxwire.cli.options import Parser
+from muxwire.cli.printing import FAILED, USAGE, die_of, explain, guard_descriptors
+from muxwire.errors import InvalidArgument, MuxwireError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Verbs: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - argparse has no other name
-
-# sysexits.h has nothing for this; shells and argparse use 2 for a command line that is wrong.
-USAGE = 2
-FAILED = 1
-
 # In the order in which the help shows them.
-GROUPS = (faces,)
+GROUPS = (faces, tabs, run, keys, waiting, reading)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return the exit code: 0, 1 for a failure that was explained, 2 for a wrong command line."""
+    """Run one verb and return its exit code: 0, 1 for a failure that was explained, 2 for a wrong command line."""
+    guard_descriptors()
     parser = command_line()
     arguments = parser.parse_args(argv)
     if arguments.verb is None:
         parser.print_help(sys.stderr)
         return USAGE
+    as_json = getattr(arguments, "json", False)
     try:
         code: int = arguments.run(arguments)
-    except MuxwireError as error:
-        print(f"muxwire: {error}", *([error.remedy] if error.remedy else []), sep="\n  ", file=sys.stderr)
-        return FAILED
+    except KeyboardInterrupt:
+        die_of(signal.SIGINT)
+    except Exception as error:
+        cause = _unwrapped(error)
+        if isinstance(cause, BrokenPipeError):
+            die_of(signal.SIGPIPE)
+        if not isinstance(cause, MuxwireError | OSError):
+            raise
+        explain(cause, as_json=as_json)
+        return USAGE if isinstance(cause, InvalidArgument) else getattr(arguments, "failed", FAILED)
     return code
 
 
-def command_line() -> argparse.ArgumentParser:
+def command_line() -> Parser:
     """The parser of the whole command line; `run` of what it parses is the verb."""
-    parser = argparse.ArgumentParser(prog="muxwire", description="Terminals that agents and people can trust.")
+    parser = Parser(prog="muxwire", description="Terminals that agents and people can trust.")
     parser.add_argument("--version", action="version", version=f"muxwire {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=Parser)
     for group in GROUPS:
         group.add(verbs)
     return parser
+
+
+def _unwrapped(error: Exception) -> Exception:
+    """The one error of a task group that failed for one reason."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error

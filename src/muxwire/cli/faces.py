@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from muxwire.cli.command_line import Verbs
+    from muxwire.cli.options import Verbs
 
 
 def add(verbs: Verbs) -> None:

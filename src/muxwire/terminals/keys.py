@@ -145,7 +145,7 @@ class Stroke:
     pause: bool = False  # an Escape, that the next stroke must not be taken as one key with
 
 
-def strokes(keys: Sequence[str], modes: KeyModes, *, paste: bool) -> list[Stroke]:
+def strokes(keys: Sequence[str], modes: KeyModes, *, paste: bool, literal: bool = False) -> list[Stroke]:
     """Translate `keys` into writes; InvalidArgument for what tmux cannot carry.
 
     A text with Enter behind it is handed over as a paste, so that a program that reads both at once does not take
@@ -155,7 +155,7 @@ def strokes(keys: Sequence[str], modes: KeyModes, *, paste: bool) -> list[Stroke
     found: list[Stroke] = []
     plain = bytearray()
     for index, key in enumerate(keys):
-        data = key_bytes(key, modes)
+        data = None if literal else key_bytes(key, modes)
         if data is not None:
             plain += data
             if key in ("Enter", "Escape") and index + 1 < len(keys):
@@ -163,7 +163,9 @@ def strokes(keys: Sequence[str], modes: KeyModes, *, paste: bool) -> list[Stroke
                 plain.clear()
             continue
         text = key.encode("utf-8", "surrogateescape")
-        entered = len(key) > 1 and keys[index + 1 : index + 2] == ["Enter"] and "Enter" not in keys[:index]
+        entered = (
+            len(key) > 1 and keys[index + 1 : index + 2] == ["Enter"] and not literal and "Enter" not in keys[:index]
+        )
         entered = entered and not modes.alternate_screen
         if paste or entered:
             found.append(Stroke(bytes(plain)))
@@ -218,7 +220,7 @@ class KeySender:
         self._turn = anyio.Lock()
         self._entered = -PROMPT_GRACE  # when a line was last ended at the prompt
 
-    async def send(self, keys: Sequence[str], *, paste: bool) -> KeysSent:
+    async def send(self, keys: Sequence[str], *, paste: bool, literal: bool = False) -> KeysSent:
         """Type `keys`; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
         if isinstance(keys, str):
             raise InvalidArgument("keys is one string", remedy='give a list: ["make test", "Enter"]')
@@ -226,16 +228,16 @@ class KeySender:
             raise InvalidArgument(f"keys must hold 1 to {KEYS_MAX} characters", remedy='for example ["y", "Enter"]')
         async with self._turn:
             try:
-                return await self._send(keys, paste=paste)
+                return await self._send(keys, paste=paste, literal=literal)
             except CommandError:
                 if self._pane.dead:
                     raise self._dead() from None
                 raise
 
-    async def _send(self, keys: Sequence[str], *, paste: bool) -> KeysSent:
+    async def _send(self, keys: Sequence[str], *, paste: bool, literal: bool) -> KeysSent:
         await self._prompt_to_come()
         modes = await self._modes()
-        found = strokes(keys, modes, paste=paste)
+        found = strokes(keys, modes, paste=paste, literal=literal)
         data = b"".join(stroke.data for stroke in found)
         if b"\0" in data:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
@@ -246,7 +248,7 @@ class KeySender:
             raise self._dead()
         next_byte = self._pane.stream.end
         await self._type(found)
-        notes = [mistaken(keys)]
+        notes = ["" if literal else mistaken(keys)]
         if modes.in_mode:
             notes.append("somebody scrolls in this pane (copy mode); the keys went to the program all the same")
         return KeysSent(sent=len(data), pane=self._pane_id, next_byte=next_byte, note="; ".join(filter(None, notes)))

@@ -122,6 +122,7 @@ class Tab:
         wait: bool = True,
         max_chars: int | None = None,
         on_progress: OnProgress | None = None,
+        on_start: Callable[[str], None] | None = None,
         on_output: OnOutput | None = None,
         on_input: OnInput | None = None,
     ) -> ExecutionResult:
@@ -132,13 +133,16 @@ class Tab:
         `wait=False` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
         Cancelling this call interrupts the command.
 
-        With `on_output` the exact bytes go there as they arrive, and not into the result. A command that waits for
-        input ends the call, or with `on_input` is told there, and waited for further.
+        `on_start` gets the command_id when the command's turn has come. With `on_output` the exact bytes go there as
+        they arrive, and not into the result. A command that waits for input ends the call, or with `on_input` is told
+        there, and waited for further.
 
         Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
         """
         body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
         execution = await self._start(body, timeout, env, cwd)
+        if on_start is not None:
+            on_start(execution.command_id)
 
         async def end() -> None:
             await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress, on_input=on_input)
@@ -286,12 +290,13 @@ class Tab:
         """
         return await process.stop(self.pane, self.runner, process.stopping_signal(name), grace)
 
-    async def send_keys(self, keys: Sequence[str], *, paste: bool = False) -> KeysSent:
+    async def send_keys(self, keys: Sequence[str], *, paste: bool = False, literal: bool = False) -> KeysSent:
         """Type into whatever runs: each of `keys` is tmux's name of a key (`Enter`, `C-c`, `F5`) or literal text.
 
-        With `paste`, texts go as pasted blocks. InvalidArgument, TabUnavailable (dead), ConnectionClosed.
+        With `paste`, texts go as pasted blocks; with `literal`, all of them are texts. InvalidArgument, TabUnavailable
+        (dead), ConnectionClosed.
         """
-        return await self._keys.send(keys, paste=paste)
+        return await self._keys.send(keys, paste=paste, literal=literal)
 
     async def snapshot(self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False) -> Snapshot:
         """What the pane shows now. `scrollback`: also the rows above it, the last N, or all for 0.

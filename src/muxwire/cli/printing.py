@@ -1,0 +1,127 @@
+"""What reaches stdout and stderr: bytes as they are, documents for programs, errors for both, and quiet ends.
+
+Everything is written with os.write to the descriptor: nothing is buffered, so nothing is lost or doubled when a reader
+goes away. A closed reader ends us as it ends every program, by SIGPIPE.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from muxwire.errors import MuxwireError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FAILED = 1
+# Shells and argparse use 2 for a command line that is wrong.
+USAGE = 2
+
+# Raised by one for every change of a document that a reader could stumble over.
+SCHEMA_VERSION = 1
+
+STDIN, STDOUT, STDERR = 0, 1, 2
+
+# Errors name the tools of the MCP server; at a command line the same is said by its verbs.
+_VERBS = {
+    "list_tabs": "muxwire ls",
+    "create_tab": "muxwire new",
+    "close_tab": "muxwire kill",
+    "send_keys": "muxwire send-keys",
+    "stop_process": "muxwire send-keys C-c",
+    "read_logs_from_tab": "muxwire logs",
+    "stream_logs_from_tab": "muxwire logs",
+    "wait_for": "muxwire wait",
+}
+_TOOL = re.compile(rf"\b({'|'.join(_VERBS)})\b")
+
+
+def guard_descriptors() -> None:
+    """Occupy standard descriptors that are closed: else the next pipe or file that is opened would become stdout.
+
+    Each is opened the wrong way round, so that using it is an error, as it should be.
+    """
+    for descriptor in (STDIN, STDOUT, STDERR):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # open(2) returns the lowest free descriptor: this one.
+            os.open(os.devnull, os.O_WRONLY if descriptor == STDIN else os.O_RDONLY)
+
+
+def write(data: bytes) -> None:
+    """Write all of `data` to stdout; OSError if it cannot be."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(STDOUT, view) :]
+        except BlockingIOError:  # whoever shares it with us has made it so
+            select.select((), (STDOUT,), ())
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, "stdout") from None
+
+
+async def write_soon(data: bytes) -> None:
+    """The same without holding up the event loop: a slow reader must not hold up tmux."""
+    import anyio.to_thread
+
+    await anyio.to_thread.run_sync(write, data, abandon_on_cancel=True)
+
+
+def say(text: str) -> None:
+    """Write a line for a person."""
+    write(text.encode("utf-8", "surrogateescape") + b"\n")
+
+
+def document(fields: Mapping[str, object]) -> None:
+    """Write one document for a program, on one line."""
+    write(json.dumps({"schema_version": SCHEMA_VERSION, **fields}, separators=(",", ":")).encode() + b"\n")
+
+
+def shown(text: str) -> str:
+    """`text` in one line of a table: what a program chose must not move a person's cursor."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
+def complain(code: str, message: str, remedy: str, *, as_json: bool) -> None:
+    """Say what went wrong and what to do: on stdout as a document, else on stderr."""
+    remedy = spoken(remedy)
+    if as_json:
+        document({"error": {"code": code, "message": spoken(message), "remedy": remedy}})
+    else:
+        warn(f"muxwire: {spoken(message)}" + (f"\n  {remedy}" if remedy else ""))
+
+
+def explain(error: MuxwireError | OSError, *, as_json: bool) -> None:
+    """The same for an error that was raised."""
+    if isinstance(error, MuxwireError):
+        complain(error.code, str(error), error.remedy, as_json=as_json)
+    else:
+        name = f"{error.filename}: " if error.filename else ""
+        complain("os_error", f"{name}{error.strerror or error}", "", as_json=as_json)
+
+
+def spoken(text: str) -> str:
+    """An error's words, with the verbs of the command line for the tools that they name."""
+    return _TOOL.sub(lambda tool: _VERBS[tool[1]], text)
+
+
+def warn(text: str) -> None:
+    """Write a line to stderr, if anybody reads it."""
+    try:
+        os.write(STDERR, text.encode("utf-8", "backslashreplace") + b"\n")
+    except OSError:
+        return
+
+
+def die_of(number: signal.Signals) -> NoReturn:
+    """End as the signal would have ended us, so that whoever started us knows."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    sys.exit(128 + number)  # if somebody blocks it

@@ -1,0 +1,159 @@
+"""The verb that runs one command in a tab: its exact output as it comes, its exit code as ours."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import shlex
+import signal
+from dataclasses import asdict
+from typing import TYPE_CHECKING, final
+
+from muxwire.cli.instance import on_terminals
+from muxwire.cli.keys import read_stdin
+from muxwire.cli.options import ACTIVE, add_verb, assignment, seconds
+from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
+from muxwire.errors import InvalidArgument, NoSuchTarget
+
+if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
+
+    from muxwire.cli.options import Verbs
+    from muxwire.terminals.results import ExecutionResult
+    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.terminals import Terminals
+
+# timeout(1) takes 124, and 125 for itself.
+TIMED_OUT = 125
+# POSIX: found, but could not be run. So no exit code of a command is taken for a failure of ours, but for its own 126.
+NOT_RUN = 126
+
+# One more than a command may have, so that too much is an error and not cut.
+_COMMAND_MAX = (16 << 20) + 1
+_SAFE_WORD = re.compile(r"[A-Za-z0-9_@%+=:,./-]+\Z")
+
+
+def add(verbs: Verbs) -> None:
+    """Add `run`."""
+    run = add_verb(
+        verbs,
+        "run",
+        on_terminals(_run),
+        summary="run a command in a tab; print its output as it comes, exit with its exit code",
+        details="One COMMAND is a line for the tab's shell, with all that the shell knows; several words are run as "
+        "they are; - reads the command from stdin. Exit codes of its own: 125 if it did not end in time, 126 if it "
+        "could not be run.",
+    )
+    run.add_argument("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one")
+    run.add_argument("--timeout", metavar="SECONDS", type=seconds, default=math.inf, help="then it is interrupted")
+    run.add_argument("--leave", action="store_true", help="at the timeout leave it running")
+    run.add_argument("--cwd", metavar="DIR", help="run it apart, in that folder")
+    run.add_argument("--env", metavar="NAME=VALUE", type=assignment, action="append", default=[], help="run it apart")
+    run.add_argument("--strip-ansi", action="store_true", help="with --json: without escape sequences")
+    run.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER)
+    run.set_defaults(failed=NOT_RUN)
+
+
+async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    import anyio
+
+    words = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if not words:
+        raise InvalidArgument("no command was given", remedy="muxwire run COMMAND, or muxwire run - < FILE")
+    tab = await _tab(terminals, arguments.target)
+    command = command_text(words, shell=tab.pane.shell.name if tab.pane.shell is not None else "")
+    result: ExecutionResult | None = None
+    async with anyio.create_task_group() as tasks:
+        signals = _Signals(tab, tasks)
+        tasks.start_soon(signals.pass_on)
+        result = await tab.execute(
+            command,
+            timeout=arguments.timeout,
+            strip_ansi=arguments.strip_ansi,
+            env=dict(arguments.env),
+            cwd=arguments.cwd,
+            on_timeout="leave" if arguments.leave else "interrupt",
+            on_start=signals.started,
+            on_output=None if arguments.json else write_soon,
+            on_input=_say_it_waits,
+        )
+        tasks.cancel_scope.cancel()
+    if result is None:  # cancelled by a signal while it waited for its turn
+        die_of(signals.last)
+    return _told(result, arguments)
+
+
+async def _tab(terminals: Terminals, target: str | None) -> Tab:
+    if target is not None:
+        return await terminals.tab(target)
+    try:
+        return await terminals.tab(ACTIVE)
+    except NoSuchTarget:
+        return await terminals.create_tab()
+
+
+def command_text(words: list[str], *, shell: str) -> bytes:
+    """What the shell is given: one word is its line as it stands, several are the words of one simple command."""
+    if words == ["-"]:
+        return read_stdin(_COMMAND_MAX)
+    if len(words) == 1:
+        return words[0].encode("utf-8", "surrogateescape")
+    return b" ".join(_quoted(word, shell).encode("utf-8", "surrogateescape") for word in words)
+
+
+def _quoted(word: str, shell: str) -> str:
+    if shell != "fish":
+        return shlex.quote(word)
+    # fish: within single quotes a backslash escapes itself and the quote.
+    return word if _SAFE_WORD.match(word) else "'" + word.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+async def _say_it_waits(what: str) -> None:
+    warn(f"muxwire: the command waits for {what}; answer with muxwire send-keys or muxwire attach")
+
+
+@final
+class _Signals:
+    """What a person or a supervisor wants who signals us: C-c for the command first, then its end, then ours."""
+
+    def __init__(self, tab: Tab, tasks: TaskGroup) -> None:
+        self.last = signal.SIGINT
+        self._tab = tab
+        self._tasks = tasks
+        self._runs = False
+        self._count = 0
+
+    def started(self, command_id: str) -> None:
+        """The command was typed: from here on the foreground of the tab is ours to interrupt."""
+        del command_id
+        self._runs = True
+
+    async def pass_on(self) -> None:
+        import anyio
+
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as received:
+            async for number in received:
+                self.last = number
+                self._count += 1
+                if not self._runs:
+                    self._tasks.cancel_scope.cancel()
+                elif self._count == 1 and number == signal.SIGINT:
+                    await self._tab.send_keys(["C-c"])
+                elif self._count <= 2:
+                    self._tasks.start_soon(self._tab.stop_process)
+                else:
+                    die_of(number)
+
+
+def _told(result: ExecutionResult, arguments: argparse.Namespace) -> int:
+    if arguments.json:
+        document(asdict(result))
+    elif result.note:
+        warn(f"muxwire: {spoken(result.note)}")
+    if result.timed_out:
+        if not arguments.json:
+            what = "it still runs" if result.running else f"it was ended by {result.signal_sent}"
+            warn(f"muxwire: the command did not end within {arguments.timeout:g} s; {what}")
+        return TIMED_OUT
+    return NOT_RUN if result.exit_code is None else result.exit_code

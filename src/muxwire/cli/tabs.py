@@ -1,0 +1,98 @@
+"""The verbs for tabs as such: ls, new, kill."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from muxwire.cli.instance import on_terminals
+from muxwire.cli.options import add_verb, assignment, size
+from muxwire.cli.printing import document, say, shown
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from muxwire.cli.options import Verbs
+    from muxwire.terminals.terminals import Terminals
+
+_HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "FOLDER")
+
+
+def add(verbs: Verbs) -> None:
+    """Add `ls`, `new` and `kill`."""
+    ls = add_verb(verbs, "ls", on_terminals(_ls), summary="list the tabs")
+    ls.add_argument("-a", "--all", action="store_true", help="closed tabs too, whose logs can still be read")
+
+    new = add_verb(verbs, "new", on_terminals(_new), summary="open a tab and print its id")
+    new.add_argument("tab_name", metavar="TAB_NAME", nargs="?", default="", help="what the tab is called")
+    new.add_argument("--cwd", metavar="DIR", help="the folder to start in")
+    new.add_argument("--env", metavar="NAME=VALUE", type=assignment, action="append", default=[])
+    new.add_argument("--shell", metavar="PROGRAM", help="a shell other than $SHELL")
+    new.add_argument("--login", action="store_true", help="a login shell")
+    new.add_argument("--session", metavar="NAME", help="show it in that tmux session too")
+    new.add_argument("--size", metavar="COLSxROWS", type=size, help="a size that no attached terminal changes")
+    new.add_argument("command", metavar="COMMAND", nargs="*", help="behind --: a program to run in place of a shell")
+
+    kill = add_verb(verbs, "kill", on_terminals(_kill), summary="close tabs and end what runs in them")
+    kill.add_argument("targets", metavar="TAB", nargs="+", help="a tab: its id (@N), its name or SESSION:TAB")
+    kill.add_argument("-f", "--force", action="store_true", help="also if something runs in it")
+
+
+async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    listed = await terminals.list_tabs()
+    tabs = [tab for tab in listed.tabs if arguments.all or not tab.closed]
+    if arguments.json:
+        document({"tabs": [asdict(tab) for tab in tabs], "sessions": [asdict(one) for one in listed.sessions]})
+        return 0
+    rows = [
+        (
+            tab.window_id + ("*" if tab.active else ""),
+            tab.name,
+            tab.session,
+            "closed" if tab.closed else tab.state,
+            tab.current_command,
+            tab.cwd,
+        )
+        for tab in tabs
+    ]
+    for line in table(_HEAD, rows):
+        say(line)
+    for session in listed.sessions:
+        if session.attached_client_count:
+            say(f"attached to {shown(session.name)}: {session.attached_client_count}")
+    return 0
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of columns, as wide as what they hold."""
+    cells = [head, *([shown(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    tab = await terminals.create_tab(
+        name=arguments.tab_name,
+        cwd=arguments.cwd,
+        env=dict(arguments.env),
+        login=arguments.login,
+        shell=arguments.shell,
+        command=arguments.command or None,
+        session=arguments.session,
+        size=arguments.size,
+    )
+    if arguments.json:
+        fields = ("window_id", "name", "pane_id", "session")
+        document({**{name: getattr(tab, name) for name in fields}, "log_path": str(tab.log_path)})
+    else:
+        say(tab.window_id)
+    return 0
+
+
+async def _kill(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    for target in arguments.targets:
+        await terminals.close_tab(target, force=arguments.force)
+    if arguments.json:
+        document({"closed": arguments.targets})
+    return 0
