@@ -17,7 +17,7 @@ import anyio
 import anyio.lowlevel
 
 from muxwire.errors import InvalidArgument
-from muxwire.pane.bell import BellScanner
+from muxwire.pane.signals import SignalScanner
 from muxwire.pane.text import AnsiStripper
 from muxwire.pane.visible import lookahead, lookbehind, visible_range, visible_slice
 from muxwire.terminals.results import WaitOutcome
@@ -159,7 +159,7 @@ class Watch:
         self._after = -1 if from_byte is None else from_byte
         start = current_start(tab) if from_byte is None else from_byte
         self._search = TextSearch(self._stream, wanted.pattern, start) if wanted.pattern else None
-        self._bells = BellScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
+        self._bells = SignalScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
 
     async def run(self) -> WaitOutcome:
         """Wait until something wanted is there, or nothing can come any more."""
@@ -197,12 +197,13 @@ class Watch:
             return await self._met("exit" if status is None else f"exit {status}", self._stream.end, at_entry=at_entry)
         return None
 
-    async def _bell(self, bells: BellScanner) -> int:
+    async def _bell(self, bells: SignalScanner) -> int:
         while bells.offset < self._stream.end:
             data, lost = await self._stream.read(bells.offset, min(self._stream.end, bells.offset + SLICE))
             bells.offset += lost
-            if found := bells.feed(data):
-                return found[0]
+            rung = next((signal.end for signal in bells.feed(data) if signal.kind == "bell"), 0)
+            if rung:
+                return rung
         return 0
 
     async def _met(self, match: str, next_byte: int, *, at_entry: bool) -> WaitOutcome:
