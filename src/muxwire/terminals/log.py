@@ -89,7 +89,10 @@ class PaneLog:
             pending.append(Gap(offset, len(data)))
 
     def lose(self, size: int, **details: object) -> None:
-        """Record that the pane's next `size` bytes are not here and why; `UNKNOWN_SIZE` if nobody knows how many."""
+        """Record that the pane's next `size` bytes are not here, and why.
+
+        `log_file.UNKNOWN_SIZE` stands for a number that nobody knows.
+        """
         offset = self.end
         self.end = offset + size
         if not self.pending:

@@ -53,10 +53,9 @@ class LogSource:
         with LogFileReader(self.path) as log:
             return log.end
 
-    async def flushed(self) -> None:
-        """Have everything that was received in the file."""
-        if self.tab is not None:
-            await self.tab.pane.stream.log.flushed()
+    async def flushed(self) -> bool:
+        """Have everything that was received in the file; False if the disk does not take it."""
+        return self.tab is None or await self.tab.pane.stream.log.flushed()
 
 
 def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
@@ -128,6 +127,11 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
 
 async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> LogPiece:
     final = source.closed  # before the flush: what comes after it is not in this piece
-    await source.flushed()
+    flushed = await source.flushed()
     view = View(TYPED_LINES, strip=strip, final=final)
-    return await anyio.to_thread.run_sync(read_range, source.path, start, limit, view)
+    piece = await anyio.to_thread.run_sync(read_range, source.path, start, limit, view)
+    if final and flushed and piece.next_offset >= piece.end < source.end:
+        # The whole log was removed: it was too old, or one too many.
+        lost = source.end - piece.next_offset
+        return LogPiece(piece.data, source.end, source.end, True, piece.dropped + lost, source.end)
+    return piece

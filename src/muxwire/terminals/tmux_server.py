@@ -6,6 +6,7 @@ client hears every pane, and a keeper window so that the hub never runs empty (a
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 from contextlib import asynccontextmanager, suppress
@@ -20,6 +21,7 @@ from muxwire.terminals.access import EPHEMERAL, Access
 from muxwire.terminals.folders import Folders, private_folder, write_private
 from muxwire.terminals.guest_log import GuestLog
 from muxwire.terminals.log import LogStore
+from muxwire.terminals.log_limits import LogLimits
 from muxwire.terminals.sessions import Sessions
 from muxwire.terminals.shells import install
 
@@ -47,6 +49,7 @@ HISTORY_LIMIT = 10_000
 # tmux starts in 10 ms; a machine that swaps may take seconds.
 START_SECONDS = 20
 
+_SAYS = logging.getLogger("muxwire")
 _VERSION = re.compile(r"(?:next-)?(\d+)\.(\d+)")
 _GREETING = "#{pid} #{session_id} #{window_id} #{@muxwire-generation} #{version}"
 
@@ -139,6 +142,7 @@ async def open_server(
     `on_end` is called once with the reason if the connection ends before that. `wrap` may put something around the
     transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
     """
+    limits = LogLimits.from_environment(environ)
     tmux = find_tmux(environ)
     _prepare(folders, history_limit)
     argv = (
@@ -153,7 +157,12 @@ async def open_server(
         cwd="/",
         transient=() if access.lasting else [str(folder) for folder in folders.transient],
     )
-    store = LogStore()
+    store = LogStore(
+        _say_log_error,
+        limits=limits,
+        # The owner alone knows which logs are being written.
+        home=None if access.role == "guest" else folders.state / folders.instance,
+    )
     client = ControlClient(
         wrap(process) if wrap else process, on_notification=on_notification, on_chunk=store.flush_soon
     )
@@ -218,6 +227,10 @@ async def _find_keeper(client: ControlClient, hub: str) -> str:
     answer = await client.command("list-windows", "-t", hub, "-F", "#{window_id} #{window_name}")
     named = (line.decode("utf-8", "replace").partition(" ") for line in answer)
     return next((window for window, _, name in named if name == KEEPER_NAME), "")
+
+
+def _say_log_error(path: Path, error: OSError) -> None:
+    _SAYS.warning("cannot write the log %s: %s; it goes on when the disk lets it", path, error.strerror or error)
 
 
 def find_tmux(environ: Mapping[str, str]) -> str:
