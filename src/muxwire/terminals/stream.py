@@ -13,6 +13,7 @@ from muxwire.pane.ring import RingBuffer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from muxwire.terminals.guest_log import GuestLog
     from muxwire.terminals.log import PaneLog
 
 # What a pane keeps in memory: the output of nearly every command, so that a result needs no disk. 200 tabs: 200 MiB.
@@ -23,7 +24,7 @@ RING_CAPACITY = 1 << 20
 class PaneStream:
     """Where the bytes of one pane go. `feed` is called by the client's reader and never waits."""
 
-    def __init__(self, log: PaneLog, on_mark: Callable[[Mark], None], *, start: int = 0) -> None:
+    def __init__(self, log: PaneLog | GuestLog, on_mark: Callable[[Mark], None], *, start: int = 0) -> None:
         self.ring = RingBuffer(RING_CAPACITY, start=start)
         self.log = log
         self.last_output = time.monotonic()  # when the newest byte came; a new pane has not been silent yet
