@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
+from muxwire.terminals import listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -113,7 +114,9 @@ async def test_a_short_command_of_a_person_is_waited_for(terminals: Terminals) -
         assert (await tab.execute("echo ours")).output == "ours\n"
 
 
-async def test_a_starting_tab_says_so_and_is_waited_for(terminals: Terminals, folder: Path) -> None:
+async def test_a_starting_tab_says_so_and_is_waited_for(
+    terminals: Terminals, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = folder / "slow-home"
     home.mkdir()
     (home / ".bashrc").write_text("read -t 10 x < slow\n")
@@ -124,15 +127,23 @@ async def test_a_starting_tab_says_so_and_is_waited_for(terminals: Terminals, fo
     with anyio.fail_after(DEADLINE):
         await anyio.wait_all_tasks_blocked()
         assert made.state == "starting"
-        with pytest.raises(TabUnavailable) as refused:
-            await made.execute("echo early", timeout=0.5)
+        with monkeypatch.context() as patched:
+            patched.setattr(listening, "START_TIMEOUT", 0.2)
+            with pytest.raises(TabUnavailable) as refused:
+                await made.execute("echo early", timeout=0.1)
         assert refused.value.state == "starting"
         async with anyio.create_task_group() as tasks:
 
             async def run() -> None:
-                assert (await made.execute("echo ok")).output == "ok\n"
+                # The time that the call grants its command is not for the shell's own start.
+                assert (await made.execute("echo ok", timeout=0.1)).output == "ok\n"
+                done.set()
 
+            done = anyio.Event()
             tasks.start_soon(run)
+            with anyio.move_on_after(0.5):
+                await done.wait()
+            assert not done.is_set()
             await anyio.to_thread.run_sync((home / "slow").write_text, "x\n")
     await made.close(force=True)
 
@@ -226,6 +237,23 @@ async def test_a_readonly_prompt_command_costs_the_hooks_but_not_the_commands(
         for number in range(3):
             result = await tab.execute(f"echo {number}; (exit {number})")
             assert (result.output, result.exit_code) == (f"{number}\n", number)
+
+
+async def test_an_rc_file_that_waits_for_an_answer_is_said_to(
+    terminals: Terminals, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = folder / "asking-home"
+    home.mkdir()
+    (home / ".bashrc").write_text('read -p "Which? " x\n')
+    async with a_tab(terminals, HOME=str(home)) as tab:
+        await seen(tab, b"Which? ", 0)
+        with monkeypatch.context() as patched:
+            patched.setattr(listening, "START_TIMEOUT", 0.5)
+            with pytest.raises(TabUnavailable, match="wait for input") as refused:
+                await tab.execute("echo early", timeout=0.1)
+        assert (refused.value.state, refused.value.remedy) == ("starting", "answer with send_keys")
+        await tab.send_keys(["this", "Enter"])
+        assert (await tab.execute('echo "$x"')).output == "this\n"
 
 
 async def test_an_rc_file_that_reads_gets_nothing_of_ours(terminals: Terminals, folder: Path) -> None:

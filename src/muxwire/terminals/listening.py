@@ -15,7 +15,7 @@ import anyio
 
 from muxwire.errors import TabUnavailable
 from muxwire.pane.text import strip_ansi
-from muxwire.terminals.foreground import foreground
+from muxwire.terminals.foreground import foreground, restore_line_modes, tty_modes
 from muxwire.terminals.shells import shell_for
 
 if TYPE_CHECKING:
@@ -51,11 +51,16 @@ _SECRET = re.compile(r"(?i)(passw|passphrase|\bpin\b|otp|code|yes/no).{0,40}\Z")
 @final
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """The shell that reads the pane's input now. `shell` is None behind a relay, `pgrp` 0 where it is not needed."""
+    """The shell that reads the pane's input now.
+
+    `shell` is None behind a relay, `pgrp` 0 where it is not needed. `edits`: its line editor is on, as it nearly
+    always is (`set +o emacs`, `unsetopt zle`).
+    """
 
     shell: Shell | None
     level: Literal[1, 2, 3]
     pgrp: int = 0
+    edits: bool = True
 
 
 def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
@@ -84,6 +89,8 @@ def find_listener(pane: PaneState, waited: float) -> Listener | None:
     if shell is None:
         relay = front.program in RELAYS and kind == "raw" and quiet(pane) and not asks_secret(pane)
         return Listener(None, 3, front.pgrp) if relay and not _busy_with_ours(running, front.pgrp) else None
+    if own is not None and kind == "line" and running is None and pane.says_accepted and pane.accepted_time is None:
+        return Listener(own, 1, edits=False)  # `unsetopt zle`: a line that was not accepted goes on below
     if not takes_lines(shell, kind) or _busy_with_ours(running, front.pgrp):
         return None
     if own is not None:
@@ -93,6 +100,29 @@ def find_listener(pane: PaneState, waited: float) -> Listener | None:
         editing = shell.name in _EDITING and quiet(pane, UNHOOKED_QUIET)
         return Listener(shell, 2, front.pgrp) if editing or (quiet(pane) and waited >= START_TIMEOUT) else None
     return Listener(shell, 2, front.pgrp)
+
+
+def mend_line_modes(pane: PaneState, shell: Shell) -> None:
+    """Where a program left the tty raw, give it its line modes back for a shell that has no editor to do so.
+
+    dash never has one; ksh has none on such a tty, and reads it plainly, while its editor polls.
+    """
+    if shell.name not in ("dash", "ksh"):
+        return
+    modes = tty_modes(pane.tty)
+    if shell.name == "dash":
+        raw = pane.repair_tty or (modes is not None and not modes.icanon)
+    else:
+        front = foreground(pane.leader_pid)
+        raw = modes is not None and not modes.icanon and front is not None and front.reads_tty()
+    if raw:
+        restore_line_modes(pane.tty)
+
+
+def ready_deadline(pane: PaneState, begun: float, deadline: float) -> float:
+    """Until when a listener is waited for: a call's own time-out is not for a shell that is still starting."""
+    starting = not pane.hooked and pane.shell is not None and pane.current is None
+    return max(deadline, begun + START_TIMEOUT) if starting else deadline
 
 
 def takes_lines(shell: Shell, kind: str) -> bool:
@@ -151,8 +181,11 @@ def refusal(pane: PaneState) -> TabUnavailable:
             remedy="its log stays readable; create a new tab with create_tab",
         )
     if state == "starting":
+        asks = pane.waits_for_input() in ("line", "password")
         return TabUnavailable(
-            "the shell has not shown its first prompt yet", state=state, remedy="read the tab's log; then try again"
+            "the shell has not shown its first prompt yet" + (": its start-up files wait for input" if asks else ""),
+            state=state,
+            remedy="answer with send_keys" if asks else "read the tab's log; then try again",
         )
     front = foreground(pane.leader_pid)
     program = (front.program if front is not None else "") or "a program"

@@ -12,6 +12,7 @@ import secrets
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
@@ -19,7 +20,7 @@ import anyio
 from muxwire.errors import InvalidArgument
 from muxwire.terminals.execution import Execution
 from muxwire.terminals.folders import write_private
-from muxwire.terminals.foreground import foreground_pgrp, restore_line_modes, tty_modes
+from muxwire.terminals.foreground import foreground_pgrp, tty_modes
 from muxwire.terminals.interrupt import CTRL_C, Interrupter
 from muxwire.terminals.listening import (
     DRAWN,
@@ -31,12 +32,15 @@ from muxwire.terminals.listening import (
     asks_secret,
     fall_silent,
     find_listener,
+    mend_line_modes,
     prompt_drawn,
     quiet,
+    ready_deadline,
     refusal,
 )
 from muxwire.terminals.nesting import reach_shell, settle_aborted, typed_lines
 from muxwire.terminals.redraw import redraw
+from muxwire.terminals.shells import CLEAR_LINE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +63,9 @@ RETYPE_AFTER = 0.4
 # A line editor takes the tty within a fraction of a ms after the prompt mark; an empty PS1 draws nothing to wake us.
 EDITOR_GRACE = 0.02
 EDITOR_LOOK = 0.001
+# Most commands end, and most prompts come, before a task could be put to sleep and woken. While one call waits, and no
+# other does, the thread itself waits that long for tmux.
+BRISK = 0.001
 # From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
 PROMPT_SOON = 0.02
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
@@ -126,6 +133,16 @@ class Runner:
 
     async def wait(self, execution: Execution, timeout: float, *, progress: Progress | None = None) -> Outcome:
         """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key."""
+        self._client.waiters += 1
+        try:
+            self._client.catch_up(BRISK, lambda: not execution.running)
+            return await self._wait(execution, timeout, progress)
+        finally:
+            self._client.waiters -= 1
+
+    async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
+        if not execution.running:
+            return "ended"
         deadline = anyio.current_time() + timeout
         looks = iter(LOOKS)
         while execution.running:
@@ -193,7 +210,9 @@ class Runner:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self.pane
         begun = anyio.current_time()
+        deadline = ready_deadline(pane, begun, deadline)
         if not pane.listens and pane.current is not None and pane.current.ending == "completed":
+            self._client.catch_up(BRISK, lambda: pane.listens)
             await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
         # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
         while not pane.listens or (pane.running is not None and not pane.running.started):
@@ -210,22 +229,22 @@ class Runner:
             with anyio.move_on_after(min(QUIET, deadline - begun - waited)):
                 await pane.stream.changed()
         assert pane.shell is not None
-        await self._editor_up()
+        edits = await self._editor_up()
         if pane.shell.settle_after_prompt:
             await self._cursor_asked(pane.shell.settle_after_prompt)
-        return Listener(pane.shell, 1)
+        return Listener(pane.shell, 1, edits=edits)
 
-    async def _editor_up(self) -> None:
-        """Wait until the line editor has the tty: before that the kernel would echo our key onto the screen."""
+    async def _editor_up(self) -> bool:
+        """Wait until the line editor has the tty, and return whether it has: until then the kernel echoes our key."""
         pane = self.pane
-        if pane.shell is None or not pane.shell.private_key:
-            return
-        if not _echoes(pane.tty):
-            return
+        if pane.shell is None or not pane.shell.private_key or not _echoes(pane.tty):
+            return True
         with anyio.move_on_after(EDITOR_GRACE):
             while _echoes(pane.tty):
                 with anyio.move_on_after(EDITOR_LOOK):  # bash and zsh draw the prompt next; fish has drawn it
                     await pane.stream.changed()
+            return True
+        return False
 
     async def _cursor_asked(self, at_most: float) -> None:
         """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
@@ -275,15 +294,17 @@ class Runner:
         wrap = functools.partial(
             shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=pane.repair_tty
         )
-        if pane.repair_tty and shell.name == "dash":  # it has no line editor that would set the modes it needs
-            restore_line_modes(pane.tty)
-        pane.repair_tty = False
         # Should the key have been lost with the user's bindings, the second try names the file.
-        self._again = lambda: self._press(wrap(nested=True))
-        self._press(wrap(nested=listener.level > 1))
+        self._again = lambda: self._press(wrap(nested=True), shell)
+        wrapped = wrap(nested=listener.level > 1)
+        if not listener.edits:  # a key would mean nothing
+            wrapped = replace(wrapped, typed=CLEAR_LINE + shell.typed_line + b"\r")
+        self._press(wrapped, shell)
+        pane.repair_tty = False
         return execution
 
-    def _press(self, wrapped: Wrapped) -> None:
+    def _press(self, wrapped: Wrapped, shell: Shell) -> None:
+        mend_line_modes(self.pane, shell)
         for name, content in wrapped.files:
             write_private(self.folder / name, content)
         self.keyboard.press(wrapped.typed)
@@ -316,11 +337,14 @@ class Runner:
         if pane.prompt_seq > execution.prompt_seq and pane.at_prompt and since_prompt >= RETYPE_AFTER:
             self._retype(execution)
         elif self._reads_line() and quiet(pane) and execution.age >= RETYPE_AFTER:
-            # An open quote that a person left: our line became part of it. C-c throws it away, unrun.
-            await self.keyboard.type(CTRL_C)
-            with anyio.move_on_after(RETYPE_AFTER):
-                while not pane.at_prompt:
-                    await pane.stream.changed()
+            # An open quote that a person left: our line became part of it. C-c throws it away, unrun; zsh without its
+            # editor notices when it reads on.
+            for key in (CTRL_C, b"\r"):
+                if not pane.at_prompt:
+                    await self.keyboard.type(key)
+                with anyio.move_on_after(RETYPE_AFTER):
+                    while not pane.at_prompt:
+                        await pane.stream.changed()
             if not execution.started:
                 self._retype(execution)
 

@@ -15,7 +15,6 @@ from muxwire.terminals import shells
 sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.terminals.shells.pty_shell import DEADLINE, EXECUTABLES, Deadline, Opener
 
-POSIX = tuple(name for name in EXECUTABLES if name != "fish")
 STATUS = {"fish": b"$status"}
 
 
@@ -47,14 +46,27 @@ def test_a_bad_cwd_runs_nothing(start: Opener, name: str) -> None:
     assert session.execute(b"pwd").output == str(session.tab_folder.parent / "home").encode() + b"\n"
 
 
-@pytest.mark.parametrize("name", POSIX)
+@pytest.mark.parametrize("name", EXECUTABLES)
 def test_exit_in_a_command_with_its_own_env_ends_only_the_command(start: Opener, name: str) -> None:
     session = start(name)
+    leaves = b"function leaves; exit 7; end" if name == "fish" else b"leaves() { exit 7; }"
+    session.execute(leaves)
 
-    outcome = session.execute(b"echo a; exit 7", env={"ONE": "1"})
+    outcome = session.execute(b"echo a; leaves; echo b", env={"ONE": "1"})
 
     assert (outcome.output, outcome.exit_code) == (b"a\n", 7)
     assert session.execute(b"echo ok").output == b"ok\n"
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_what_a_command_with_its_own_env_sets_ends_with_it(start: Opener, name: str) -> None:
+    session = start(name)
+    sets = b"set mine 1" if name == "fish" else b"mine=1"
+    before = session.execute(b"pwd").output
+
+    session.execute(sets + b"; cd /", env={"ONE": "1"})
+
+    assert session.execute(b'echo "<$mine$ONE>"; pwd').output == b"<>\n" + before
 
 
 def test_fish_returns_to_its_directory_after_an_interrupt(start: Opener) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from muxwire.terminals.shells.foreign import foreign_end, foreign_wrap, probe
-from muxwire.terminals.shells.shell import Launch, Shell, Wrapped
+from muxwire.terminals.shells.shell import CLEAR_LINE, Launch, Shell, Wrapped
 from muxwire.terminals.shells.supervisor import supervisor_argv
 from muxwire.terminals.shells.table import TYPED_LINES, default_shell, install, shell_for
 
 __all__ = (
+    "CLEAR_LINE",
     "TYPED_LINES",
     "Launch",
     "Shell",

@@ -1,4 +1,7 @@
-"""fish: events for the prompt, the accepted line and its end; the body is `eval`ed by the typed line itself."""
+"""fish: events for the prompt, the accepted line and its end; the body is `eval`ed by the typed line itself.
+
+`exit` leaves a sourced file, and only that: so a body that is to run apart is sourced, and any other is not.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ BACK = b"set -q __muxwire_w; and begin; builtin cd $__muxwire_w; set -e __muxwir
 
 @final
 class Fish(Shell):
-    """fish 3.1 and later: `exit` in a sourced file leaves only the file, so the body is not sourced."""
+    """fish 3.1 and later."""
 
     name = "fish"
     draws_late = True
@@ -38,14 +41,16 @@ class Fish(Shell):
             for text in start_formats(request.redraw, request.command_id)
         )
         repair = b"command stty sane </dev/tty\n" if request.repair_tty else b""
-        body = self._apart(request) if request.isolated else request.command + b"\n"
-        keep = b"set -g __muxwire_w $PWD\n" if request.cwd is not None else b""
+        script = request.stem + "b"
+        files = ((script, request.command + b"\n"),) if request.isolated else ()
+        body = self._apart(request, script) if request.isolated else request.command + b"\n"
+        keep = b"set -g __muxwire_w $PWD\n" if request.isolated else b""
         start = (
             b"set -l s $status\n" + keep + b"set -g __muxwire_c " + fish_quote(body)
             + b"\nset -g __muxwire_d " + request.command_id + b"\n" + repair + prints + b"\nreturn $s\n"
         )  # fmt: skip
         if not request.nested:
-            return Wrapped(((request.stem, start),), self.private_key)
+            return Wrapped((*files, (request.stem, start)), self.private_key)
         ends = request.stem + "e"
         end = (
             b"set -l s $status\n" + BACK + b"\nbuiltin printf '" + end_format(request.command_id)
@@ -53,16 +58,18 @@ class Fish(Shell):
         )  # fmt: skip
         first, last = (fish_quote(os_bytes(str(request.tab_folder / name))) for name in (request.stem, ends))
         line = b" builtin source " + first + b"; eval $__muxwire_c; builtin source " + last
-        return Wrapped(((request.stem, start), (ends, end)), CLEAR_LINE + line + b"\r")
+        return Wrapped((*files, (request.stem, start), (ends, end)), CLEAR_LINE + line + b"\r")
 
-    def _apart(self, request: Request) -> bytes:
-        """The body in a block with its own variables. fish has no subshell: `exit` in the body ends the shell."""
+    def _apart(self, request: Request, script: str) -> bytes:
+        """Run the body's file in a function ; only what it sets globally stays, as there is no subshell."""
+        path = fish_quote(os_bytes(str(request.tab_folder / script)))
         lines = [b"begin", b"set -l __muxwire_s $status", b"function __muxwire_f; return $argv; end"]
+        lines.append(b"function __muxwire_x; builtin source " + path + b"; end")
         lines += [b"set -lx " + os_bytes(name) + b" " + fish_quote(os_bytes(v)) for name, v in request.env.items()]
         if request.cwd is not None:
             lines.append(b"builtin cd " + fish_quote(os_bytes(request.cwd)))
             lines.append(b"and begin")
-        lines += [b"__muxwire_f $__muxwire_s", b"eval " + fish_quote(request.command + b"\n")]
+        lines += [b"__muxwire_f $__muxwire_s", b"__muxwire_x"]
         if request.cwd is not None:
             lines.append(b"end")
         return b"\n".join((*lines, b"end"))

@@ -65,7 +65,7 @@ if status is-interactive; and not set -q __muxwire_n
         functions -q __muxwire_t; or not functions -q fish_title; and return
         functions -c fish_title __muxwire_t
         function fish_title
-            string match -q ' __muxwire_b;*' -- $argv[1]; or __muxwire_t $argv
+            string match -q -r '^ ?__muxwire_' -- "$argv[1]" (status current-command); or __muxwire_t $argv
         end
     end
 end

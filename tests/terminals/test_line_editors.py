@@ -1,0 +1,82 @@
+"""Shells whose line editor is off, or that find the tty raw: commands still run, and nothing is lost."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 20.0
+OFF = {"bash": "set +o emacs +o vi", "zsh": "unsetopt zle"}
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+
+
+@asynccontextmanager
+async def a_tab(terminals: Terminals, shell: str) -> AsyncIterator[Tab]:
+    made = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
+    try:
+        with anyio.fail_after(DEADLINE):
+            yield made
+    finally:
+        await made.close(force=True)
+
+
+async def seen(tab: Tab, text: bytes, since: int) -> None:
+    while tab.pane.stream.ring.find(text, since) < 0:
+        await tab.pane.stream.changed()
+
+
+@pytest.mark.parametrize("shell", OFF)
+async def test_commands_run_without_a_line_editor(terminals: Terminals, shell: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        await tab.execute(OFF[shell])
+        for number in range(3):
+            result = await tab.execute(f"printf 'a\\n\\n{number}'; (exit {number})")
+            assert (result.output, result.exit_code, result.state) == (f"a\n\n{number}", number, "prompt")
+        assert (await tab.execute("echo $?")).output == "2\n"
+
+
+@pytest.mark.parametrize("shell", OFF)
+async def test_what_is_half_typed_without_a_line_editor_is_thrown_away(terminals: Terminals, shell: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        await tab.execute(OFF[shell])
+        await tab.execute("true")
+        since = tab.next_byte
+        await tab.send_keys(["echo half"])
+        await seen(tab, b"echo half", since)
+        assert (await tab.execute("echo ok")).output == "ok\n"
+        await tab.send_keys(["echo 'open", "Enter"])
+        await seen(tab, b"> ", tab.pane.prompt_end)
+        result = await tab.execute("echo again")
+        assert (result.output, result.exit_code) == ("again\n", 0), result
+        assert (await tab.execute("echo last")).output == "last\n"
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_tty_that_a_program_left_raw_costs_no_command(terminals: Terminals, shell: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        await tab.execute("stty raw -echo")
+        for number in range(2):
+            result = await tab.execute(f"echo {number}")
+            assert (result.output.split(), result.exit_code) == ([str(number)], 0), result
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_tty_that_an_interrupted_loop_left_raw_is_mended(terminals: Terminals, shell: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        loop = "while true; end" if shell == "fish" else "while :; do :; done"
+        cut = await tab.execute(f"stty -icanon -echo; {loop}", timeout=0.5)
+        assert cut.timed_out
+        assert (cut.exit_code, cut.running) == (130, False), cut
+        result = await tab.execute("echo ok")
+        assert (result.output, result.exit_code) == ("ok\n", 0), result

@@ -1,0 +1,68 @@
+"""Commands that wait because their shell itself reads: each shell's `read` looks different to the kernel."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+DEADLINE = 20.0
+# Never reached: the call must come back because the command waits.
+LONG = 60.0
+# One key, read by the shell.
+ONE_KEY = {"bash": "read -n 1 -p 'Go on? ' x", "zsh": "read -k 1 x", "fish": "read -n 1 x", "ksh": "read -n 1 x"}
+
+
+@asynccontextmanager
+async def a_tab(terminals: Terminals, shell: str) -> AsyncIterator[Tab]:
+    made = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
+    try:
+        with anyio.fail_after(DEADLINE):
+            yield made
+    finally:
+        await made.close(force=True)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_line_that_the_shell_reads_is_asked_for(terminals: Terminals, shell: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        asked = await tab.execute("read x; echo got:$x", timeout=LONG)
+        assert (asked.state, asked.running, asked.exit_code) == ("interactive", True, None), asked
+        assert "input" in asked.note
+        assert "muxwire" not in asked.output
+        await tab.send_keys(["two words", "Enter"])
+        done = await terminals.command_result(asked.command_id, wait=LONG)
+        assert (done.exit_code, done.state) == (0, "prompt"), done
+        assert done.output.endswith("got:two words\n"), done
+        assert "muxwire" not in done.output
+
+
+@pytest.mark.parametrize("shell", ONE_KEY)
+async def test_a_key_that_the_shell_reads_is_asked_for(terminals: Terminals, shell: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        asked = await tab.execute(f"{ONE_KEY[shell]}; echo got:$x", timeout=LONG)
+        assert (asked.state, asked.running) == ("interactive", True), asked
+        await tab.send_keys(["y"])
+        done = await terminals.command_result(asked.command_id, wait=LONG)
+        assert done.exit_code == 0
+        assert done.output.endswith("got:y\n"), done
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_shell_that_computes_on_a_raw_tty_waits_for_nothing(terminals: Terminals, shell: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        loop = "while true; end" if shell == "fish" else "while :; do :; done"
+        cut = await tab.execute(f"stty -icanon -echo; {loop}", timeout=1.0)
+        assert cut.timed_out, cut
+        assert (await tab.execute("echo ok")).output == "ok\n"
