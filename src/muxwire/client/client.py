@@ -16,6 +16,7 @@ The reader task drains the transport at all times; nothing that it calls may wai
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Self, final
 
@@ -64,6 +65,7 @@ class ControlClient:
         `on_chunk` is called once after all events of one read.
         """
         self.close_reason = ""
+        self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
         self.unknown = UnknownOutput()
         self._transport = transport
         self._on_notification = on_notification
@@ -162,6 +164,20 @@ class ControlClient:
         if data:
             self._outbox += data
             self._outbox_filled.set()
+
+    def catch_up(self, seconds: float, until: Callable[[], bool]) -> None:
+        """Read for `seconds` at most, or until `until` holds, with the whole thread: nothing else runs meanwhile.
+
+        For answers that take less time than to put a task to sleep and to wake it. It does nothing if somebody else
+        may be waiting for his turn (`waiters`), nor once the connection has ended.
+        """
+        end = time.monotonic() + seconds
+        while self.waiters <= 1 and not self.closed and self._protocol.failure is None and not until():
+            data = self._transport.receive_soon(max(0.0, end - time.monotonic()))
+            if not data:
+                return
+            self._protocol.receive_data(data)
+            self._dispatch()
 
     async def _write(self) -> None:
         """Write what the pipe did not take at once. tmux reads commands also while nobody reads its answers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import select
 import signal
 import subprocess
 from typing import TYPE_CHECKING, Self, final
@@ -96,6 +97,8 @@ class TmuxProcess:
         self._view = memoryview(self._buffer)
         self._complaint = ""
         self._full_reads = 0  # in a row
+        self._poll = select.poll()
+        self._poll.register(self._reader, select.POLLIN)
         self._closed = False
 
     @property
@@ -138,6 +141,15 @@ class TmuxProcess:
                     self._full_reads = self._full_reads + 1 if count >= _FLOOD_READ_BYTES else 0
                     return bytes(self._view[:count])
         return b""
+
+    def receive_soon(self, seconds: float) -> bytes:
+        """Wait for the pipe itself, without the event loop: poll(2) takes 2 us where the loop's way round takes 40."""
+        if self._closed or self._full_reads or not self._poll.poll(seconds * 1000):
+            return b""
+        try:
+            return bytes(self._view[: os.readv(self._reader, (self._buffer,))])
+        except BlockingIOError:
+            return b""
 
     def send_nowait(self, data: bytes) -> int:
         """Write what the pipe takes at once."""

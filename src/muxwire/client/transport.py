@@ -12,6 +12,13 @@ class Transport(Protocol):
         """Return bytes as soon as there are some; b"" at the end of the stream, and ever after."""
         ...
 
+    def receive_soon(self, seconds: float) -> bytes:
+        """Return what is there, or comes within `seconds`, for which the whole thread waits; b"" if nothing does.
+
+        The end of the stream is left to `receive`. A transport that cannot wait like that returns b"" at once.
+        """
+        ...
+
     def send_nowait(self, data: bytes) -> int:
         """Write what the pipe takes at once and return how many bytes that was (0 if it is full or broken)."""
         ...

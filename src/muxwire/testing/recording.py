@@ -1,4 +1,4 @@
-"""RecordingTransport: writes the transcript of another transport."""
+"""RecordingTransport: writes the transcript of another transport, or tells it to whoever listens."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import anyio
 from muxwire.testing.transcript import Ended, Passed, Received, Sent, Transcript
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from muxwire.client.transport import Transport
     from muxwire.testing.transcript import Record
 
@@ -18,11 +20,16 @@ _NOTABLE_PAUSE_S = 0.005
 
 @final
 class RecordingTransport:
-    """Passes everything on, and keeps it."""
+    """Passes everything on, and keeps it.
 
-    def __init__(self, transport: Transport) -> None:
+    With `listen`, each batch of records goes there as soon as it is complete, and nothing is kept here. It is called by
+    the reader of the connection, so it may not wait.
+    """
+
+    def __init__(self, transport: Transport, *, listen: Callable[[Sequence[Record]], None] | None = None) -> None:
         self._transport = transport
         self._records: list[Record] = []
+        self._listen = listen or self._records.extend
         self._open_sent = b""
         self._open_received = b""
         self._last = anyio.current_time()
@@ -36,11 +43,16 @@ class RecordingTransport:
         """Receive, and keep the complete lines."""
         data = await self._transport.receive()
         if data:
-            *lines, self._open_received = (self._open_received + data).split(b"\n")
-            self._keep([Received(line) for line in lines])
+            self._keep_received(data)
         elif not self._ended:
             self._ended = True
             self._keep([Ended(self._transport.ending())])
+        return data
+
+    def receive_soon(self, seconds: float) -> bytes:
+        """As `receive`, for what comes soon."""
+        data = self._transport.receive_soon(seconds)
+        self._keep_received(data)
         return data
 
     def send_nowait(self, data: bytes) -> int:
@@ -51,8 +63,9 @@ class RecordingTransport:
 
     async def send(self, data: bytes) -> None:
         """Send, and keep it."""
-        await self._transport.send(data)
+        # Before it is written: tmux answers the first line while the last one still waits for room in the pipe.
         self._keep_sent(data)
+        await self._transport.send(data)
 
     async def aclose(self) -> None:
         """Close the other transport."""
@@ -62,15 +75,19 @@ class RecordingTransport:
         """Ask the other transport."""
         return self._transport.ending()
 
+    def _keep_received(self, data: bytes) -> None:
+        *lines, self._open_received = (self._open_received + data).split(b"\n")
+        self._keep([Received(line) for line in lines])
+
     def _keep_sent(self, data: bytes) -> None:
         *lines, self._open_sent = (self._open_sent + data).split(b"\n")
         self._keep([Sent(line) for line in lines])
 
-    def _keep(self, records: list[Sent] | list[Received] | list[Ended]) -> None:
+    def _keep(self, records: Sequence[Record]) -> None:
         if not records:
             return
         now = anyio.current_time()
         if now - self._last >= _NOTABLE_PAUSE_S:
-            self._records.append(Passed(round(now - self._last, 3)))
+            records = [Passed(round(now - self._last, 3)), *records]
         self._last = now
-        self._records.extend(records)
+        self._listen(records)

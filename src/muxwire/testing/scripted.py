@@ -54,6 +54,11 @@ class ScriptedTmux:
                     self._finish(reason)
         return b""
 
+    def receive_soon(self, seconds: float) -> bytes:
+        """Return nothing: what tmux said stands in its order with what must be sent first."""
+        del seconds
+        return b""
+
     def send_nowait(self, data: bytes) -> int:
         """Take everything, at once."""
         *lines, self._open_line = (self._open_line + data).split(b"\n")
