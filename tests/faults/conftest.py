@@ -1,0 +1,53 @@
+"""What the tests of faults share: an instance with a clean home of its own."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import muxwire
+
+Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A short path, since a socket's has room for a hundred bytes; one for each test, since a fault may spoil it."""
+    made = Path(tempfile.mkdtemp(prefix="mw"))
+    (made / "run").mkdir(mode=0o700)
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture
+def environ(folder: Path) -> dict[str, str]:
+    (folder / ".bashrc").write_text("PS1='b$ '\n")
+    return {
+        "HOME": str(folder),
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "XDG_RUNTIME_DIR": str(folder / "run"),
+        "MUXWIRE_STATE_DIR": str(folder / "state"),
+        "SHELL": shutil.which("bash") or "/bin/sh",
+        "LANG": "C.UTF-8",
+    }
+
+
+@pytest.fixture
+def open_alone(environ: dict[str, str]) -> Open:
+    def open_one(**given: Any) -> AbstractAsyncContextManager[muxwire.Terminals]:
+        return muxwire.open_terminals(**{"environ": environ} | given)
+
+    return open_one
+
+
+@pytest.fixture
+async def alone(open_alone: Open) -> AsyncIterator[muxwire.Terminals]:
+    async with open_alone() as opened:
+        yield opened

@@ -1,0 +1,105 @@
+"""A pane that prints and dies at once leaves its last byte and its true status, however it died."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from dataclasses import dataclass
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.terminals.log_read import read_raw
+
+pytestmark = pytest.mark.anyio
+
+# All thousand by MUXWIRE_LONG_TESTS=1; as many as CI has time for otherwise.
+PANES = 1000 if os.environ.get("MUXWIRE_LONG_TESTS") else 120
+AT_ONCE = 40
+LINES_MAX = 20_000
+DEADLINE = 300
+
+
+@dataclass(frozen=True)
+class Death:
+    """How a pane ends after its last line: a piece of shell, and the status that it must be seen to end with."""
+
+    last_words: str
+    status: int
+
+
+DEATHS = (
+    Death("exit 0", 0),
+    Death("exit 7", 7),
+    Death("exec true", 0),
+    Death("exec false", 1),
+    Death("exec no-such-program-anywhere 2>/dev/null", 127),
+    Death("kill -9 $$", 128 + signal.SIGKILL),
+    Death("kill -TERM $$", 128 + signal.SIGTERM),
+    Death("ulimit -c 0; kill -SEGV $$", 128 + signal.SIGSEGV),
+    Death("trap '' HUP; (sleep 1000; echo never) & exit 3", 3),
+)
+
+
+def printed(lines: int) -> bytes:
+    return b"".join(b"%d\r\n" % number for number in range(1, lines + 1))
+
+
+async def closed(tab: muxwire.Tab) -> None:
+    while not tab.pane.closed:
+        await tab.pane.stream.changed()
+
+
+async def check(terminals: muxwire.Terminals, tab: muxwire.Tab, lines: int, status: int) -> None:
+    """The raw log is what the program wrote and then our mark of its end, and nothing else."""
+    await closed(tab)
+    assert await tab.pane.stream.log.flushed()
+    mark = b"\x1b]7770;X;%s;%d\x07" % (tab.pane.nonce, status)
+    raw = read_raw(tab.log_path, 0, tab.next_byte)
+    assert raw[-200:] == (printed(lines) + mark)[-200:], (lines, status)
+    assert raw == printed(lines) + mark, (lines, status)
+    assert tab.pane.exit_status == status
+    assert tab.end_reason == f"its program ended with status {status}"
+
+
+@pytest.mark.timeout(DEADLINE + 30)
+async def test_panes_that_print_and_die_at_once_leave_whole_logs(alone: muxwire.Terminals) -> None:
+    chosen = random.Random(20261121)
+    # One in ten is as long as they get, one in ten is a line or two; every death comes with all of them.
+    lengths = [chosen.choice((1, 2, LINES_MAX, *chosen.choices(range(1, LINES_MAX), k=17))) for _ in range(PANES)]
+    left = iter(enumerate(lengths))
+
+    async def work() -> None:
+        for number, lines in left:
+            death = DEATHS[number % len(DEATHS)]
+            command = ["sh", "-c", f"seq 1 {lines}; {death.last_words}"]
+            await check(alone, await alone.create_tab(command=command), lines, death.status)
+
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(AT_ONCE):
+                tasks.start_soon(work)
+    # Nothing is left of them, and nothing hung up the server on the way.
+    server = await alone.server()
+    assert server.generation == 1
+    assert len(await server.client.command("list-windows", "-a")) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [("seq 1 20000; exit 5", 5), ("seq 1 20000; exec sh -c 'exit 6'", 6), ("seq 1 20000; kill -9 $$", 137)],
+    ids=["exit", "exec", "kill"],
+)
+async def test_a_shell_that_dies_within_a_command_leaves_all_of_its_output(
+    alone: muxwire.Terminals, command: str, status: int
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell="bash")
+        result = await tab.execute(command, timeout=DEADLINE)
+        assert result.output == "".join(f"{number}\n" for number in range(1, 20001))
+        assert (result.exit_code, result.state) == (status, "dead")
+        await closed(tab)
+        assert printed(20000) in read_raw(tab.log_path, 0, tab.next_byte)
+        assert (await alone.read_logs(tab.window_id, lines=2)).content.startswith("19999\n20000\n")
