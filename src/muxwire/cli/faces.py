@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muxwire.cli.instance import chosen_name
+from muxwire.cli.options import seconds
+
 if TYPE_CHECKING:
     import argparse
 
@@ -11,13 +14,14 @@ if TYPE_CHECKING:
 
 
 def add(verbs: Verbs) -> None:
-    """Add `serve` and `demo`."""
+    """Add `serve`, `demo` and `repl`."""
     serve = verbs.add_parser("serve", help="serve MCP on stdin and stdout")
     serve.add_argument("--toolsets", metavar="LIST", help="only these sets of tools, e.g. core,scripts")
     serve.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     serve.set_defaults(run=_serve)
     demo = verbs.add_parser("demo", help="show the main job on this machine: a tab, a command, a process, a log")
     demo.set_defaults(run=_demo)
+    _add_repl(verbs)
 
 
 def _serve(arguments: argparse.Namespace) -> int:
@@ -37,3 +41,34 @@ def _demo(arguments: argparse.Namespace) -> int:
     from muxwire.demo import main as demo
 
     return demo()
+
+
+def _add_repl(verbs: Verbs) -> None:
+    repl = verbs.add_parser(
+        "repl",
+        help="debug a control connection: tmux commands in, answers and notifications out",
+        description="A prompt on an instance's control connection, or a script for it on standard input. "
+        "Exit code 1: a line of the script failed.",
+    )
+    which = repl.add_argument_group("on what (default: the instance $MUXWIRE_NAME, else main)")
+    one = which.add_mutually_exclusive_group()
+    one.add_argument("--name", metavar="NAME", help="the instance of that name; its server stays when you leave")
+    one.add_argument("--ephemeral", action="store_true", help="an instance of its own, which ends with the REPL")
+    one.add_argument("--socket", metavar="PATH", help="the tmux server at that socket")
+    one.add_argument("--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
+    one.add_argument("--replay", metavar="FILE", help="a recorded transcript")
+    repl.add_argument(
+        "--speed", type=seconds, default=0.0, help="of --replay: 1 is as fast as it was, 0 at once (default)"
+    )
+    repl.set_defaults(run=_repl)
+
+
+def _repl(arguments: argparse.Namespace) -> int:
+    # Late: no other verb needs it.
+    from muxwire.repl.run import main, replay
+    from muxwire.terminals.terminals import open_terminals
+
+    if arguments.replay is not None:
+        return replay(arguments.replay, speed=arguments.speed)
+    name = None if arguments.ephemeral else chosen_name(arguments)
+    return main(lambda wrap: open_terminals(name, wrap=wrap))

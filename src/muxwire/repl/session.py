@@ -1,0 +1,133 @@
+"""One line at a time: a tmux command, or a word of ours with a colon; and what the stream says in the meantime."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.errors import CommandError, InvalidArgument, MuxwireError
+from muxwire.protocol.events import Output
+from muxwire.repl.filtering import Filter
+from muxwire.repl.reading import is_word, read_commands, split_entries
+from muxwire.repl.showing import Shower, failure, note
+from muxwire.repl.view import StreamView
+from muxwire.repl.words import find_word
+from muxwire.testing.recording import RecordingTransport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from anyio.abc import TaskGroup
+
+    from muxwire.client.transport import Transport
+    from muxwire.repl.live import Live
+    from muxwire.repl.printer import Printer
+    from muxwire.repl.recorder import Recorder
+    from muxwire.testing.transcript import Record, Transcript
+
+# After these the windows and panes are others than before.
+_STRUCTURE = ("window-add", "window-close", "unlinked-window-", "sessions-changed", "layout-change", "window-renamed")
+
+
+@final
+@dataclass(slots=True)
+class Recording:
+    """A transcript that is looked at in place of a connection."""
+
+    path: str
+    transcript: Transcript
+
+
+@final
+@dataclass(slots=True)
+class Session:
+    """What the prompt works on. `live` is None for a recording; `shows_raw` while the wire's lines are shown."""
+
+    printer: Printer
+    tasks: TaskGroup
+    live: Live | None = None
+    recording: Recording | None = None
+    view: StreamView = field(default_factory=StreamView)
+    shower: Shower = field(default_factory=Shower)
+    filter: Filter = field(default_factory=Filter)
+    recorder: Recorder | None = None
+    shows_raw: bool = False
+    over: bool = False
+
+    # -- the stream
+
+    def wrap(self, transport: Transport) -> Transport:
+        """Put ourselves around the transport of a new connection."""
+        now = anyio.current_time()
+        self.view, self.shower = StreamView(now), Shower(begin=now)
+        return RecordingTransport(transport, listen=self.hear)
+
+    def hear(self, records: Sequence[Record]) -> None:
+        """Take what was just said. Called by the reader of the connection: it may not wait."""
+        if self.recorder is not None:
+            self.recorder.take(records, quiet=self.view.quiet)
+        self.show(records, anyio.current_time(), self.view, self.shower)
+
+    def show(self, records: Sequence[Record], now: float, view: StreamView, shower: Shower) -> None:
+        """Show what these lines mean to `view`, as far as it is asked for."""
+        if self.shows_raw:
+            self.printer.offer([line for line in map(shower.raw, records) if line is not None])
+        for seen in view.take(records, now):
+            if self.live is not None and seen.kind.startswith(_STRUCTURE):
+                self.live.stale_targets = True
+            if seen.own:
+                self.printer.put(shower.lines(seen))
+            elif self.filter.shows(seen) and not (isinstance(seen.event, Output) and self.shows_raw):
+                self.printer.offer(shower.lines(seen))
+
+    # -- what is typed
+
+    async def run(self, text: str) -> bool:
+        """Run what was typed, one entry after the other; False if one of them failed. Errors are shown, not raised."""
+        try:
+            entries = split_entries(text)
+        except MuxwireError as error:
+            self.printer.put(failure(str(error), error.remedy))
+            return False
+        well = True
+        for entry in entries:
+            well = await self._run_entry(entry) and well
+            if self.over:
+                break
+        return well
+
+    async def _run_entry(self, entry: str) -> bool:
+        try:
+            if is_word(entry):
+                name, _, rest = entry.strip().partition(" ")
+                return await find_word(name).run(self, rest.strip()) is not False
+            await self._send(entry)
+        except CommandError as error:
+            # Its block is shown already, unless the library asked.
+            if is_word(entry):
+                self.printer.put(failure(str(error), error.remedy))
+            return False
+        except MuxwireError as error:
+            self.printer.put(failure(str(error), error.remedy))
+            return False
+        return True
+
+    async def _send(self, entry: str) -> None:
+        lines = read_commands(entry)
+        for line in lines:
+            await self.connection().send(line, self._claim)
+
+    def _claim(self, line: bytes) -> None:
+        self.view.claim(line)  # the view of now: a server that was started for this line has a new one
+
+    def connection(self) -> Live:
+        """The live connection; InvalidArgument for a recording."""
+        if self.live is None:
+            raise InvalidArgument("this is a recording: nobody answers", remedy="start `muxwire repl` without --replay")
+        return self.live
+
+    def say(self, *texts: str) -> None:
+        """Show remarks, a line each."""
+        self.printer.put([note(text) for text in texts])

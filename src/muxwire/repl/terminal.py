@@ -1,0 +1,121 @@
+"""The prompt on a terminal: history, completion, pasted lines, C-c and C-d, with notifications above it.
+
+C-c drops the line, or stops waiting for what runs (a command of `:exec` is interrupted). C-d on an empty line ends.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING, final
+
+import anyio
+from prompt_toolkit import PromptSession, print_formatted_text
+from prompt_toolkit.application import in_terminal
+from prompt_toolkit.completion import Completer, Completion
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.history import FileHistory
+
+from muxwire.repl.completion import complete
+from muxwire.repl.reading import is_unfinished, is_word
+from muxwire.repl.showing import plain
+from muxwire.repl.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterable, Sequence
+    from pathlib import Path
+
+    from prompt_toolkit.completion import CompleteEvent
+    from prompt_toolkit.document import Document
+
+    from muxwire.repl.session import Session
+    from muxwire.repl.showing import Line
+
+
+async def write_lines(lines: Sequence[Line]) -> None:
+    """Write lines above the prompt, or where the cursor is if there is none."""
+    coloured = not os.environ.get("NO_COLOR")  # https://no-color.org
+    async with in_terminal():
+        for line in lines:
+            print_formatted_text(FormattedText(line if coloured else [("", plain(line))]))
+
+
+@final
+class PromptCompleter(Completer):
+    """Offers what `complete` finds, after asking tmux again if windows have come or gone."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def get_completions_async(self, document: Document, event: CompleteEvent) -> AsyncGenerator[Completion, None]:
+        """Yield the choices for the text before the cursor."""
+        if self._session.live is not None:
+            await self._session.live.refresh_targets()
+        for completion in self.get_completions(document, event):
+            yield completion
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """The choices by what is known."""
+        del complete_event
+        live = self._session.live
+        for choice in complete(document.text_before_cursor, live.vocabulary if live else Vocabulary()):
+            yield Completion(choice.text, -choice.replaces, display_meta=choice.meaning)
+
+
+def open_prompt(session: Session, history: Path) -> PromptSession[str]:
+    """Make the prompt; its history lies in a file that only we can read, since commands may hold secrets."""
+    with suppress(OSError):
+        os.close(os.open(history, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    prompt: PromptSession[str] = PromptSession(
+        "replay> " if session.live is None else "tmux> ",
+        history=FileHistory(str(history)),
+        completer=PromptCompleter(session),
+        complete_while_typing=False,
+        prompt_continuation="  ... ",
+        enable_suspend=True,
+    )
+    # Enter ends the line unless a quote is open in it.
+    prompt.multiline = Condition(lambda: goes_on(prompt.default_buffer.text))
+    return prompt
+
+
+def goes_on(text: str) -> bool:
+    """Whether the last command in `text` is not whole yet."""
+    return not is_word(text.rpartition("\n")[2]) and is_unfinished(text)
+
+
+async def run_prompt(session: Session, history: Path) -> int:
+    """Ask for lines and run them until the end; return the exit code."""
+    prompt = open_prompt(session, history)
+    while not session.over:
+        await session.printer.flushed()
+        try:
+            # C-c is a key while a line is edited; the signal's handler is ours, for when none is.
+            text = await prompt.prompt_async(handle_sigint=False)
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            break
+        await run_interruptibly(session, text)
+    await session.printer.flushed()
+    return 0
+
+
+async def run_interruptibly(session: Session, text: str) -> None:
+    """Run a line; C-c stops waiting for it."""
+    with anyio.CancelScope() as scope:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_cancel_on_interrupt, scope)
+            await session.run(text)
+            tasks.cancel_scope.cancel()
+    if scope.cancelled_caught:
+        session.say("", "interrupted")  # the terminal has written ^C, and stays in its line
+
+
+async def _cancel_on_interrupt(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT) as signals:
+        async for _ in signals:
+            scope.cancel()
+            return

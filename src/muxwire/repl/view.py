@@ -1,0 +1,207 @@
+"""StreamView: the lines of a control stream, in both directions, to what was seen, whoever sent them.
+
+It reads beside the client and with the same parser, so it shows a live connection, the library's own commands
+included, and a recording by one road. Times are seconds on the clock of whoever feeds it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from muxwire.pane.ring import RingBuffer
+from muxwire.protocol.control import ControlProtocol
+from muxwire.protocol.events import (
+    CommandBlock,
+    ConnectionLost,
+    ExtendedOutput,
+    Output,
+    StrayLine,
+    UnknownNotification,
+)
+from muxwire.repl.rates import Rate
+from muxwire.repl.reading import sent_command
+from muxwire.testing.transcript import Ended, Received, Sent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from muxwire.ids import PaneId
+    from muxwire.protocol.commands import Command
+    from muxwire.protocol.events import Event
+    from muxwire.testing.transcript import Record
+
+# A screen or two of each pane, for `:ring`; an instance's tabs have rings of their own, which are larger.
+RING_BYTES = 64 * 1024
+# The wire's last lines, for `:raw`.
+KEPT_LINES = 500
+# Round trips that the middle one is taken of.
+KEPT_ROUND_TRIPS = 1000
+
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A line that was sent: when, its command, and whether it was typed here."""
+
+    time: float
+    command: Command
+    own: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One event of the stream. `question` is what a block answers, `unanswered` how many lines wait after it.
+
+    `skipped` counts the blocks with flags 0 (start-up, hooks) since the block before.
+    """
+
+    time: float
+    kind: str
+    pane: PaneId | None
+    event: Event
+    question: Question | None = None
+    unanswered: int = 0
+    skipped: int = 0
+
+    @property
+    def own(self) -> bool:
+        """Whether it answers a line that was typed here."""
+        return self.question is not None and self.question.own
+
+
+@final
+class StreamView:
+    """What one control stream has said; `begin` is its time 0."""
+
+    def __init__(self, begin: float = 0.0) -> None:
+        self.begin = begin
+        self.rings: dict[PaneId, RingBuffer] = {}
+        self.wire: deque[tuple[float, Record]] = deque(maxlen=KEPT_LINES)
+        self.received, self.output = Rate(), Rate()
+        self.lines = self.sent_bytes = self.answered = self.hook_blocks = 0
+        self.round_trips: deque[float] = deque(maxlen=KEPT_ROUND_TRIPS)
+        self.last_block: Seen | None = None
+        self.last_own: Seen | None = None
+        self.ended = False
+        self._protocol = ControlProtocol()
+        self._questions: deque[Question] = deque()
+        self._claimed: list[bytes] = []
+        self._skipped = 0
+
+    @property
+    def unanswered(self) -> int:
+        """How many lines wait for their answer."""
+        return self._protocol.unanswered
+
+    @property
+    def quiet(self) -> bool:
+        """Whether no answer is due and no block is open."""
+        return self._protocol.quiet
+
+    @property
+    def failure(self) -> str:
+        """Why the stream cannot be read on; empty if it can."""
+        return str(self._protocol.failure or "")
+
+    def claim(self, line: bytes) -> None:
+        """Say that this line, which is sent next, was typed here."""
+        self._claimed.append(line)
+
+    def take(self, records: Iterable[Record], now: float) -> list[Seen]:
+        """Take lines as they were said, and return what they mean."""
+        seen: list[Seen] = []
+        held: list[bytes] = []
+        for record in records:
+            self.wire.append((now, record))
+            match record:
+                case Received(line):
+                    held.append(line)
+                case Sent(line):
+                    seen += self._receive(held, now)
+                    self._send(line, now)
+                case Ended():
+                    seen += self._receive(held, now)
+                    self.ended = True
+                    self._protocol.receive_eof()
+                    seen += self._events(now)
+        seen += self._receive(held, now)
+        return seen
+
+    def _send(self, line: bytes, now: float) -> None:
+        self.sent_bytes += len(line) + 1
+        made = sent_command(line)
+        if made is None or self.ended or self._protocol.failure is not None:
+            return  # an empty line, by which a client detaches
+        own = line in self._claimed
+        if own:
+            self._claimed.remove(line)
+        self._protocol.send_command(made)
+        self._questions.append(Question(now, made, own))
+
+    def _receive(self, held: list[bytes], now: float) -> list[Seen]:
+        if not held:
+            return []
+        data = b"\n".join(held) + b"\n"
+        self.lines += len(held)
+        held.clear()
+        self.received.add(len(data), now)
+        self._protocol.receive_data(data)
+        return list(self._events(now))
+
+    def _events(self, now: float) -> Iterator[Seen]:
+        for event in self._protocol.events_received():
+            if isinstance(event, CommandBlock):
+                yield self._block(event, now)
+                continue
+            pane = getattr(event, "pane", None)
+            if isinstance(event, Output | ExtendedOutput):
+                self.output.add(len(event.data), now)
+                self.ring(event.pane).append(event.data)
+            yield Seen(now, kind_of(event), pane, event)
+
+    def ring(self, pane: PaneId) -> RingBuffer:
+        """The last bytes of a pane that this stream carried."""
+        if pane not in self.rings:
+            self.rings[pane] = RingBuffer(RING_BYTES)
+        return self.rings[pane]
+
+    def _block(self, event: CommandBlock, now: float) -> Seen:
+        if event.command is None:
+            self.hook_blocks += 1
+            self._skipped += 1
+            return Seen(now, kind_of(event), None, event)
+        question = self._questions[0]
+        if event.last:
+            self._questions.popleft()
+            self.answered += 1
+            self.round_trips.append(now - question.time)
+        seen = Seen(now, kind_of(event), None, event, question, self.unanswered, self._skipped)
+        self._skipped = 0
+        self.last_block = seen
+        if seen.own:
+            self.last_own = seen
+        return seen
+
+
+def kind_of(event: Event) -> str:
+    """The name by which an event is filtered: tmux's own without the `%`, or one of ours.
+
+    Ours: `block` (an answer), `hook` (a block that nobody asked for), `stray` (a line outside), `lost` (the end).
+    """
+    match event:
+        case CommandBlock():
+            return "block" if event.command is not None else "hook"
+        case UnknownNotification():
+            return event.name.decode("ascii", "replace")
+        case StrayLine():
+            return "stray"
+        case ConnectionLost():
+            return "lost"
+        case _:
+            return _CAMEL.sub("-", type(event).__name__).lower()

@@ -1,0 +1,226 @@
+"""The words about the stream itself: which of it is shown, how it flows, what it meant, recordings of it."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from muxwire.errors import InvalidArgument
+from muxwire.protocol.events import CommandBlock
+from muxwire.repl.printer import BATCH
+from muxwire.repl.recorder import Recorder
+from muxwire.repl.showing import DIM, GOOD, Shower, decoded, shortened
+from muxwire.repl.view import StreamView
+from muxwire.testing.transcript import Passed, Transcript
+
+if TYPE_CHECKING:
+    from muxwire.repl.session import Session
+    from muxwire.repl.view import Question, Seen
+    from muxwire.testing.transcript import Record
+
+# A screen of the wire.
+RAW_SHOWN = 20
+_MS = 1000
+# A recording may hold a night's silence; nobody waits for longer than this between two records of it.
+LONGEST_PAUSE_S = 5.0
+
+_GUARD = re.compile(rb"%(?:begin|end|error) [0-9]+ [0-9]+ [0-9]+\Z")
+
+
+async def filter_(session: Session, rest: str) -> None:
+    """`:filter [WORD...]`."""
+    session.filter = session.filter.changed(rest.split())
+    session.say(session.filter.describe())
+
+
+async def raw(session: Session, rest: str) -> None:
+    """`:raw [on|off|LINES]`."""
+    if rest in ("on", "off"):
+        session.shows_raw = rest == "on"
+        session.say(f"the wire's lines are {'shown as they come' if session.shows_raw else 'not shown'}")
+        return
+    if rest and not rest.isdecimal():
+        raise InvalidArgument(f"{rest!r} is no count", remedy=":raw on, :raw off or :raw LINES")
+    records = [record for _, record in session.view.wire][-int(rest or RAW_SHOWN) :]
+    session.printer.put(line for line in map(session.shower.raw, records) if line is not None)
+
+
+# -- statistics
+
+
+async def stats(session: Session, rest: str) -> None:
+    """`:stats`."""
+    del rest
+    lag = await _lag(session)
+    view, now = session.view, anyio.current_time()
+    if session.live is None and view.wire:
+        now = view.wire[-1][0]
+    trips = sorted(view.round_trips)
+    middle = (
+        f"{statistics.median(trips) * _MS:.2f} ms in the middle, {trips[-1] * _MS:.2f} at most" if trips else "none"
+    )
+    rings = sum(ring.dropped for ring in view.rings.values())
+    rows = [
+        ("open for", f"{now - view.begin:.1f} s"),
+        ("received", f"{_bytes(view.received.total)} in {view.lines} lines; {_rates(view, now)}"),
+        ("sent", _bytes(view.sent_bytes)),
+        ("output", f"{_bytes(view.output.total)} of {len(view.rings)} panes"),
+        ("blocks", f"{view.answered} answered, {view.unanswered} in flight, {view.hook_blocks} that nobody asked for"),
+        ("round trips", middle),
+        ("lag", lag),
+        ("dropped", f"{_bytes(rings)} of the rings here, {session.printer.left_out} notifications not shown"),
+        ("unclaimed", f"{_bytes(await _unclaimed(session))} kept of panes that are no tabs"),
+    ]
+    if view.failure:
+        rows.append(("broken", view.failure))
+    width = max(len(name) for name, _ in rows)
+    session.printer.put([((GOOD, name.ljust(width)), ("", f"  {text}")) for name, text in rows])
+
+
+async def _lag(session: Session) -> str:
+    """How far behind tmux's output this reader is: an answer comes after all that tmux had read before it."""
+    if session.live is None:
+        return "none, it is a recording"
+    client = (await session.live.server()).client
+    before = anyio.current_time()
+    await client.command("display-message", "-p", "")
+    return f"{(anyio.current_time() - before) * _MS:.2f} ms"
+
+
+async def _unclaimed(session: Session) -> int:
+    return 0 if session.live is None else (await session.live.server()).client.unknown.kept_bytes
+
+
+def _rates(view: StreamView, now: float) -> str:
+    last, mean = view.received.per_second(now, 1), view.received.per_second(now)
+    return f"{_bytes(last)}/s in the last second, {_bytes(mean)}/s over ten"
+
+
+def _bytes(count: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if count < _MS:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= _MS
+    return f"{count:.1f} GB"
+
+
+# -- correlation
+
+
+async def explain(session: Session, rest: str) -> None:
+    """`:explain`."""
+    del rest
+    seen = session.view.last_own or session.view.last_block
+    if seen is None or seen.question is None or not isinstance(seen.event, CommandBlock):
+        session.say("no command was answered yet")
+        return
+    session.say(*_decisions(seen.event, seen, seen.question, session.shower))
+
+
+def _decisions(block: CommandBlock, seen: Seen, question: Question, shower: Shower) -> list[str]:
+    whole = len(question.command.silent)
+    word = "error" if block.error else "end"
+    after = shower.round_trip(seen.time - question.time)
+    lookalikes = sum(1 for line in block.output if _GUARD.match(line))
+    said = [
+        f"%begin {block.time} {block.number} {block.flags}: time, number and flags of the block",
+        "flags & 1: it answers a line that this connection sent, and only such blocks move the queue",
+        f"the oldest line without its answer was: {shortened(decoded(question.command.line))}",
+        f"so this is block {block.index + 1} of the {whole} that answer it, {after} after it was sent",
+        f"closed by %{word} with the same time, number and flags; {len(block.output)} lines between"
+        + (f", {lookalikes} of them look like a guard and are output all the same" if lookalikes else ""),
+    ]
+    if seen.skipped:
+        said.append(
+            f"{seen.skipped} blocks with flags 0 (start-up, hooks) came since the block before: they answer none"
+        )
+    if block.error and block.index + 1 < whole:
+        said.append(
+            f"%error: tmux drops the rest of the line, so {whole - block.index - 1} blocks are no longer expected"
+        )
+    if question.command.silent[block.index]:
+        said.append("its command prints nothing itself: a notification inside the block would be a notification")
+    said.append(f"lines still without their answer: {seen.unanswered}")
+    return said
+
+
+# -- recordings
+
+
+async def record(session: Session, rest: str) -> None:
+    """`:record [FILE|off]`."""
+    running = session.recorder
+    if rest in ("", "off"):
+        if running is None:
+            session.say("nothing is recorded; `:record FILE` begins")
+            return
+        if rest:
+            running.stop()
+            session.recorder = None
+        trouble = f"; {running.failure}, and the recording ends before" if running.failure else ""
+        session.say(f"{running.lines} lines in {running.path}{trouble}")
+        return
+    if running is not None:
+        raise InvalidArgument(f"{running.path} is being written", remedy="`:record off` first")
+    server = await session.connection().server()
+    version = ".".join(map(str, server.version))
+    session.recorder = Recorder(rest, f"a part of a live stream, tmux {version}")
+    session.tasks.start_soon(session.recorder.run)
+    session.say(f"recording to {session.recorder.path}; all that is typed and shown is in it; `:record off` ends it")
+
+
+async def replay(session: Session, rest: str) -> None:
+    """`:replay [FILE] [SPEED]`."""
+    words = rest.split()
+    speed = float(words.pop()) if len(words) and _is_number(words[-1]) else 0.0
+    if words:
+        path = " ".join(words)
+        transcript = load_transcript(path)
+    elif session.recording is not None:
+        path, transcript = session.recording.path, session.recording.transcript
+    else:
+        raise InvalidArgument("which transcript?", remedy=":replay FILE [SPEED]")
+    await play(session, path, transcript, speed)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) is not None
+
+
+def load_transcript(path: str) -> Transcript:
+    """Read a transcript; InvalidArgument if the file cannot be read or is none."""
+    try:
+        return Transcript.load(Path(path).expanduser())
+    except OSError as error:
+        raise InvalidArgument(f"cannot read {path}: {error.strerror}", remedy="give a transcript's file") from error
+    except ValueError as error:
+        raise InvalidArgument(f"{path} is no transcript: {error}", remedy=":record FILE writes one") from error
+
+
+async def play(session: Session, path: str, transcript: Transcript, speed: float) -> None:
+    """Show a transcript as if it came now; without a connection it is then what the other words speak of."""
+    view, shower = StreamView(), Shower(recorded=True)
+    if session.live is None:
+        session.view, session.shower = view, shower
+    session.printer.put([((DIM, f"-- {comment}"),) for comment in transcript.comments])
+    now = 0.0
+    batch: list[Record] = []
+    for item in (*transcript.records, Passed(0.0)):
+        if not isinstance(item, Passed):
+            batch.append(item)
+        if isinstance(item, Passed) or len(batch) >= BATCH:
+            session.show(batch, now, view, shower)
+            batch.clear()
+            await session.printer.flushed()  # nothing of a recording is left out: it can wait
+        if isinstance(item, Passed):
+            now += item.seconds
+            if speed:
+                await anyio.sleep(min(item.seconds / speed, LONGEST_PAUSE_S))
+    panes, said = len(view.rings), f"{len(transcript.records)} records over {now:.3f} s"
+    session.say(f"{path}: {said}, {view.answered} blocks answered, {view.unanswered} not, output of {panes} panes")
+    if view.failure:
+        session.say(f"the stream cannot be read on: {view.failure}")
