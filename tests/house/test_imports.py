@@ -46,16 +46,15 @@ IMPURE_MODULES = frozenset(
 IMPURE_CALLS = frozenset(("open", "print", "input"))
 
 # Third-party packages that only one place may know.
-SCREEN = "muxwire.pane.screen"
+WIDTHS = "muxwire.pane.widths"
 ONLY_IN = {
-    "pyte": SCREEN,
-    "wcwidth": SCREEN,
+    "wcwidth": WIDTHS,
     "mcp": "muxwire.mcp",
     "pydantic": "muxwire.mcp",
     "prompt_toolkit": "muxwire.repl",
 }
 # Not declared, because another package's interface consists of them: it brings them and says which version.
-COMES_WITH = {"wcwidth": "pyte", "pydantic": "mcp"}
+COMES_WITH = {"pydantic": "mcp"}
 
 # The one way in which faces meet: the command line starts the others, late, inside the function that does it, and in
 # one module. The verbs know nothing of them.
@@ -216,8 +215,8 @@ def test_one_module_starts_the_other_faces() -> None:
         ("muxwire.pane.marks", "import os"),
         ("muxwire.protocol.control", "from time import monotonic"),
         ("muxwire.protocol.control", "import anyio"),
-        ("muxwire.pane.ring", "import pyte"),
-        ("muxwire.terminals.tab", "import pyte"),
+        ("muxwire.pane.screen", "import wcwidth"),
+        ("muxwire.terminals.tab", "import wcwidth"),
         ("muxwire.terminals.tab", "import mcp.types"),
         ("muxwire.client.client", "import asyncio"),
         ("muxwire.client.client", "import trio"),
@@ -237,7 +236,7 @@ def test_a_breach_is_seen(module: str, source: str) -> None:
             "from muxwire.pane import ring\nfrom muxwire.protocol.control import ControlProtocol",
         ),
         ("muxwire.client.client", "import asyncio  # anyio has no such thing"),
-        ("muxwire.pane.screen", "import pyte\nfrom wcwidth import wcwidth"),
+        ("muxwire.pane.widths", "from wcwidth import wcwidth"),
         ("muxwire.pane.ring", "import codecs\nfrom collections import deque\nfrom muxwire.pane.marks import Mark"),
         (
             "muxwire.mcp.server",

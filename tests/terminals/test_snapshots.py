@@ -217,7 +217,7 @@ async def test_few_bytes_are_played_and_many_are_asked_for(
     await shown(terminals, tab, f"head -c {FEED_MAX} /dev/zero | tr '\\0' x; echo END", "END\n")
     await agree(terminals, tab, own=False)
     assert asked == 2
-    await shown(terminals, tab, "printf '\\ec\\e#8'; echo DOUBT", "DOUBT\n")
+    await shown(terminals, tab, "printf '\\e[!p'; echo DOUBT", "DOUBT\n")
     await agree(terminals, tab, own=False)
     assert asked == 3
 

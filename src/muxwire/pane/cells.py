@@ -1,14 +1,24 @@
-"""Cells of a screen: a character, and its style as SGR says it (ECMA-48, xterm's colours)."""
+"""Cells of a screen: a character, its style as SGR says it (ECMA-48, xterm's colours), and what it belongs to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, NamedTuple, final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple, final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+
+# What a cell was written by: the shell's prompt, what was typed there, what a program printed; "" where nobody knows.
+Zone = Literal["", "prompt", "input", "output"]
+
+# Programs use a few dozen combinations; a picture shown in true colours has a thousand.
+_STYLES_KEPT = 4096
+# tmux ignores a sequence whose parameters are longer, or more (input.c, param_buf and param_list).
+PARAMETERS_LENGTH, PARAMETERS_COUNT = 63, 23
+_INT_MAX = (1 << 31) - 1
 
 
 @final
@@ -40,9 +50,32 @@ class Cell(NamedTuple):
 
     text: str
     style: Style
+    zone: Zone = ""
 
 
 BLANK = Cell(" ", PLAIN)
+
+
+@final
+class Pen(dict[str, Cell]):
+    """The cells that one style and zone write, by their text; `erased` is what erasing leaves: the background only."""
+
+    def __init__(self, style: Style, zone: Zone) -> None:
+        super().__init__()
+        self.style = style
+        self.zone: Zone = zone
+        self.erased = Cell(" ", Style(bg=style.bg)) if style.bg else BLANK
+
+    def __missing__(self, text: str) -> Cell:
+        made = self[text] = Cell(text, self.style, self.zone)
+        return made
+
+
+@lru_cache(maxsize=_STYLES_KEPT)
+def pen(style: Style, zone: Zone = "") -> Pen:
+    """The pen of that style and zone."""
+    return Pen(style, zone)
+
 
 _ON: dict[int, dict[str, bool]] = {
     1: {"bold": True}, 2: {"dim": True}, 3: {"italic": True}, 4: {"underline": True}, 5: {"blink": True},
@@ -61,31 +94,33 @@ def _colours() -> dict[int, dict[str, str]]:
 
 
 _COLOURS = _colours()
-_EXTENDED = {38: "fg", 48: "bg"}
-_UNDERLINE_COLOUR = 58
+_FOREGROUND, _BACKGROUND, _UNDERLINE = 38, 48, 58
+_EXTENDED = (_FOREGROUND, _BACKGROUND, _UNDERLINE)
+# The kinds of underline that `4:N` chooses from; they are one to us.
+_UNDERLINES = range(1, 6)
 
 
+@lru_cache(maxsize=_STYLES_KEPT)
 def styled(style: Style, parameters: str) -> Style:
-    """Return `style` after `CSI parameters m`; what is unknown changes nothing."""
-    groups = [group.split(":") for group in parameters.split(";")]
+    """Return `style` after `CSI parameters m`, by the rules of tmux's input.c; what is unknown changes nothing."""
+    if len(parameters) > PARAMETERS_LENGTH or parameters.count(";") >= PARAMETERS_COUNT:
+        return style
+    groups = parameters.split(";")
+    if any(group.isdigit() and int(group) > _INT_MAX for group in groups):
+        return style
     index = 0
     while index < len(groups):
         group = groups[index]
-        code = int(group[0] or 0)
         index += 1
-        if code in _EXTENDED or code == _UNDERLINE_COLOUR:
-            if len(group) > 1:
-                colour = _extended(group[1:])
-            else:
-                rest = [one[0] for one in groups[index:]]
-                colour = _extended(rest)
-                index += 2 if rest[:1] == ["5"] else 4 if rest[:1] == ["2"] else 0
-            if colour and code in _EXTENDED:
-                style = replace(style, fg=colour) if code == 38 else replace(style, bg=colour)
+        if ":" in group:
+            style = _by_colons(style, group)
+            continue
+        code = int(group or 0)
+        if code in _EXTENDED:
+            style, used = _by_semicolons(style, code, groups[index : index + 4])
+            index += used
         elif code == 0:
             style = PLAIN
-        elif code == 4 and group[1:] == ["0"]:
-            style = replace(style, underline=False)
         elif code in _ON:
             style = replace(style, **_ON[code])  # type: ignore[arg-type]
         elif code in _COLOURS:
@@ -93,45 +128,81 @@ def styled(style: Style, parameters: str) -> Style:
     return style
 
 
-def _extended(parts: Sequence[str]) -> str:
-    """The colour of `5;N` or `2;R;G;B`; with colons there may be a colour space before R."""
-    try:
-        numbers = [int(part or 0) for part in parts]
-    except ValueError:
+def _by_semicolons(style: Style, code: int, rest: Sequence[str]) -> tuple[Style, int]:
+    """A colour as `38;5;N` or `38;2;R;G;B`, and how many parameters of `rest` belong to it."""
+    numbers = [int(one) if one.isdigit() else -1 for one in rest] + [-1] * (4 - len(rest))
+    if numbers[0] == 5:
+        return _coloured(style, code, _indexed(numbers[1])), 2
+    if numbers[0] == 2 and all(0 <= number <= 255 for number in numbers[1:4]):
+        return _coloured(style, code, "#{:02x}{:02x}{:02x}".format(*numbers[1:4])), 4
+    # Of a colour that is none, tmux takes the parameters for codes of their own.
+    return style, 1
+
+
+def _by_colons(style: Style, group: str) -> Style:
+    numbers = [int(one) if one else -1 for one in group.split(":")]
+    if len(numbers) > 7 or max(numbers) > _INT_MAX:
+        return style
+    if numbers[0] == 4:
+        if len(numbers) != 2 or (numbers[1] != 0 and numbers[1] not in _UNDERLINES):
+            return style
+        return replace(style, underline=numbers[1] != 0)
+    if numbers[0] not in _EXTENDED or len(numbers) < 3:
+        return style
+    if numbers[1] == 5:
+        return _coloured(style, numbers[0], _indexed(numbers[2]))
+    # There may be a colour space before the three.
+    rgb = numbers[2:5] if len(numbers) == 5 else numbers[3:6]
+    if numbers[1] == 2 and len(rgb) == 3 and all(0 <= number <= 255 for number in rgb):
+        return _coloured(style, numbers[0], "#{:02x}{:02x}{:02x}".format(*rgb))
+    return style
+
+
+def _coloured(style: Style, code: int, colour: str) -> Style:
+    if code == _UNDERLINE:
+        return style
+    return replace(style, fg=colour) if code == _FOREGROUND else replace(style, bg=colour)
+
+
+def _indexed(number: int) -> str:
+    """One of the 256 colours; the default for none of them."""
+    if not 0 <= number <= 255:
         return ""
-    if numbers[:1] == [5] and len(numbers) > 1 and numbers[1] < 256:
-        number = numbers[1]
-        if number < 16:
-            return _NAMES[number] if number < 8 else f"bright{_NAMES[number - 8]}"
-        return f"colour{number}"
-    if numbers[:1] == [2] and len(numbers) > 3:
-        red, green, blue = numbers[2:5] if len(numbers) == 5 else numbers[1:4]
-        return f"#{red & 255:02x}{green & 255:02x}{blue & 255:02x}"
-    return ""
+    if number < 16:
+        return _NAMES[number] if number < 8 else f"bright{_NAMES[number - 8]}"
+    return f"colour{number}"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Neighbouring columns of row `y`, from column `x` on, that look the same and not like the default."""
+    """Neighbouring columns of row `y`, from column `x` on, that look the same and belong to the same `zone`."""
 
     y: int
     x: int
     length: int
     style: Style
+    zone: Zone = ""
+
+    def told(self) -> dict[str, str | bool | int]:
+        """The run as one flat document; what is default is left out."""
+        told: dict[str, str | bool | int] = {"y": self.y, "x": self.x, "length": self.length, **self.style.told()}
+        return told | ({"mark": self.zone} if self.zone else {})
 
 
-def runs(rows: Sequence[Sequence[Cell]]) -> Iterator[Run]:
-    """The sparse styles of a screen."""
+def runs(rows: Sequence[Sequence[Cell]], *, zones: bool = True) -> Iterator[Run]:
+    """What differs from the default on a screen; without `zones` only by its look."""
     for y, row in enumerate(rows):
+        keys = [(cell.style, cell.zone if zones else "") for cell in row]
         begin = 0
         for x in range(1, len(row) + 1):
-            if x == len(row) or row[x].style != row[begin].style:
-                if row[begin].style != PLAIN:
-                    yield Run(y, begin, x - begin, row[begin].style)
+            if x == len(row) or keys[x] != keys[begin]:
+                style, zone = keys[begin]
+                if zone or style != PLAIN:
+                    yield Run(y, begin, x - begin, style, zone)
                 begin = x
 
 
 def text_of(row: Sequence[Cell]) -> str:
     """The text of a row, without the blanks at its end."""
-    return "".join(cell.text for cell in row).rstrip(" ")
+    return "".join([cell[0] for cell in row]).rstrip(" ")

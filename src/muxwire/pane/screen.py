@@ -9,17 +9,12 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, final
+from typing import final
 
-from pyte.charsets import VT100_MAP
-from wcwidth import wcwidth
-
-from muxwire.pane.cells import BLANK, PLAIN, Cell, Style, styled
+from muxwire.pane.captured import Ink, Loaded, ink
+from muxwire.pane.cells import PARAMETERS_COUNT, PARAMETERS_LENGTH, PLAIN, Style, Zone, pen, styled
 from muxwire.pane.grid import Grid, Row
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from muxwire.pane.widths import GRAPHICS, width
 
 # The longest sequence that is waited for: a title, a link. tmux gives up at 1 MiB; we ask tmux earlier.
 _HELD_MAX = 8 * 1024
@@ -29,11 +24,14 @@ _TOKEN = re.compile(
     r"|\x1b\[(?P<private>[<=>?]?)(?P<parameters>[0-9;:]*)(?P<between>[ -/]*)(?P<final>[@-~])"
     r"|\x1b(?P<string>[\]PX^_k])(?P<body>[^\x07\x1b\x18\x1a]*)(?:\x1b\\|(?P<bell>\x07))"
     r"|\x1b(?P<set>[()*+])(?P<charset>[0-9A-Za-z])"
-    r"|\x1b(?P<escape>[0-OQ-WYZ`-jl-~\\=>])"
+    r"|\x1b(?P<escape>[0-OQ-WYZ`-jl-~\\=>]|#8)"
     r"|(?P<control>[\x00-\x1a\x1c-\x1f\x7f])"
 )
 # The beginning of a sequence that the next bytes complete.
-_BEGUN = re.compile(r"\x1b(?:\[[<=>?]?[0-9;:]*[ -/]*|[\]PX^_k][^\x07\x1b\x18\x1a]*\x1b?|[()*+])?\Z")
+_BEGUN = re.compile(r"\x1b(?:\[[<=>?]?[0-9;:]*[ -/]*|[\]PX^_k][^\x07\x1b\x18\x1a]*\x1b?|[()*+#])?\Z")
+_STRINGS = ("\x1b]", "\x1bP", "\x1bX", "\x1b^", "\x1b_", "\x1bk")
+# The longest UTF-8 character.
+_UTF8_MAX = 4
 
 # Private modes that do not change the picture: keys, mouse, blinking, focus, pastes, synchronised output, meta.
 _UNSEEN_MODES = frozenset((1, 5, 9, 12, 13, 45, 66, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1034, 1036,
@@ -41,34 +39,23 @@ _UNSEEN_MODES = frozenset((1, 5, 9, 12, 13, 45, 66, 1000, 1001, 1002, 1003, 1004
 _UNSEEN = frozenset((" q", "$p"))
 _UNSEEN_PRIVATE = frozenset("cmnpqsu")
 _ALTERNATE = frozenset((47, 1047, 1049))
-_SPECIAL = {"\u200d", "\ufe0e", "\ufe0f"}
-# Emoji with skin tones and flags: each tmux measures them in its own way.
-_UNSURE_FROM, _UNSURE_TO = 0x1F1E6, 0x1F3FF
-_SKIN = range(0x1F3FB, 0x1F400)
-_FLAGS = range(0x1F1E6, 0x1F200)
+# By our own marks (7770) and by those of shells that speak OSC 133 ("semantic prompts", from FinalTerm).
+_ZONES: dict[str, Zone] = {
+    "7770;P": "prompt", "7770;T": "input", "7770;C": "output", "7770;S": "output", "7770;E": "", "7770;D": "",
+    "7770;X": "", "133;A": "prompt", "133;B": "input", "133;C": "output", "133;D": "",
+}  # fmt: skip
+_ZONE_MARK = re.compile(r"7770;[A-Z]|133;[A-D]")
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """What tmux says of a screen besides its cells."""
+class _Saved:
+    """What DECSC keeps, for both screens together (tmux, input_save_state)."""
 
-    columns: int
-    count: int
     x: int
     y: int
-    alternate: bool
-    visible: bool
-    wraps: bool
-    inserts: bool
+    ink: Ink
     origin: bool
-    top: int
-    bottom: int
-
-
-@lru_cache(maxsize=4096)
-def _width(character: str) -> int:
-    return wcwidth(character)
 
 
 @final
@@ -80,41 +67,75 @@ class Screen:
         self.alternate = False
         self.visible = True
         self.unsure = False
-        self._main: Grid | None = None  # behind the alternate screen
+        self._behind: list[Row] | None = None  # the rows behind the alternate screen
+        self._left: tuple[int, int, Style] | None = (0, 0, PLAIN)  # the cursor when it was entered with 1049
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._held = ""
         self._graphic = [False, False]  # G0, G1: the line drawing set
         self._shift = 0
-        self._last = ""
+        self._saved: _Saved | None = _Saved(0, 0, Ink(PLAIN, 0, (False, False)), origin=False)
+        self._repeated = ""  # what REP repeats; "" for nothing
 
-    def load(self, lines: Sequence[bytes], state: Loaded, before: bytes) -> bool:
-        """Take the screen as `capture-pane -e -J` gave it; False if it does not fit.
+    def load(self, rows: list[Row], state: Loaded, before: bytes, *, whole: bool, certain: bool = True) -> None:
+        """Take the screen as tmux has it. `certain`: every cell is in its column.
 
-        `before` is the pane's newest output: what the next character looks like, tmux does not tell.
+        `before` is the pane's newest output, `whole` if it is all of it: what the next character looks like, and
+        whether a sequence is under way, tmux does not tell.
         """
-        grid = Grid(state.columns, state.count)
-        rows = captured_rows(lines, state.columns)
-        if len(rows) != state.count:
-            return False
+        self.grid = grid = Grid(state.columns, state.count)
         grid.rows = rows
-        grid.x, grid.y, grid.wraps, grid.inserts, grid.origin = (
-            state.x,
-            state.y,
-            state.wraps,
-            state.inserts,
-            state.origin,
-        )
-        grid.top, grid.bottom = state.top, state.bottom
-        self._decoder.reset()
-        self._held, self._last, self._main, self.unsure = "", "", None, False
-        grid.style, self._shift, graphic = pen(before)
-        self._graphic = [graphic, False]
-        self.grid, self.alternate, self.visible = grid, state.alternate, state.visible
-        return True
+        grid.x, grid.y, grid.top, grid.bottom = state.x, state.y, state.top, state.bottom
+        grid.wraps, grid.inserts, grid.origin = state.wraps, state.inserts, state.origin
+        self.alternate, self.visible = state.alternate, state.visible
+        self._behind = self._left = self._saved = None
+        self._repeated = "?"  # unknown: a repetition is doubt
+        found = ink(before, whole=whole)
+        self.unsure = found is None or state.tabs is None or not certain
+        self._use(found or Ink(PLAIN, 0, (False, False)))
+        grid.tabs = set(state.tabs or ())
+        self._resume(before)
 
-    def feed(self, data: bytes) -> None:
-        """Take the pane's next bytes; they are of no use once `unsure` is set."""
-        text = self._held + self._decoder.decode(data)
+    def state(self) -> Loaded:
+        """The same of our own screen, but for the stops."""
+        grid = self.grid
+        return Loaded(
+            grid.columns, grid.count, grid.x, grid.y, self.alternate, self.visible, grid.wraps, grid.inserts,
+            grid.origin, grid.top, grid.bottom,
+        )  # fmt: skip
+
+    def _resume(self, before: bytes) -> None:
+        """Take up what was cut in the middle: a sequence, a character."""
+        self._decoder.reset()
+        tail = before[-_UTF8_MAX:]
+        self._decoder.decode(tail[next((at for at, byte in enumerate(tail) if byte & 0xC0 != 0x80), len(tail)) :])
+        self._held = ""
+        begin = before.rfind(b"\x1b", max(0, len(before) - _HELD_MAX))
+        if begin > 0 and before[begin - 1 : begin] == b"\x1b":
+            self.unsure = True
+        if begin >= 0:
+            text = before[begin:].decode("utf-8", "ignore")
+            self._held = text if _BEGUN.match(text) else ""
+
+    @property
+    def in_string(self) -> bool:
+        """Whether a title or the like has begun and not ended; tmux gives it up after 5 s, by a clock of its own."""
+        return self._held.startswith(_STRINGS)
+
+    @property
+    def zone(self) -> Zone:
+        """What the next character belongs to."""
+        return self.grid.pen.zone
+
+    @zone.setter
+    def zone(self, zone: Zone) -> None:
+        self.grid.pen = pen(self.grid.pen.style, zone)
+
+    def feed(self, data: bytes) -> bool:
+        """Take the pane's next bytes; False if the screen is of no use any more."""
+        decoded = self._decoder.decode(data)
+        if "\ufffd" in decoded:  # tmux shows nothing for bytes that are no UTF-8
+            self.unsure = True
+        text = self._held + decoded
         at = 0
         while at < len(text) and not self.unsure:
             token = _TOKEN.match(text, at)
@@ -123,13 +144,19 @@ class Screen:
                 self.unsure = begun is None or len(text) - at > _HELD_MAX
                 break
             self._take(token)
+            if self.grid.doubtful:
+                self.unsure = True
             at = token.end()
         self._held = text[at:]
+        return not self.unsure
 
     def _take(self, token: re.Match[str]) -> None:
+        if token.lastgroup == "text":
+            self._draw(token["text"])
+            return
+        if token["control"] == "\x7f":
+            return
         match token.lastgroup:
-            case "text":
-                self._draw(token["text"])
             case "final":
                 self._csi(token["private"], token["parameters"], token["between"], token["final"])
             case "control":
@@ -137,31 +164,34 @@ class Screen:
             case "escape":
                 self._escape(token["escape"])
             case "charset":
-                if token["set"] in "()":
+                if token["set"] in "()" and token["charset"] in "0B":
                     self._graphic["()".index(token["set"])] = token["charset"] == "0"
             case _:  # strings: titles, links, marks; a BEL ends an OSC only
                 self.unsure = token["bell"] is not None and token["string"] != "]"
+                marked = _ZONE_MARK.match(token["body"])
+                if token["string"] == "]" and marked:
+                    self.zone = _ZONES.get(marked[0], self.zone)
+        self._repeated = ""
 
     def _draw(self, text: str) -> None:
         grid = self.grid
         if self._graphic[self._shift]:
-            text = text.translate(_GRAPHICS)
+            text = text.translate(GRAPHICS)
         if text.isascii():
             grid.put_ascii(text)
-            self._last = text[-1]
+            self._repeated = text[-1]
             return
         for character in text:
-            code = ord(character)
-            width = 1 if code < 0x7F else _width(character)
-            if width > 0:
-                if _UNSURE_FROM <= code <= _UNSURE_TO and (code in _SKIN or code in _FLAGS):
-                    self.unsure = True
-                grid.put(character, width)
-            elif width == 0 and character not in _SPECIAL:
-                grid.combine(character)
-            else:
+            columns = 1 if character < "\x7f" else width(character)
+            if columns is None:
                 self.unsure = True
-        self._last = text[-1]
+                return
+            if columns:
+                grid.put(character, columns)
+            else:
+                grid.combine(character)
+        # Versions differ in what REP does behind anything but ASCII.
+        self._repeated = text[-1] if text[-1] < "\x7f" else "?"
 
     def _control(self, control: str) -> None:
         grid = self.grid
@@ -171,10 +201,7 @@ class Screen:
             case "\n" | "\v" | "\f":
                 grid.line_feed()
             case "\b":
-                if grid.x == 0 and grid.y > 0 and grid.rows[grid.y - 1].wrapped:
-                    grid.x, grid.y = grid.columns - 1, grid.y - 1
-                elif grid.x > 0:
-                    grid.x -= 1
+                grid.back()
             case "\t":
                 grid.tab()
             case "\x0e" | "\x0f":
@@ -186,7 +213,7 @@ class Screen:
         grid = self.grid
         match escape:
             case "7":
-                grid.save()
+                self._save()
             case "8":
                 self._restore()
             case "D":
@@ -196,33 +223,57 @@ class Screen:
                 grid.line_feed()
             case "M":
                 grid.reverse_line_feed()
-            case "H":
+            case "H" if grid.x < grid.columns:
                 grid.tabs.add(grid.x)
-            case "=" | ">" | "\\":
+            case "c":
+                self._reset()
+            case "#8":
+                grid.alignment()
+            case "=" | ">" | "\\" | "H":
                 pass
             case _:
                 self.unsure = True
 
-    def _restore(self) -> None:
+    def _reset(self) -> None:
+        """RIS; the other screen and what 1049 keeps stay as they are."""
+        zone, origin = self.zone, self._saved.origin if self._saved else None
+        self.grid.reset()
+        self._use(Ink(PLAIN, 0, (False, False)))
+        self.zone, self.visible = zone, True
+        self._saved = None if origin is None else _Saved(0, 0, Ink(PLAIN, 0, (False, False)), origin=origin)
+
+    def _use(self, found: Ink) -> None:
+        self.grid.pen = pen(found.style, self.zone)
+        self._shift, self._graphic = found.shift, list(found.graphic)
+
+    def _save(self) -> None:
         grid = self.grid
-        if grid.saved is None:
+        found = Ink(grid.pen.style, self._shift, (self._graphic[0], self._graphic[1]))
+        self._saved = _Saved(grid.x, grid.y, found, origin=grid.origin)
+
+    def _restore(self) -> None:
+        if self._saved is None:
             self.unsure = True
             return
-        grid.x, grid.y, grid.style = min(grid.saved.x, grid.columns), grid.saved.y, grid.saved.style
+        self._use(self._saved.ink)
+        self.grid.origin = self._saved.origin
+        self.grid.x, self.grid.y = min(self._saved.x, self.grid.columns - 1), self._saved.y
 
     def _csi(self, private: str, parameters: str, between: str, final_byte: str) -> None:
-        if private == "?" and final_byte in "hl" and not between:
+        if len(parameters) > PARAMETERS_LENGTH or parameters.count(";") >= PARAMETERS_COUNT:
+            self.unsure = True
+        elif final_byte == "m" and not private and not between:
+            self.grid.pen = pen(styled(self.grid.pen.style, parameters), self.zone)
+        elif private == "?" and final_byte in "hl" and not between and ":" not in parameters:
             for number in parameters.split(";"):
                 self._mode(int(number or 0), on=final_byte == "h")
         elif private or between:
             # Keyboard protocols, reports, cursor shapes: nothing to see. A soft reset or a rectangle is.
             self.unsure = between + final_byte not in _UNSEEN if between else final_byte not in _UNSEEN_PRIVATE
-        elif final_byte == "m":
-            self.grid.style = styled(self.grid.style, parameters)
         elif ":" in parameters:
             self.unsure = True
         else:
-            self._plain(final_byte, [int(number or 0) for number in parameters.split(";")])
+            self._plain(final_byte, [int(number) if number else None for number in parameters.split(";")])
 
     def _mode(self, number: int, *, on: bool) -> None:
         grid = self.grid
@@ -239,53 +290,58 @@ class Screen:
             self.unsure = True
 
     def _switch(self, *, on: bool, with_cursor: bool) -> None:
-        if on == self.alternate:
-            return
+        """Modes, region and stops are those of both screens; only the rows change."""
         grid = self.grid
-        if on:
-            self._main, self.grid = grid, Grid(grid.columns, grid.count)
-            self.grid.x, self.grid.y, self.grid.style = grid.x, grid.y, grid.style
-            self.grid.wraps, self.grid.inserts, self.grid.origin = grid.wraps, grid.inserts, grid.origin
-        elif self._main is None:
-            self.unsure = True  # what was behind it, only tmux knows
-            return
-        else:
-            if not with_cursor:
-                self._main.x, self._main.y = grid.x, grid.y
-            self.grid, self._main = self._main, None
+        if on and not self.alternate:
+            if with_cursor:
+                self._left = (grid.x, grid.y, grid.pen.style)
+            elif self._left is not None:
+                self._left = (*self._left[:2], grid.pen.style)
+            self._behind, grid.rows = grid.rows, grid.blank_rows(grid.count)
+        elif not on:
+            if (with_cursor and self._left is None) or (self.alternate and self._behind is None):
+                self.unsure = True  # what was behind it, only tmux knows
+                return
+            if with_cursor and self._left is not None:
+                grid.x, grid.y, style = self._left
+                grid.pen = pen(style, self.zone)
+            grid.x = min(grid.x, grid.columns - 1)
+            if self._behind is not None:
+                grid.rows, self._behind = self._behind, None
         self.alternate = on
 
-    def _plain(self, final_byte: str, numbers: list[int]) -> None:
-        grid, first = self.grid, numbers[0]
+    def _plain(self, final_byte: str, given: list[int | None]) -> None:
+        grid, first = self.grid, given[0] or 0
         count = max(first, 1)
+        second = given[1] if len(given) > 1 else None
         match final_byte:
             case "A":
                 grid.up(count)
-            case "B" | "e":
+            case "B":
                 grid.down(count)
-            case "C" | "a":
-                grid.move(grid.x + count)
+            case "C":
+                grid.right(count)
             case "D":
-                grid.move(grid.x - count)
+                grid.left(count)
             case "E" | "F":
-                (grid.down if final_byte == "E" else grid.up)(count)
                 grid.x = 0
+                (grid.down if final_byte == "E" else grid.up)(count)
             case "G" | "`":
                 grid.move(count - 1)
             case "d":
                 grid.move(None, count - 1)
             case "H" | "f":
-                grid.move(max(numbers[1] if len(numbers) > 1 else 1, 1) - 1, count - 1)
+                grid.move(max(second or 1, 1) - 1, count - 1)
+            case "Z":
+                grid.back_tab(count)
             case "r":
-                self._region(count - 1, (numbers[1] if len(numbers) > 1 else 0) or grid.count)
-            case "h" | "l" if numbers == [4]:
-                grid.inserts = final_byte == "h"
-            case "h" | "l" if numbers == [34]:
-                pass
-            case "c" | "n" | "t" | "q" | "x":
+                self._region(count - 1, grid.count if second is None else max(second, 1))
+            case "h" | "l" if all(number in (4, 34) for number in given):
+                grid.inserts = final_byte == "h" if 4 in given else grid.inserts
+            case "c" | "n" | "t" | "x":
                 pass
             case "s":
-                grid.save()
+                self._save()
             case "u":
                 self._restore()
             case "g" if first in (0, 3):
@@ -313,76 +369,16 @@ class Screen:
             case "P":
                 grid.delete_cells(count)
             case "X":
-                grid.erase_cells(min(grid.x, grid.columns - 1), min(grid.x, grid.columns - 1) + count)
-            case "b" if self._last and _width(self._last) > 0:
-                for _ in range(min(count, grid.columns)):
-                    grid.put(self._last, _width(self._last))
+                grid.erase_cells(count)
+            case "b" if self._repeated != "?":
+                if self._repeated:
+                    grid.put_ascii(self._repeated * min(count, grid.columns - grid.x))
             case _:
                 self.unsure = True
 
     def _region(self, top: int, bottom: int) -> None:
         grid = self.grid
-        bottom = min(bottom, grid.count) - 1
+        top, bottom = min(top, grid.count - 1), min(bottom, grid.count) - 1
         if top < bottom:
             grid.top, grid.bottom = top, bottom
-            grid.x = 0
-            grid.y = top if grid.origin else 0
-
-
-_GRAPHICS = {code: VT100_MAP[code] for code in range(0x60, 0x7F)}
-_SEQUENCES = re.compile(rb"\x1b\[([0-9;:]*)m|\x1b\(([0-9A-Za-z])|([\x0e\x0f])")
-
-
-def pen(before: bytes) -> tuple[Style, int, bool]:
-    """The style, shift and G0 set that the next character gets, as far as the newest output tells."""
-    style, shift, graphic = PLAIN, 0, False
-    for found in _SEQUENCES.finditer(before):
-        if found[1] is not None:
-            style = styled(style, found[1].decode())
-        elif found[2] is not None:
-            graphic = found[2] == b"0"
-        else:
-            shift = int(found[3] == b"\x0e")
-    return style, shift, graphic
-
-
-def captured_rows(lines: Sequence[bytes], columns: int) -> list[Row]:
-    """The rows of a `capture-pane -e -J`: a line that the terminal wrapped is cut where it was."""
-    rows: list[Row] = []
-    style, graphic = PLAIN, False
-    for line in lines:
-        row = Row([])
-        for token in _TOKEN.finditer(line.decode("utf-8", "replace")):
-            if token["final"] == "m":
-                style = styled(style, token["parameters"])
-            elif token["control"] in ("\x0e", "\x0f"):
-                graphic = token["control"] == "\x0e"
-            elif token["text"]:
-                text = token["text"].translate(_GRAPHICS) if graphic else token["text"]
-                if text.isascii() and len(row.cells) + len(text) <= columns:
-                    row.cells += [Cell(character, style) for character in text]
-                    continue
-                for character in text:
-                    row = _appended(rows, row, character, style, columns)
-        rows.append(_filled(row, columns))
-    return rows
-
-
-def _appended(rows: list[Row], row: Row, character: str, style: Style, columns: int) -> Row:
-    width = _width(character)
-    if width <= 0:
-        if row.cells:
-            at = -1 if row.cells[-1].text else -2
-            row.cells[at] = row.cells[at]._replace(text=row.cells[at].text + character)
-        return row
-    if len(row.cells) + width > columns:
-        row.wrapped = True
-        rows.append(_filled(row, columns))
-        row = Row([])
-    row.cells += [Cell(character, style), Cell("", style)][:width]
-    return row
-
-
-def _filled(row: Row, columns: int) -> Row:
-    row.cells += [BLANK] * (columns - len(row.cells))
-    return row
+            grid.x = grid.y = 0

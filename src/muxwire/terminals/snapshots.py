@@ -8,14 +8,15 @@ something did, the picture was true at its moment, and the next look asks again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
+from muxwire.pane.captured import Loaded, captured, wrapped_rows
 from muxwire.pane.cells import runs, text_of
-from muxwire.pane.screen import Loaded, Screen
+from muxwire.pane.screen import Screen
 from muxwire.terminals.results import Cursor, Snapshot
 
 if TYPE_CHECKING:
@@ -27,13 +28,12 @@ if TYPE_CHECKING:
 FEED_MAX = 4 << 10
 # How often the whole screen is asked for until nothing arrives meanwhile: a pane that floods never holds still.
 TRIES = 3
-# How far back the style of the next character is looked for.
-PEN_BYTES = 16 << 10
 
 _FORMAT = (
     "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag} #{wrap_flag} #{insert_flag} "
-    "#{origin_flag} #{scroll_region_upper} #{scroll_region_lower} #{history_size} #{pane_title}"
+    "#{origin_flag} #{scroll_region_upper} #{scroll_region_lower} #{history_size} %s#{pane_title}"
 )
+_FORMAT_SHORT, _FORMAT_LONG = _FORMAT % "- ", _FORMAT % "#{pane_tabs}, "
 
 
 @final
@@ -47,12 +47,14 @@ class _Said:
 
     @classmethod
     def parsed(cls, lines: tuple[bytes, ...]) -> _Said:
-        fields = b" ".join(lines).decode("utf-8", "replace").split(" ", 12)
+        fields = b" ".join(lines).decode("utf-8", "replace").split(" ", 13)
         columns, count, x, y, alternate, visible, wraps, inserts, origin, top, bottom, history = map(int, fields[:12])
+        tabs = None if fields[12] == "-" else frozenset(map(int, fields[12].rstrip(",").split(",")))
         state = Loaded(
-            columns, count, x, y, bool(alternate), bool(visible), bool(wraps), bool(inserts), bool(origin), top, bottom
-        )
-        return cls(state, history, fields[12])
+            columns, count, x, y, bool(alternate), bool(visible), bool(wraps), bool(inserts), bool(origin), top, bottom,
+            tabs,
+        )  # fmt: skip
+        return cls(state, history, fields[13])
 
 
 @final
@@ -65,6 +67,7 @@ class ScreenView:
         self._pane_id = pane_id
         self._screen = Screen(1, 1)
         self._offset: int | None = None  # what the screen holds all output up to; None: it is not to be built upon
+        self._single: tuple[str, ...] = ("-N", "-T")
         self._turn = anyio.Lock()
 
     async def snapshot(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
@@ -87,7 +90,7 @@ class ScreenView:
         stream = self._pane.stream
         if self._offset is not None:
             asked_at = stream.end
-            said = _Said.parsed(await self._client.command("display-message", "-p", "-t", self._pane_id, _FORMAT))
+            said = _Said.parsed(await self._client.command("display-message", "-p", "-t", self._pane_id, _FORMAT_SHORT))
             if stream.end == asked_at and self._played(said.state, asked_at):
                 return said
         for _ in range(TRIES):
@@ -102,33 +105,44 @@ class ScreenView:
         """Bring our screen up to `end`; False if it cannot be, or does not agree with tmux then."""
         screen, stream = self._screen, self._pane.stream
         assert self._offset is not None
-        if self._offset < stream.ring.start or end - self._offset > FEED_MAX:
+        if screen.unsure or self._offset < stream.ring.start or end - self._offset > FEED_MAX:
             return False
         if (screen.grid.columns, screen.grid.count) != (state.columns, state.count):
             return False
-        screen.feed(stream.ring.read(self._offset, end))
+        sure = screen.feed(stream.ring.read(self._offset, end))
         self._offset = end
-        ours = (screen.grid.x, screen.grid.y, screen.alternate, screen.visible)
-        return not screen.unsure and ours == (state.x, state.y, state.alternate, state.visible)
+        return sure and not screen.in_string and screen.state() == replace(state, tabs=None)
 
     async def _loaded(self) -> _Said:
-        """Take the whole screen from tmux. Both questions are one line: nothing is read from the pane between them."""
+        """Take the whole screen from tmux. The questions are one line: nothing is read from the pane between them."""
         stream = self._pane.stream
-        said, lines = await self._asked("-J")
-        before = stream.ring.read(max(stream.ring.start, stream.end - PEN_BYTES), stream.end)
-        if not self._screen.load(lines, said.state, before):
-            # A row that was wrapped and cut short since: as rows, without knowing which were wrapped.
-            said, lines = await self._asked()
-            self._screen.load(lines, said.state, before)
+        said, (joined,) = await self._asked(("-J",))
+        rows = captured(joined, said.state.columns, joined=True)
+        if len(rows.rows) != said.state.count or not rows.certain:
+            # A row that was wrapped and cut short since, or that nobody else can cut: as rows, and which go on.
+            said, (joined, single) = await self._asked_for_rows()
+            rows = captured(single, said.state.columns, joined=False)
+            for row, wrapped in zip(rows.rows, wrapped_rows(single, joined) or (), strict=False):
+                row.wrapped = wrapped
+        before = stream.ring.read(stream.ring.start, stream.end)
+        self._screen.load(rows.rows, said.state, before, whole=stream.ring.start == 0, certain=rows.certain)
         return said
 
-    async def _asked(self, *flags: str) -> tuple[_Said, tuple[bytes, ...]]:
+    async def _asked_for_rows(self) -> tuple[_Said, list[tuple[bytes, ...]]]:
+        """The same rows twice, joined and single. From tmux 3.4 on `-T` is needed, which older ones do not know."""
+        try:
+            return await self._asked(("-J",), self._single)
+        except CommandError:
+            self._single = ("-N",)
+            return await self._asked(("-J",), self._single)
+
+    async def _asked(self, *captures: tuple[str, ...]) -> tuple[_Said, list[tuple[bytes, ...]]]:
         asked = self._client.submit_list(
-            ("display-message", "-p", "-t", self._pane_id, _FORMAT),
-            ("capture-pane", "-p", "-e", *flags, "-t", self._pane_id),
+            ("display-message", "-p", "-t", self._pane_id, _FORMAT_LONG),
+            *(("capture-pane", "-p", "-e", *flags, "-t", self._pane_id) for flags in captures),
         )
         await asked.wait()
-        return _Said.parsed(asked.blocks[0].output), asked.blocks[1].output
+        return _Said.parsed(asked.blocks[0].output), [block.output for block in asked.blocks[1:]]
 
     async def _above(self, scrollback: int, history: int, *, unwrap: bool) -> tuple[str, ...]:
         """The rows above the viewport. tmux 3.3 to 3.5 lose as much memory as they show here: ask for little."""
@@ -164,7 +178,7 @@ class ScreenView:
             lines=tuple(lines),
             title=said.title,
             alternate_screen=screen.alternate,
-            soft_wrap=tuple(y for y, row in enumerate(rows) if row.wrapped),
+            soft_wrap=tuple(y for y, row in enumerate(rows[:-1]) if row.wrapped),
             scrollback=above,
             cells=tuple(runs([row.cells for row in rows])) if cells else None,
             next_byte=self._pane.stream.end if self._offset is None else self._offset,

@@ -1,0 +1,174 @@
+"""A screen as tmux tells it: rows from `capture-pane -e`, and from the newest output what the next character is like."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from muxwire.pane.cells import BLANK, PLAIN, Cell, Style, styled
+from muxwire.pane.grid import Row
+from muxwire.pane.widths import GRAPHICS, guessed_width, width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# How far back the last reset of the style may lie: a page of plain text behind it is far more than programs print.
+_PEN_BYTES = 64 << 10
+
+_TOKEN = re.compile(
+    r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)|\x1b\[(?P<style>[0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|(?P<control>[\x00-\x1a])"
+)
+_RESETS = (b"\x1b[0m", b"\x1b[m", b"\x1bc")
+# What brings back a style that was kept earlier.
+_RESTORES = (b"\x1b8", b"\x1b[u", b"\x1b[?1049l", b"\x1b[?47l", b"\x1b[?1047l")
+_STYLES = re.compile(rb"\x1b\[([0-9;:]*)m")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What tmux says of a screen besides its cells; `tabs` None if it was not asked."""
+
+    columns: int
+    count: int
+    x: int
+    y: int
+    alternate: bool
+    visible: bool
+    wraps: bool
+    inserts: bool
+    origin: bool
+    top: int
+    bottom: int
+    tabs: frozenset[int] | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """What the next character looks like: its style, and the line drawing sets that are in use."""
+
+    style: Style
+    shift: int
+    graphic: tuple[bool, bool]
+
+
+def ink(before: bytes, *, whole: bool) -> Ink | None:
+    """What the newest output says of the next character; None if it does not say it.
+
+    `whole`: it is all that the pane ever wrote.
+    """
+    reset = max(map(before.rfind, _RESETS))
+    restored = max(map(before.rfind, _RESTORES))
+    graphics = [before.rfind(begin + b"0") > before.rfind(begin + b"B") for begin in (b"\x1b(", b"\x1b)")]
+    shift = before.rfind(b"\x0e") > before.rfind(b"\x0f")
+    if restored >= 0 and (reset < restored or shift or any(graphics)):
+        return None
+    if (reset < 0 and not whole) or len(before) - max(reset, 0) > _PEN_BYTES:
+        return None
+    style = PLAIN
+    for found in _STYLES.finditer(before, max(reset, 0)):
+        style = styled(style, found[1].decode())
+    return Ink(style, int(shift), (graphics[0], graphics[1]))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """Rows as tmux printed them; `certain` if every character's width is, so that each cell is in its column."""
+
+    rows: list[Row]
+    certain: bool
+
+
+def captured(lines: Sequence[bytes], columns: int, *, joined: bool) -> Captured:
+    """The rows of a `capture-pane -e -N`; `joined`: of one with `-J`, to be cut where the terminal wrapped."""
+    reader = _Reader(columns, joined=joined)
+    for line in lines:
+        reader.take(line.decode("utf-8", "replace"))
+    return Captured(reader.rows, reader.certain)
+
+
+def wrapped_rows(rows: Sequence[bytes], joined: Sequence[bytes]) -> list[bool] | None:
+    """Which of the rows of a `capture-pane -N` go on in the next one, by the same with `-J`; None if they differ."""
+    wrapped: list[bool] = []
+    left = iter(rows)
+    for line in joined:
+        have = next(left, None)
+        while have is not None and have != line:
+            more = next(left, None)
+            wrapped.append(True)
+            have = None if more is None or not line.startswith(have) else have + more
+        if have is None:
+            return None
+        wrapped.append(False)
+    return wrapped if next(left, None) is None else None
+
+
+@final
+class _Reader:
+    """Reads lines; the style goes on from one to the next."""
+
+    def __init__(self, columns: int, *, joined: bool) -> None:
+        self._columns = columns
+        self._joined = joined
+        self._style, self._graphic = PLAIN, False
+        self._row = Row([])
+        self.rows: list[Row] = []
+        self.certain = True
+
+    def take(self, line: str) -> None:
+        self._row = Row([])
+        for token in _TOKEN.finditer(line):
+            if token["style"] is not None:
+                self._style = styled(self._style, token["style"])
+            elif token["control"] in ("\x0e", "\x0f"):
+                self._graphic = token["control"] == "\x0e"
+            elif token["control"] == "\t":
+                self._tab()
+            elif token["text"]:
+                self._text(token["text"])
+        self._end()
+
+    def _text(self, text: str) -> None:
+        cells, style = self._row.cells, self._style
+        if self._graphic:
+            text = text.translate(GRAPHICS)
+        if text.isascii() and len(cells) + len(text) <= self._columns:
+            cells += [Cell(character, style) for character in text]
+            return
+        for character in text:
+            self._append(character)
+
+    def _append(self, character: str) -> None:
+        cells = self._row.cells
+        columns = width(character)
+        if columns is None:
+            self.certain = False
+            columns = guessed_width(character)
+        if columns == 0:
+            if cells:
+                at = -1 if cells[-1].text else -2
+                cells[at] = cells[at]._replace(text=cells[at].text + character)
+            return
+        if len(cells) + columns > self._columns:
+            if not self._joined:  # half of a wide character stands at the row's end
+                self.certain = False
+                return
+            self._row.wrapped = True
+            self._end()
+            self._row = Row([])
+            cells = self._row.cells
+        cells += [Cell(character, self._style), Cell("", self._style)][:columns]
+
+    def _tab(self) -> None:
+        """From tmux 3.6 on a tab is printed as one; its stops are every eighth column."""
+        cells = self._row.cells
+        cells += [Cell(" ", self._style)] * (min(8 - len(cells) % 8, self._columns - len(cells)))
+
+    def _end(self) -> None:
+        row = self._row
+        row.touched = True if row.cells else None
+        row.cells += [BLANK] * (self._columns - len(row.cells))
+        self.rows.append(row)
