@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import argparse
@@ -18,14 +20,17 @@ if TYPE_CHECKING:
 DEFAULT_NAME = "main"
 
 
-def on_terminals(verb: TerminalsVerb) -> Callable[[argparse.Namespace], int]:
-    """A verb that needs an opened instance, as one that a parser can call."""
+def on_terminals(verb: TerminalsVerb, *, any_running: bool = False) -> Callable[[argparse.Namespace], int]:
+    """A verb that needs an opened instance, as one that a parser can call.
+
+    With `any_running`, who names none gets the one that runs, if it is the only one.
+    """
 
     def run(arguments: argparse.Namespace) -> int:
         import anyio  # late: it takes as long as all else that a wrong command line needs
 
         async def opened() -> int:
-            async with open_instance(arguments) as terminals:
+            async with open_instance(arguments, any_running=any_running) as terminals:
                 return await verb(terminals, arguments)
 
         return anyio.run(opened)
@@ -34,15 +39,32 @@ def on_terminals(verb: TerminalsVerb) -> Callable[[argparse.Namespace], int]:
 
 
 @asynccontextmanager
-async def open_instance(arguments: argparse.Namespace) -> AsyncIterator[Terminals]:
+async def open_instance(arguments: argparse.Namespace, *, any_running: bool = False) -> AsyncIterator[Terminals]:
     """Open the instance that the command line names."""
     from muxwire.terminals.terminals import open_terminals
 
-    chosen_name(arguments)
-    async with open_terminals() as terminals:
+    given: dict[str, Any] = {}
+    if arguments.socket is not None or arguments.socket_name is not None:
+        given = {"socket": arguments.socket, "socket_name": arguments.socket_name}
+    else:
+        given = {"name": chosen_name(arguments, any_running=any_running)}
+    async with open_terminals(**given) as terminals:
         yield terminals
 
 
-def chosen_name(arguments: argparse.Namespace) -> str:
-    """The name that was given, or the one that is meant without."""
-    return arguments.name or os.environ.get("MUXWIRE_NAME") or DEFAULT_NAME
+def chosen_name(arguments: argparse.Namespace, *, any_running: bool = False) -> str:
+    """The instance's name: the one that was given, $MUXWIRE_NAME, or `main`.
+
+    With `any_running` the only one that runs, if none was given; InvalidArgument if there are several to choose from.
+    """
+    given: str = arguments.name or os.environ.get("MUXWIRE_NAME", "")
+    if given or not any_running:
+        return given or DEFAULT_NAME
+    from muxwire.terminals.running import running_instances
+
+    running = running_instances(os.environ)
+    if DEFAULT_NAME in running or not running:
+        return DEFAULT_NAME
+    if len(running) > 1:
+        raise InvalidArgument(f"several instances run: {', '.join(running)}", remedy="choose one with --name NAME")
+    return running[0]

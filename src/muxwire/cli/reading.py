@@ -31,7 +31,9 @@ def add(verbs: Verbs) -> None:
     snapshot.add_argument("--unwrap", action="store_true", help="join rows that the terminal wrapped")
     snapshot.add_argument("--cells", action="store_true", help="with --json: colours and other styles too")
 
-    logs = add_verb(verbs, "logs", on_terminals(_logs), summary="print what a tab has shown, a closed one too")
+    logs = add_verb(
+        verbs, "logs", on_terminals(_logs, any_running=True), summary="print what a tab has shown, a closed one too"
+    )
     logs.add_argument("target", metavar="TAB", nargs="?", default=ACTIVE, help="default: the tab used last")
     logs.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N lines")
     logs.add_argument("-f", "--follow", action="store_true", help="go on as more comes, until the tab is closed")

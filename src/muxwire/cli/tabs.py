@@ -21,7 +21,7 @@ _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "FOLDER")
 
 def add(verbs: Verbs) -> None:
     """Add `ls`, `new` and `kill`."""
-    ls = add_verb(verbs, "ls", on_terminals(_ls), summary="list the tabs")
+    ls = add_verb(verbs, "ls", on_terminals(_ls, any_running=True), summary="list the tabs")
     ls.add_argument("-a", "--all", action="store_true", help="closed tabs too, whose logs can still be read")
 
     new = add_verb(verbs, "new", on_terminals(_new), summary="open a tab and print its id")

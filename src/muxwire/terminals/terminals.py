@@ -24,6 +24,7 @@ from muxwire.terminals.targets import find_tab
 from muxwire.terminals.tmux_server import HISTORY_LIMIT, TmuxServer, open_server
 from muxwire.terminals.waits import Wanted, wait_for
 
+from muxwire.terminals.used_tab import recall_used, tell_used
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
@@ -63,6 +64,7 @@ class Terminals:
         self._newcomers = Newcomers(self._book, environ)
         self._history_limit = HISTORY_LIMIT
         self._closed = False
+        self._book.on_latest = self._on_latest
 
     @property
     def role(self) -> Role:
@@ -92,6 +94,7 @@ class Terminals:
         """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
         self._stop, self._stopped = anyio.Event(), anyio.Event()
         try:
+                    await recall_used(self._server, self._book)
             async with open_server(
                 self.folders,
                 self.environ,
@@ -128,6 +131,12 @@ class Terminals:
     async def create_tab(
         self,
         *,
+        if self._people is not None:
+            self._people.follow(event)
+
+    def _on_latest(self) -> None:
+        if self._running is not None:
+            tell_used(self._running, self._book)
         name: str = "",
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,

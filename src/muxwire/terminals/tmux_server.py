@@ -24,6 +24,7 @@ from muxwire.terminals.log import LogStore
 from muxwire.terminals.log_limits import LogLimits
 from muxwire.terminals.sessions import Sessions
 from muxwire.terminals.shells import install
+from muxwire.terminals.status_line import status_config
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -183,6 +184,7 @@ def _prepare(folders: Folders, history_limit: int) -> None:
     folders.prepare()
     generation = max(folders.generations(), default=0) + 1
     config = _CONFIG.format(columns=COLUMNS, rows=ROWS, history=history_limit, generation=generation)
+    config += status_config(hub=HUB, keeper=KEEPER_NAME)
     try:
         install(folders.shells)
         write_private(folders.config, config.encode())
