@@ -36,15 +36,11 @@ class TabBook:
         self.closed: dict[str, Tab] = {}
         self.on_latest: Callable[[], None] | None = None
         self.generation = 0
+        self._latest = ""
         self._tasks = tasks
         self._commands: dict[str, tuple[Tab, Execution]] = {}
-        self._latest = ""
         # Of an instance that outlives us: where the commands of its tabs are written down for a later process.
         self._records: dict[Tab, CommandBook] = {}
-
-    def add(self, tab: Tab) -> None:
-        self.events = EventLog()
-        self._heard: dict[Tab, TabEvents] = {}
 
     @property
     def latest(self) -> str:
@@ -57,6 +53,8 @@ class TabBook:
         self._latest = key
         if changed and self.on_latest is not None:
             self.on_latest()
+
+    def add(self, tab: Tab) -> None:
         """A tab was made, or found again."""
         if tab.key in self.open and self.open[tab.key] is not tab:
             tab.further = True  # its pane was moved into a window that goes by another one

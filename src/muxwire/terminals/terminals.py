@@ -22,9 +22,9 @@ from muxwire.terminals.tab_list import list_tabs
 from muxwire.terminals.tab_maker import TabMaker, TabRequest
 from muxwire.terminals.targets import find_tab
 from muxwire.terminals.tmux_server import HISTORY_LIMIT, TmuxServer, open_server
+from muxwire.terminals.used_tab import recall_used, tell_used
 from muxwire.terminals.waits import Wanted, wait_for
 
-from muxwire.terminals.used_tab import recall_used, tell_used
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
@@ -61,10 +61,10 @@ class Terminals:
         self._stopped = anyio.Event()
         self._access = access
         self._book = TabBook(tasks)
+        self._book.on_latest = self._on_latest
         self._newcomers = Newcomers(self._book, environ)
         self._history_limit = HISTORY_LIMIT
         self._closed = False
-        self._book.on_latest = self._on_latest
 
     @property
     def role(self) -> Role:
@@ -83,6 +83,7 @@ class Terminals:
                 self._server = await self._tasks.start(self._run_server)
                 if self._access.lasting:
                     await take_up(self._server, self._book, self.environ)
+                    await recall_used(self._server, self._book)
             assert self._server is not None
             return self._server
 
@@ -94,7 +95,6 @@ class Terminals:
         """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
         self._stop, self._stopped = anyio.Event(), anyio.Event()
         try:
-                    await recall_used(self._server, self._book)
             async with open_server(
                 self.folders,
                 self.environ,
@@ -121,6 +121,10 @@ class Terminals:
         if self._server is not None:
             self._newcomers.follow(event, self._server)
 
+    def _on_latest(self) -> None:
+        if self._running is not None:
+            tell_used(self._running, self._book)
+
     def _on_end(self, reason: str) -> None:
         """The connection is gone: nothing that waits may wait on, and what ran in the tabs must not stay."""
         self._book.retire_all(f"the tmux server ended: {reason}", lasting=self._access.lasting)
@@ -131,12 +135,6 @@ class Terminals:
     async def create_tab(
         self,
         *,
-        if self._people is not None:
-            self._people.follow(event)
-
-    def _on_latest(self) -> None:
-        if self._running is not None:
-            tell_used(self._running, self._book)
         name: str = "",
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
