@@ -44,6 +44,7 @@ def follow(event: Event, book: TabBook) -> None:
         case WindowRenamed(window, name) | UnlinkedWindowRenamed(window, name):
             for tab in book.panes(window):
                 tab.was_renamed(name.decode("utf-8", "replace"))
+                book.renamed(tab)
         # Not in a session that somebody made to look around in (`muxwire attach`): what he looks at is his affair.
         case SessionWindowChanged(session, window) if window in book.open:
             if any(tab.session_id == session for tab in book.open.values()):

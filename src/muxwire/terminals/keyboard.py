@@ -8,6 +8,7 @@ refuse. A dead pane crashes tmux 3.3a here: the supervisor keeps every pane of o
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, final
 
@@ -35,6 +36,7 @@ class Keyboard:
     """Types raw bytes into one pane."""
 
     def __init__(self, client: ControlClient, pane_id: str, version: tuple[int, int]) -> None:
+        self.pressed_at = 0.0  # when something was last typed by us, on the monotonic clock
         self._client = client
         self._buffer = f"muxwire{pane_id}"
         flags = ("-r", "-d", "-S") if version >= _ESCAPING_VERSION else ("-r", "-d")
@@ -48,6 +50,7 @@ class Keyboard:
         With `bracketed` it is one paste, marked as such by tmux if the program asked for that (DECSET 2004).
         InvalidArgument for a NUL, which tmux cannot carry.
         """
+        self.pressed_at = time.monotonic()
         commands = self._kept_commands if len(data) <= _SHORT else self._commands
         return self._client.submit_prepared(commands(data, bracketed=bracketed))
 

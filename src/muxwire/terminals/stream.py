@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Protocol, final
 
 import anyio
 
@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 RING_CAPACITY = 1 << 20
 
 
+class Listener(Protocol):
+    """Who hears of everything that a pane writes; called in the reader's task, so it may not wait."""
+
+    def on_output(self, begin: int, data: bytes) -> None:
+        """Bytes came, from that offset on."""
+
+    def on_mark(self, mark: Mark) -> None:
+        """A mark was in them; the pane's state has moved already."""
+
+
 @final
 class PaneStream:
     """Where the bytes of one pane go. `feed` is called by the client's reader and never waits."""
@@ -28,6 +38,7 @@ class PaneStream:
         self.ring = RingBuffer(RING_CAPACITY, start=start)
         self.log = log
         self.last_output = time.monotonic()  # when the newest byte came; a new pane has not been silent yet
+        self.listener: Listener | None = None
         self._scanner = MarkScanner(start=start)
         self._on_mark = on_mark
         self._changed: anyio.Event | None = None
@@ -46,9 +57,22 @@ class PaneStream:
         """Take the pane's next bytes."""
         self.ring.append(data)
         self.log.append(data)
+        listener = self.listener
+        if listener is not None:
+            listener.on_output(self.ring.end - len(data), data)
         for mark in self._scanner.feed(data):
             self._on_mark(mark)
+            if listener is not None:
+                listener.on_mark(mark)
         self.last_output = time.monotonic()
+        self.wake()
+
+    def lose(self, size: int, **details: object) -> None:
+        """What the pane wrote next is lost: go on behind a hole of that size, whose record says why."""
+        self.log.lose(size, **details)
+        # Nothing before the hole is joined to what comes behind it: not a mark, not a screen.
+        self.ring = RingBuffer(RING_CAPACITY, start=self.ring.end + size)
+        self._scanner = MarkScanner(start=self.ring.end)
         self.wake()
 
     def close(self) -> None:

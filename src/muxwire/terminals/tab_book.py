@@ -6,6 +6,8 @@ import shutil
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import NoSuchTarget
+from muxwire.terminals.event_log import EventLog
+from muxwire.terminals.tab_events import TabEvents
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -41,6 +43,8 @@ class TabBook:
         self._commands: dict[str, tuple[Tab, Execution]] = {}
         # Of an instance that outlives us: where the commands of its tabs are written down for a later process.
         self._records: dict[Tab, CommandBook] = {}
+        self.events = EventLog()
+        self._heard: dict[Tab, TabEvents] = {}
 
     @property
     def latest(self) -> str:
@@ -62,6 +66,9 @@ class TabBook:
         if not tab.further:
             self.latest = tab.key
         self.generation = tab.generation
+        if tab not in self._heard:
+            self._heard[tab] = tab.pane.stream.listener = TabEvents(tab, self.events, self.spawn)
+            self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
 
     def panes(self, window: str) -> list[Tab]:
         """The open tabs in a window, the one that goes by the window's id first."""
@@ -97,6 +104,8 @@ class TabBook:
             return
         del self.open[tab.key]
         tab.pane.stream.close()
+        self._heard.pop(tab, None)
+        self.events.record("tab_closed", tab.key, reason=tab.end_reason)
         if (record := self._records.pop(tab, None)) is not None:
             record.close()
         if not lasting:
@@ -110,6 +119,11 @@ class TabBook:
         for tab in list(self.open.values()):
             self.retire(tab, reason, lasting=lasting)
 
+    def renamed(self, tab: Tab) -> None:
+        """The name of the tab's window was told."""
+        if (heard := self._heard.get(tab)) is not None:
+            heard.named()
+
     def record_commands(self, tab: Tab, record: CommandBook) -> None:
         """Have the commands of a tab written down; those that are there already can be asked about."""
         self._records[tab] = record
@@ -119,6 +133,8 @@ class TabBook:
         while len(self._commands) >= REMEMBERED_COMMANDS:
             del self._commands[next(iter(self._commands))]
         self._commands[execution.command_id] = (tab, execution)
+        if (heard := self._heard.get(tab)) is not None:
+            heard.typed(execution)
         if (record := self._records.get(tab)) is not None:
             record.note(execution, tab.pane.shell_pid)
 

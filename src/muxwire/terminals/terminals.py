@@ -12,10 +12,12 @@ import anyio
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, NoSuchTarget
 from muxwire.terminals.access import EPHEMERAL, Access, Role
+from muxwire.terminals.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.terminals.events import follow
 from muxwire.terminals.folders import Folders, folders_for
 from muxwire.terminals.logs import LogSource, find_log, read_chunk, read_tail
 from muxwire.terminals.opening import checked_instance, open_access, server_runs
+from muxwire.terminals.people import People
 from muxwire.terminals.reattach import Newcomers, take_up
 from muxwire.terminals.tab_book import TabBook
 from muxwire.terminals.tab_list import list_tabs
@@ -26,11 +28,12 @@ from muxwire.terminals.used_tab import recall_used, tell_used
 from muxwire.terminals.waits import Wanted, wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
     from anyio.abc import TaskGroup, TaskStatus
 
     from muxwire.protocol.events import Event
+    from muxwire.terminals.event_log import EventBatch, EventLog
     from muxwire.terminals.results import ExecutionResult, LogChunk, LogTail, TabList, WaitOutcome
     from muxwire.terminals.tab import Tab
     from muxwire.terminals.tmux_server import Wrap
@@ -63,6 +66,7 @@ class Terminals:
         self._book = TabBook(tasks)
         self._book.on_latest = self._on_latest
         self._newcomers = Newcomers(self._book, environ)
+        self._people: People | None = None
         self._history_limit = HISTORY_LIMIT
         self._closed = False
 
@@ -70,6 +74,11 @@ class Terminals:
     def role(self) -> Role:
         """How we stand to the tmux server: `owner`, `guest` beside the owner, or `adopted` for a person's server."""
         return self._access.role
+
+    @property
+    def events(self) -> EventLog:
+        """What happened in the tabs, the last 10,000 events of it; `watch_events` reads it."""
+        return self._book.events
 
     # -- the server
 
@@ -81,6 +90,8 @@ class Terminals:
             if self._running is None:
                 await self._stop_server()
                 self._server = await self._tasks.start(self._run_server)
+                self._people = People(self._server, self._book)
+                self._book.spawn(self._people.look)
                 if self._access.lasting:
                     await take_up(self._server, self._book, self.environ)
                     await recall_used(self._server, self._book)
@@ -120,6 +131,8 @@ class Terminals:
         follow(event, self._book)
         if self._server is not None:
             self._newcomers.follow(event, self._server)
+        if self._people is not None:
+            self._people.follow(event)
 
     def _on_latest(self) -> None:
         if self._running is not None:
@@ -242,6 +255,24 @@ class Terminals:
             if closed is None:
                 raise
             return closed
+
+    async def watch_events(
+        self,
+        targets: Sequence[str] = (),
+        *,
+        kinds: Collection[str] = (),
+        since: int | None = None,
+        max_events: int = DEFAULT_LIMIT,
+        timeout: float = 30.0,
+    ) -> EventBatch:
+        """What happened in `targets` (none: in every tab) behind the cursor `since`, as soon as there is something.
+
+        `since` is the `next` of an earlier answer, 0 for all that is remembered, None for what happens from now on.
+        No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor that is not ours).
+        """
+        keys = [(await self._open_or_closed(target)).key for target in targets]
+        wanted = EventFilter.checked(keys, kinds)
+        return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
 
     # -- logs
 

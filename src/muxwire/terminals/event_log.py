@@ -1,0 +1,228 @@
+"""What happened in the tabs, in order: a bounded log with a cursor, and a wait for its next entry."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, TypeAlias, final, get_args
+
+import anyio
+
+from muxwire.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+EventKind = Literal[
+    "tab_opened",
+    "tab_closed",
+    "tab_renamed",
+    "command_started",
+    "command_finished",
+    "prompt",
+    "output",
+    "bell",
+    "title",
+    "exited",
+    "client_attached",
+    "human_input",
+]
+KINDS: tuple[EventKind, ...] = get_args(EventKind)
+# Output is nearly always there, and would hide what is rare: it is told to those who ask for it by name.
+USUAL_KINDS: frozenset[EventKind] = frozenset(KINDS) - {"output"}
+# Four events a command: the last 2,500 commands. About 4 MB when it is full.
+CAPACITY = 10_000
+# What one answer holds when nobody says otherwise: a page that a model reads.
+DEFAULT_LIMIT = 100
+
+Detail: TypeAlias = str | int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TabEvent:
+    """One event. `sequence` counts all events of the instance from 1; `time` is the wall clock in Unix seconds.
+
+    `window_id` is what the tab is called by (`%N` for a further pane of a window), "" for what belongs to no tab.
+    `details` depend on `kind`; docs/design.md lists them.
+    """
+
+    sequence: int
+    time: float
+    kind: EventKind
+    window_id: str
+    details: Mapping[str, Detail]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EventBatch:
+    """What `watch_events` returns: `next` is the cursor for the next call.
+
+    `dropped`: how many events behind the given cursor, of whatever kind, the bounded log had given up.
+    """
+
+    events: tuple[TabEvent, ...]
+    next: int
+    dropped: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events somebody wants; no `windows` means all of them."""
+
+    windows: frozenset[str]
+    kinds: frozenset[EventKind]
+
+    @classmethod
+    def checked(cls, windows: Collection[str], kinds: Collection[str]) -> EventFilter:
+        """Return the filter; InvalidArgument for a kind that does not exist."""
+        if unknown := sorted(set(kinds).difference(KINDS)):
+            raise InvalidArgument(f"no kind of event {', '.join(unknown)}", remedy=f"use some of {', '.join(KINDS)}")
+        wanted = frozenset(kind for kind in KINDS if kind in kinds)
+        return cls(frozenset(windows), wanted or USUAL_KINDS)
+
+    def wants(self, kind: EventKind, window: str) -> bool:
+        """Whether it is one of these; what belongs to no tab concerns every tab."""
+        return kind in self.kinds and (not self.windows or not window or window in self.windows)
+
+
+@final
+@dataclass(slots=True)
+class _Entry:
+    """An event that may still grow: output that goes on is one event until somebody has seen it."""
+
+    sequence: int
+    time: float
+    kind: EventKind
+    window: str
+    details: dict[str, Detail]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiter:
+    wanted: EventFilter
+    woken: anyio.Event
+
+
+@final
+class EventLog:
+    """The last events of one instance. Recording never waits; what no longer fits is dropped from the front."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._entries: deque[_Entry] = deque(maxlen=capacity)
+        self._end = 0
+        self._growing: dict[str, dict[EventKind, _Entry]] = {}  # by window
+        self._waiters: set[_Waiter] = set()
+
+    @property
+    def end(self) -> int:
+        """The cursor behind the newest event: nothing up to here will be seen from it on."""
+        self._growing.clear()
+        return self._end
+
+    def record(self, kind: EventKind, window_id: str, **details: Detail) -> None:
+        """Something happened."""
+        self._growing.pop(window_id, None)
+        self._append(kind, window_id, details)
+
+    def output(self, window_id: str, begin: int, end: int) -> None:
+        """Bytes came; what follows each other is one event, for as long as nobody has seen it and nothing else came."""
+        grown = self._grown(window_id, "output")
+        if grown is not None:
+            grown.details["next_byte"] = end
+        else:
+            self._grow("output", window_id, {"from_byte": begin, "next_byte": end})
+
+    def bell(self, window_id: str, next_byte: int) -> None:
+        """A bell rang: so are bells."""
+        grown = self._grown(window_id, "bell")
+        if grown is not None:
+            grown.details |= {"count": int(grown.details["count"] or 0) + 1, "next_byte": next_byte}
+        else:
+            self._grow("bell", window_id, {"count": 1, "next_byte": next_byte})
+
+    def title(self, window_id: str, title: str) -> None:
+        """The title changed; of titles that nobody has seen only the last one counts."""
+        grown = self._grown(window_id, "title")
+        if grown is not None:
+            grown.details["title"] = title
+        else:
+            self._grow("title", window_id, {"title": title})
+
+    def _grown(self, window: str, kind: EventKind) -> _Entry | None:
+        growing = self._growing.get(window)
+        return growing.get(kind) if growing is not None else None
+
+    def _grow(self, kind: EventKind, window: str, details: dict[str, Detail]) -> None:
+        self._growing.setdefault(window, {})[kind] = self._append(kind, window, details)
+
+    def _append(self, kind: EventKind, window: str, details: dict[str, Detail]) -> _Entry:
+        self._end += 1
+        if len(self._entries) == self._entries.maxlen:
+            self._give_up(self._entries[0])
+        entry = _Entry(self._end, time.time(), kind, window, details)
+        self._entries.append(entry)
+        for waiter in self._waiters:
+            if waiter.wanted.wants(kind, window):
+                waiter.woken.set()
+        return entry
+
+    def _give_up(self, entry: _Entry) -> None:
+        """What is dropped must not go on growing unseen."""
+        if self._grown(entry.window, entry.kind) is entry:
+            del self._growing[entry.window][entry.kind]
+
+    def since(self, cursor: int, wanted: EventFilter, limit: int) -> EventBatch:
+        """The first `limit` events behind a cursor that are wanted; InvalidArgument for a cursor of another life."""
+        if not 0 <= cursor <= self._end:
+            raise InvalidArgument(
+                f"since {cursor} lies beyond the last event {self._end}",
+                remedy="use next of an earlier answer of this server, or 0 for all that is remembered",
+            )
+        first = self._end - len(self._entries)  # the cursor before the oldest entry
+        found: list[TabEvent] = []
+        reached = max(cursor, first)
+        for entry in islice(self._entries, reached - first, None):
+            if wanted.wants(entry.kind, entry.window):
+                if len(found) == limit:
+                    break
+                found.append(TabEvent(entry.sequence, entry.time, entry.kind, entry.window, dict(entry.details)))
+            reached = entry.sequence
+        self._growing.clear()
+        return EventBatch(tuple(found), reached, max(0, first - cursor))
+
+    async def wait(self, cursor: int, wanted: EventFilter, limit: int = DEFAULT_LIMIT) -> EventBatch:
+        """As `since`, when there is something wanted; it is woken by that and by nothing else."""
+        batch = self.since(cursor, wanted, limit)
+        if not batch.events:
+            waiter = _Waiter(wanted, anyio.Event())
+            self._waiters.add(waiter)
+            try:
+                await waiter.woken.wait()
+            finally:
+                self._waiters.discard(waiter)
+            late = self.since(batch.next, wanted, limit)
+            batch = EventBatch(late.events, late.next, batch.dropped + late.dropped)
+        return batch
+
+
+async def watch(log: EventLog, wanted: EventFilter, *, since: int | None, limit: int, timeout: float) -> EventBatch:
+    """Return the events behind `since` (None: from now on), as soon as there is one; InvalidArgument."""
+    if limit < 1:
+        raise InvalidArgument(f"max_events is {limit}", remedy="ask for one at least")
+    if timeout < 0:
+        raise InvalidArgument(f"timeout is {timeout} s", remedy="give 0 to look once")
+    cursor = log.end if since is None else since
+    batch = log.since(cursor, wanted, limit)
+    if batch.events or not timeout:
+        return batch
+    with anyio.move_on_after(timeout):
+        late = await log.wait(batch.next, wanted, limit)
+        return EventBatch(late.events, late.next, batch.dropped + late.dropped)
+    late = log.since(batch.next, wanted, limit)
+    return EventBatch(late.events, late.next, batch.dropped + late.dropped)
