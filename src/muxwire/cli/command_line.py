@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from muxwire import __version__
-from muxwire.cli import faces, keys, reading, run, tabs, waiting
+from muxwire.cli import attach, faces, keys, reading, run, tabs, waiting
 from muxwire.cli.options import Parser
 from muxwire.cli.printing import FAILED, USAGE, die_of, explain, guard_descriptors
 from muxwire.errors import InvalidArgument, MuxwireError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # In the order in which the help shows them.
-GROUPS = (faces, tabs, run, keys, waiting, reading)
+GROUPS = (faces, tabs, run, keys, waiting, reading, attach)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,7 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(cause, BrokenPipeError):
             die_of(signal.SIGPIPE)
         if not isinstance(cause, MuxwireError | OSError):
-            raise
+            if not as_json:
+                raise
+            cause = MuxwireError(f"{type(cause).__name__}: {cause}", remedy="this is a defect in muxwire")
         explain(cause, as_json=as_json)
         return USAGE if isinstance(cause, InvalidArgument) else getattr(arguments, "failed", FAILED)
     return code

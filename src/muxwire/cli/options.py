@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
         sys.exit(USAGE)
 
 
-def add_verb(verbs: Verbs, name: str, run: Verb, *, summary: str, details: str = "") -> Parser:
+def add_verb(verbs: Verbs, name: str, run: Verb, *, summary: str, details: str = "", document: bool = True) -> Parser:
     """Add a verb that acts on an instance; `run` gets the parsed arguments and returns the exit code."""
     parser = verbs.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}. {details}".strip())
     which = parser.add_argument_group("which instance (default: $MUXWIRE_NAME, else main)")
@@ -40,7 +40,8 @@ def add_verb(verbs: Verbs, name: str, run: Verb, *, summary: str, details: str =
     one.add_argument("--name", metavar="NAME", help="the instance of that name")
     one.add_argument("--socket", metavar="PATH", help="the tmux server at that socket")
     one.add_argument("--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    if document:
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.set_defaults(run=run)
     return parser
 
