@@ -13,6 +13,7 @@ import anyio
 
 from muxwire.errors import InstanceUnavailable, NoSuchTarget, TabUnavailable
 from muxwire.pane.cells import Run, Style
+from muxwire.terminals.event_log import EventBatch, EventFilter, EventLog, watch
 from muxwire.terminals.results import (
     Cursor,
     ExecutionResult,
@@ -120,6 +121,7 @@ class FakeTerminals:
 
     note: Note
     asked: list[dict[str, Any]] = field(default_factory=list)
+    events: EventLog = field(default_factory=EventLog)
 
     def __post_init__(self) -> None:
         self.only = FakeTab("@1", self.note)
@@ -155,6 +157,12 @@ class FakeTerminals:
     async def wait_for(self, targets: Sequence[str], **options: Any) -> WaitOutcome:
         self.asked.append({"targets": targets, **options})
         return WaitOutcome("met", "@1", "idle", False, 7, "$ ")
+
+    async def watch_events(
+        self, targets: Sequence[str], *, kinds: Sequence[str], since: int | None, max_events: int, timeout: float
+    ) -> EventBatch:
+        wanted = EventFilter.checked([(await self.tab(target)).window_id for target in targets], kinds)
+        return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
 
     async def set_history_limit(self, limit: int) -> None:
         self.asked.append({"limit": limit})

@@ -82,6 +82,7 @@ async def test_every_tool_returns_the_same_object_as_text_and_as_structure(sessi
         "snapshot": {"window_id": "@1", "cells": True, "scrollback": 0},
         "send_keys": {"window_id": "@1", "keys": ["C-c"]},
         "wait_for": {"window_ids": ["@1"], "idle_ms": 5},
+        "watch_events": {"timeout_ms": 0},
     }
     tools = {tool.name: tool for tool in (await session.client.list_tools()).tools}
     assert calls.keys() == tools.keys()
@@ -96,6 +97,26 @@ async def test_every_tool_returns_the_same_object_as_text_and_as_structure(sessi
         if "also all of execute_command" in schema.get("description", ""):
             named |= set((tools["execute_command"].output_schema or {})["properties"])
         assert set(result.structured_content or {}) <= named
+
+
+async def test_events_are_told_with_their_details_beside_them(session: Session) -> None:
+    await session.call("list_tabs")  # opens the library
+    session.library.events.record("tab_opened", "@1", name="work")
+    session.library.events.output("@1", 0, 5)
+    session.library.events.record("command_finished", "@2", by="execute", exit_code=None)
+    told = (await session.call("watch_events", since=0)).structured_content or {}
+    assert (told["next"], told["dropped"]) == (3, 0)
+    assert [{**event, "time": 0} for event in told["events"]] == [
+        {"sequence": 1, "time": 0, "kind": "tab_opened", "window_id": "@1", "name": "work"},
+        {"sequence": 3, "time": 0, "kind": "command_finished", "window_id": "@2", "by": "execute", "exit_code": None},
+    ]
+    chosen = await session.call("watch_events", since=1, kinds=["output"], window_ids=["work"], max_events=1)
+    assert [event["next_byte"] for event in (chosen.structured_content or {})["events"]] == [5]
+    late = await session.call("watch_events", timeout_ms=0)
+    assert late.structured_content == {"events": [], "next": 3, "dropped": 0}
+    refused = await session.call("watch_events", since=99)
+    assert refused.is_error
+    assert "next of an earlier answer" in text_of(refused)
 
 
 async def test_defaults_and_units_at_the_edge(session: Session) -> None:
@@ -357,6 +378,7 @@ async def test_read_only_and_toolsets() -> None:
     assert names(toolsets=["scripts"]) == {"execute_script"}
     assert "execute_script" not in names(toolsets=["core"])
     reading = {"list_tabs", "command_result", "read_logs_from_tab", "stream_logs_from_tab", "snapshot", "wait_for"}
+    reading |= {"watch_events"}
     assert names(read_only=True) == reading
     assert names(toolsets=[]) == set()
     with pytest.raises(InvalidArgument, match="no toolset 'cor'") as caught:

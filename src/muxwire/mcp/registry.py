@@ -43,7 +43,6 @@ class Hints:
 
     read_only: bool = False
     destructive: bool = False
-    idempotent: bool = False
     open_world: bool = False
 
 
@@ -77,9 +76,8 @@ class Tool(Generic[A]):
             output_schema=self.returns,
             annotations=types.ToolAnnotations(
                 read_only_hint=self.hints.read_only,
-                # Both mean something only for a tool that changes something.
+                # It means something only for a tool that changes something.
                 destructive_hint=None if self.hints.read_only else self.hints.destructive,
-                idempotent_hint=None if self.hints.read_only else self.hints.idempotent or None,
                 open_world_hint=self.hints.open_world,
             ),
             _meta=dict(LARGE_RESULT) if self.large_result else None,

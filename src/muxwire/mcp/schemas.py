@@ -15,6 +15,7 @@ STRING: Final[Schema] = {"type": "string"}
 INTEGER: Final[Schema] = {"type": "integer"}
 NUMBER: Final[Schema] = {"type": "number"}
 BOOLEAN: Final[Schema] = {"type": "boolean"}
+ARRAY: Final[Schema] = {"type": "array"}
 INTEGER_OR_NULL: Final[Schema] = {"type": ["integer", "null"]}
 BOOLEAN_OR_NULL: Final[Schema] = {"type": ["boolean", "null"]}
 
@@ -31,11 +32,6 @@ def object_of(fields: Mapping[str, Schema], *, like: str = "") -> Schema:
         **described,
         "properties": {name: {} if schema.keys() == {"type"} else schema for name, schema in fields.items()},
     }
-
-
-def array_of(items: Schema) -> Schema:
-    """Return the schema of a list."""
-    return {"type": "array", "items": items}
 
 
 def input_schema(arguments: type[BaseModel]) -> Schema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muxwire.mcp.tools.commands import command_result, execute_command, execute_script
+from muxwire.mcp.tools.events import watch_events
 from muxwire.mcp.tools.logs import read_logs_from_tab, set_history_limit, stream_logs_from_tab
 from muxwire.mcp.tools.processes import start_process, stop_process
 from muxwire.mcp.tools.screen import send_keys, snapshot, wait_for
@@ -28,4 +29,5 @@ TOOLS: tuple[AnyTool, ...] = (
     snapshot,
     send_keys,
     wait_for,
+    watch_events,
 )

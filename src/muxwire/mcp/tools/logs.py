@@ -55,7 +55,7 @@ class SetHistoryLimit(Arguments):
             "first_byte": INTEGER,
         }
     ),
-    hints=Hints(read_only=True, idempotent=True),
+    hints=Hints(read_only=True),
     large_result=True,
 )
 async def read_logs_from_tab(call: Call, given: ReadLogs) -> Result:
@@ -83,7 +83,7 @@ async def read_logs_from_tab(call: Call, given: ReadLogs) -> Result:
             "first_byte": INTEGER,
         }
     ),
-    hints=Hints(read_only=True, idempotent=True),
+    hints=Hints(read_only=True),
     large_result=True,
 )
 async def stream_logs_from_tab(call: Call, given: StreamLogs) -> Result:
@@ -102,8 +102,8 @@ async def stream_logs_from_tab(call: Call, given: StreamLogs) -> Result:
     return asdict(chunk)
 
 
-@tool(SetHistoryLimit, returns=SUCCESS, hints=Hints(idempotent=True))
+@tool(SetHistoryLimit, returns=SUCCESS, hints=Hints())
 async def set_history_limit(call: Call, given: SetHistoryLimit) -> Result:
-    """Set how many lines of scrollback new tabs keep on screen. Logs are not affected."""
+    """Set how many lines of scrollback new tabs keep; logs keep all."""
     await call.terminals.set_history_limit(given.limit)
     return {"success": True}

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from muxwire.mcp.arguments import Arguments, InTab, Milliseconds, Target, seconds
 from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import BOOLEAN, INTEGER, STRING, object_of
+from muxwire.mcp.schemas import ARRAY, BOOLEAN, INTEGER, STRING, object_of
 
 # What a build's step or a server's start takes; a longer wait is better said in so many words.
 DEFAULT_WAIT_MS = 30_000
@@ -20,12 +20,12 @@ SNAPSHOT = {
     "cols": INTEGER,
     "rows": INTEGER,
     "cursor": {"type": "object"},
-    "lines": {"type": "array"},
+    "lines": ARRAY,
     "title": STRING,
     "alternate_screen": BOOLEAN,
-    "soft_wrap": {"type": "array"},
-    "scrollback": {"type": "array"},
-    "cells": {"type": "array"},
+    "soft_wrap": ARRAY,
+    "scrollback": ARRAY,
+    "cells": ARRAY,
     "next_byte": INTEGER,
 }
 
@@ -62,7 +62,7 @@ class WaitFor(Arguments):
 @tool(
     TakeSnapshot,
     returns=object_of(SNAPSHOT),
-    hints=Hints(read_only=True, idempotent=True),
+    hints=Hints(read_only=True),
     toolset="screen",
     large_result=True,
 )
@@ -107,12 +107,12 @@ async def send_keys(call: Call, given: SendKeys) -> Result:
             "tail": STRING,
         }
     ),
-    hints=Hints(read_only=True, idempotent=True),
+    hints=Hints(read_only=True),
     toolset="screen",
 )
 async def wait_for(call: Call, given: WaitFor) -> Result:
-    """Wait until the first of these tabs meets any of the conditions. Text is plain, without escape sequences, and
-    counts from the last command on unless from_byte says otherwise; an echo of typed text counts too.
+    """Wait until one of these tabs meets any of the conditions. Text is matched without escape sequences, from the
+    last command on unless from_byte is given; the echo of typed text counts.
     """
     outcome = await call.progress.during(
         call.terminals.wait_for(

@@ -9,21 +9,9 @@ from pydantic import Field
 
 from muxwire.mcp.arguments import Arguments, Environment, InTab
 from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import BOOLEAN, INTEGER, STRING, array_of, object_of
+from muxwire.mcp.schemas import ARRAY, BOOLEAN, STRING, object_of
 
-TAB = {
-    "window_id": STRING,
-    "name": STRING,
-    "active": BOOLEAN,
-    "pane_id": STRING,
-    "session": STRING,
-    "state": STRING,
-    "current_command": STRING,
-    "cwd": STRING,
-    "log_path": STRING,
-    "next_byte": INTEGER,
-    "closed": BOOLEAN,
-}
+TAB = dict.fromkeys(("window_id", "name", "pane_id", "session", "log_path"), STRING)
 SUCCESS = object_of({"success": BOOLEAN})
 
 Size = Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]
@@ -50,7 +38,7 @@ class CloseTab(InTab):
 
 @tool(
     CreateTab,
-    returns=object_of({name: TAB[name] for name in ("window_id", "name", "pane_id", "session", "log_path")}),
+    returns=object_of(TAB),
     hints=Hints(destructive=True, open_world=True),  # `command` may be anything
 )
 async def create_tab(call: Call, given: CreateTab) -> Result:
@@ -76,8 +64,8 @@ async def create_tab(call: Call, given: CreateTab) -> Result:
 
 @tool(
     Arguments,
-    returns=object_of({"tabs": array_of(object_of(TAB)), "sessions": {"type": "array"}}),
-    hints=Hints(read_only=True, idempotent=True),
+    returns=object_of({"tabs": ARRAY, "sessions": ARRAY}),
+    hints=Hints(read_only=True),
 )
 async def list_tabs(call: Call, _given: Arguments) -> Result:
     """List tabs (closed ones too: logs stay readable) and sessions with attached clients. state "prompt": ready."""
@@ -85,7 +73,7 @@ async def list_tabs(call: Call, _given: Arguments) -> Result:
     return {"tabs": [asdict(tab) for tab in listed.tabs], "sessions": [asdict(session) for session in listed.sessions]}
 
 
-@tool(CloseTab, returns=SUCCESS, hints=Hints(destructive=True, idempotent=True))
+@tool(CloseTab, returns=SUCCESS, hints=Hints(destructive=True))
 async def close_tab(call: Call, given: CloseTab) -> Result:
     """Close a tab and end what runs in it. Its log stays."""
     await call.terminals.close_tab(given.window_id, force=given.force)
