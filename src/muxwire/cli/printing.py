@@ -27,6 +27,7 @@ USAGE = 2
 SCHEMA_VERSION = 1
 
 STDIN, STDOUT, STDERR = 0, 1, 2
+_NAMES = {STDOUT: ("stdout",)}
 
 # Errors name the tools of the MCP server; at a command line the same is said by its verbs.
 _VERBS = {
@@ -55,23 +56,23 @@ def guard_descriptors() -> None:
             os.open(os.devnull, os.O_WRONLY if descriptor == STDIN else os.O_RDONLY)
 
 
-def write(data: bytes) -> None:
-    """Write all of `data` to stdout; OSError if it cannot be."""
+def write(data: bytes, descriptor: int = STDOUT) -> None:
+    """Write all of `data`; OSError if it cannot be."""
     view = memoryview(data)
     while view:
         try:
-            view = view[os.write(STDOUT, view) :]
+            view = view[os.write(descriptor, view) :]
         except BlockingIOError:  # whoever shares it with us has made it so
-            select.select((), (STDOUT,), ())
+            select.select((), (descriptor,), ())
         except OSError as error:
-            raise type(error)(error.errno, error.strerror, "stdout") from None
+            raise type(error)(error.errno, error.strerror, *_NAMES.get(descriptor, ())) from None
 
 
-async def write_soon(data: bytes) -> None:
+async def write_soon(data: bytes, descriptor: int = STDOUT) -> None:
     """The same without holding up the event loop: a slow reader must not hold up tmux."""
     import anyio.to_thread
 
-    await anyio.to_thread.run_sync(write, data, abandon_on_cancel=True)
+    await anyio.to_thread.run_sync(write, data, descriptor, abandon_on_cancel=True)
 
 
 def say(text: str) -> None:
@@ -81,7 +82,12 @@ def say(text: str) -> None:
 
 def document(fields: Mapping[str, object]) -> None:
     """Write one document for a program, on one line."""
-    write(json.dumps({"schema_version": SCHEMA_VERSION, **fields}, separators=(",", ":")).encode() + b"\n")
+    write(packed(fields))
+
+
+def packed(fields: Mapping[str, object]) -> bytes:
+    """A document as it is written."""
+    return json.dumps({"schema_version": SCHEMA_VERSION, **fields}, separators=(",", ":")).encode() + b"\n"
 
 
 def shown(text: str) -> str:

@@ -59,7 +59,7 @@ def told(taken: Snapshot) -> dict[str, object]:
     """A snapshot as a document: fields that were not asked for are left out."""
     fields = {name: value for name, value in asdict(taken).items() if value is not None and name != "schema_version"}
     if taken.cells is not None:
-        fields["cells"] = [{"y": run.y, "x": run.x, "length": run.length, **run.style.told()} for run in taken.cells]
+        fields["cells"] = [run.told() for run in taken.cells]
     return fields
 
 

@@ -1,14 +1,15 @@
-"""The verb that waits for what a tab shows or does."""
+"""The verbs that wait for what tabs show or do: wait, watch."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from muxwire.cli.instance import on_terminals
-from muxwire.cli.options import ACTIVE, add_target, add_verb, natural, seconds
-from muxwire.cli.printing import FAILED, document, say, warn
+from muxwire.cli.options import ACTIVE, add_target, add_verb, natural, positive, seconds
+from muxwire.cli.printing import FAILED, document, packed, say, shown, warn, write_soon
 
 if TYPE_CHECKING:
     import argparse
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
 # As timeout(1).
 TIMED_OUT = 124
+# One look and one wait; what it costs to begin the next one is nothing.
+_EVENTS, _WATCH_SECONDS = 1000, 3600.0
 
 
 def add(verbs: Verbs) -> None:
-    """Add `wait`."""
+    """Add `wait` and `watch`."""
     wait = add_verb(
         verbs,
         "wait",
@@ -38,6 +41,18 @@ def add(verbs: Verbs) -> None:
     wait.add_argument("--bell", action="store_true", help="it rings")
     wait.add_argument("--from-byte", metavar="N", type=natural, help="count output from that offset on")
     wait.add_argument("--timeout", metavar="SECONDS", type=seconds, default=math.inf)
+
+    watch = add_verb(
+        verbs,
+        "watch",
+        on_terminals(_watch, any_running=True),
+        summary="print what happens in the tabs, as it happens",
+        details="With --json each event is one document on one line.",
+    )
+    add_target(watch, many=True)
+    watch.add_argument("--kind", metavar="KIND", action="append", default=[], help="only events of that kind")
+    watch.add_argument("--count", metavar="N", type=positive, default=math.inf, help="end after N events")
+    watch.add_argument("--timeout", metavar="SECONDS", type=seconds, default=math.inf, help="end after so long")
 
 
 async def _wait(terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -61,3 +76,31 @@ async def _wait(terminals: Terminals, arguments: argparse.Namespace) -> int:
     else:
         warn("muxwire: it cannot come any more: the tab's program has ended")
     return {"met": 0, "timed_out": TIMED_OUT, "closed": FAILED}[outcome.outcome]
+
+
+async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    import anyio
+
+    deadline = anyio.current_time() + arguments.timeout
+    left, cursor = arguments.count, terminals.events.end
+    while left > 0 and (seconds_left := deadline - anyio.current_time()) > 0:
+        batch = await terminals.watch_events(
+            arguments.target or [],
+            kinds=arguments.kind,
+            since=cursor,
+            max_events=int(min(left, _EVENTS)),
+            timeout=min(seconds_left, _WATCH_SECONDS),
+        )
+        cursor = batch.next
+        left -= len(batch.events)
+        if batch.dropped:
+            warn(f"muxwire: {batch.dropped} events are lost: they came faster than they were read")
+        for event in batch.events:
+            if arguments.json:
+                await write_soon(packed(asdict(event)))
+            else:
+                details = " ".join(f"{name}={shown(str(value))}" for name, value in event.details.items())
+                moment = datetime.fromtimestamp(event.time).astimezone().strftime("%H:%M:%S.%f")[:-3]
+                line = f"{moment} {event.window_id or '-'} {event.kind} {details}".rstrip()
+                await write_soon(line.encode("utf-8", "surrogateescape") + b"\n")
+    return 0

@@ -1,0 +1,58 @@
+"""The verb that says what is wrong with this machine, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from muxwire.cli.printing import FAILED, document, say, shown
+
+if TYPE_CHECKING:
+    import argparse
+
+    from muxwire.cli.options import Verbs
+    from muxwire.terminals.doctor.finding import Finding
+
+_SIGNS = {"ok": "ok     ", "warning": "warning", "broken": "BROKEN "}
+
+
+def add(verbs: Verbs) -> None:
+    """Add `doctor`."""
+    doctor = verbs.add_parser(
+        "doctor",
+        help="say what is wrong with this machine, and what to do about it",
+        description="Look at tmux, shells, folders, limits and leftovers; nothing is changed. "
+        "Every shell is tried in an instance of its own. Exit code 1: something is broken.",
+    )
+    doctor.add_argument("--json", action="store_true", help="print one JSON document")
+    doctor.set_defaults(run=_doctor)
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    import anyio  # late, as for every verb
+
+    from muxwire.terminals.doctor.examine import examine
+
+    findings = anyio.run(examine)
+    healthy = all(finding.level != "broken" for finding in findings)
+    if arguments.json:
+        document({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            _print(finding)
+        say(_summary(findings))
+    return 0 if healthy else FAILED
+
+
+def _print(finding: Finding) -> None:
+    say(f"{_SIGNS[finding.level]}  {finding.check}: {shown(finding.said)}")
+    if finding.remedy:
+        say(f"         -> {shown(finding.remedy)}")
+
+
+def _summary(findings: tuple[Finding, ...]) -> str:
+    broken = sum(finding.level == "broken" for finding in findings)
+    warnings = sum(finding.level == "warning" for finding in findings)
+    if broken or warnings:
+        return f"{broken} broken, {warnings} worth mending"
+    return "all is well"
