@@ -1,136 +1,24 @@
-"""The picture is tmux's: real programs are played, and every look is compared with capture-pane of the same moment."""
+"""A look at a tab: styles, wide characters, wraps, the rows above; when our screen plays and when tmux is asked."""
 
 from __future__ import annotations
 
-import shutil
-import sys
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
-from muxwire.pane.cells import text_of
-from muxwire.pane.screen import Screen
 from muxwire.terminals.snapshots import FEED_MAX
+from tests.terminals.screens.agreeing import QUIET, agree
+from tests.terminals.screens.stage import DEADLINE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from muxwire.terminals.results import Snapshot
     from muxwire.terminals.tab import Tab
     from muxwire.terminals.terminals import Terminals
 
 pytestmark = pytest.mark.anyio
-
-DEADLINE = 30
-COLUMNS, ROWS = 80, 24
-# No output for so long: the program has drawn what it draws. If not, the look is repeated: see `agree`.
-QUIET = 0.15
-
-PROGRESS = r"""
-for i in 1 2 7 50 99 100; do
-    printf '\r\e[32m%3d%%\e[0m [%-50s]\e[K' $i $(head -c $((i/2)) /dev/zero | tr '\0' '#'); done
-printf '\n\e[1A\e[38;5;200mx\e[48;2;1;2;3my\e[m\n'; cat
-"""
-CONTROLS = r"""
-printf 'abc\tdef\bX\r\n\e(0lqqk\e(B plain\e[3;5HY\e[2Kgone\e[4h\e[1Gins\e[4l\e7\e[20;20Hfar\e8back'
-printf '\e[5;10r\e[10;1Hbottom\n\n\e[5;1H\eMtop\e[r\e[12;1Habcdef\e[3D\e[2P\e[@\e[2X\e[15;1Hr\e[5b'
-printf '\e[?1049halt\e[2;2Hscreen\e[?1049lmain\e[22;1H\e[2L\e[3S\e[1T\e[M\e[?7lxxx\e[24;78Habcdefg\e[?7h'; cat
-"""
-
-# Each step is what is typed; after each, the screens are compared. The last number says how many steps are drawn with
-# nothing but sequences that Screen knows, so that its own picture, from the first byte on, must be tmux's too.
-PROGRAMS: dict[str, tuple[list[str], list[list[str]], int]] = {
-    "bash": (
-        ["bash", "--norc"],
-        [["echo one two", "Left", "Left", "X"], ["C-a", "Y"], ["C-k", "BSpace"], ["echo " + "long " * 30], ["C-u"],
-         ["ls -la /etc", "Enter"], ["clear", "Enter"], ["printf '\\e[5;10Hhere\\e[2;3r\\e[1;1H'", "Enter"]],
-        8,
-    ),
-    "python": (
-        [sys.executable, "-I", "-q"],
-        [["import sys", "Enter"], ["for i in range(40): print(i, 'x' * i * 3)", "Enter", "Enter"], ["help", "Enter"],
-         ["'é終わり' * 15", "Enter"]],
-        4,
-    ),
-    "less": (
-        ["less", "/etc/services"],
-        [["Space"], ["j", "j", "k"], ["G"], ["g"], ["/tcp", "Enter"], ["n", "N"], ["50%"], ["b"], ["h"], ["q"]],
-        10,
-    ),
-    "vim": (
-        ["vim", "-n", "-u", "NONE", "-N", "-i", "NONE"],
-        [["ihello", "Escape"], ["yy20p"], ["Ofirst é 終わり end", "Escape"], ["dd"], ["10G", "5dd"], ["u"],
-         [":set number", "Enter"], [":split", "Enter"], ["G", "o" + "wide " * 30, "Escape"], ["C-f"],
-         [":syntax on", "Enter"], ["C-w", "c"], [":!echo shell", "Enter"], ["Enter"]],
-        0,  # vim asks the terminal for what it is, in sequences of its own
-    ),
-    "top": (["top", "-b", "-n", "1"], [], 0),
-    "wide": (
-        ["bash", "--norc", "-c", "printf '%s\\n' $(seq 30 | sed 's/.*/終わりab/' | tr -d '\\n') 'a終'; cat"],
-        [["終" * 45], ["Enter"], ["e\u0301" * 5 + "|", "Enter"]],
-        3,
-    ),
-    "progress": (["bash", "--norc", "-c", PROGRESS], [["done", "Enter"]], 1),
-    "controls": (["bash", "--norc", "-c", CONTROLS], [["x", "Enter"]], 1),
-}  # fmt: skip
-
-
-async def look(terminals: Terminals, tab: Tab) -> tuple[list[str], tuple[int, int], tuple[int, int]]:
-    """The picture that tmux has, and the stretch of output within which it is true."""
-    client = (await terminals.server()).client
-    begin = tab.next_byte
-    asked = client.submit_list(
-        ("display-message", "-p", "-t", tab.pane_id, "#{cursor_x} #{cursor_y}"),
-        ("capture-pane", "-p", "-t", tab.pane_id),
-    )
-    await asked.wait()
-    x, y = map(int, asked.blocks[0].output[0].split())
-    return [line.decode().rstrip(" ") for line in asked.blocks[1].output], (x, y), (begin, tab.next_byte)
-
-
-async def agree(terminals: Terminals, tab: Tab, *, own: bool) -> Snapshot:
-    """Compare until a look happened while nothing was written, and it must agree then."""
-    with anyio.fail_after(DEADLINE):
-        while True:
-            await terminals.wait_for([tab.window_id], idle=QUIET, timeout=DEADLINE)
-            taken = await tab.snapshot()
-            lines, (x, y), (begin, end) = await look(terminals, tab)
-            if taken.next_byte == begin == end:
-                break
-    assert list(taken.lines) == without_blanks(lines)
-    assert (taken.cursor.x, taken.cursor.y) == (min(x, taken.cols - 1), y)
-    if own:
-        screen = Screen(taken.cols, taken.rows)
-        raw = tab.pane.stream.ring.read(0, end)
-        for at in range(0, end, 7):  # cut anywhere
-            screen.feed(raw[at : at + 7])
-        assert not screen.unsure, raw[-300:]
-        assert without_blanks([text_of(row.cells) for row in screen.grid.rows]) == without_blanks(lines)
-        assert (screen.grid.x, screen.grid.y) == (x, y)
-    return taken
-
-
-def without_blanks(lines: list[str]) -> list[str]:
-    while lines and not lines[-1]:
-        lines = lines[:-1]
-    return lines
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-async def test_the_picture_is_tmuxs(terminals: Terminals, name: str) -> None:
-    command, steps, own = PROGRAMS[name]
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is not installed")
-    # It starts at a word of ours: the window has its size by then.
-    tab = await terminals.create_tab(command=["bash", "-c", 'read -rs; "$@"; cat', "-", *command], size=(COLUMNS, ROWS))
-    await tab.send_keys(["Enter"])
-    await agree(terminals, tab, own=own > 0)
-    for number, keys in enumerate(steps):
-        await tab.send_keys(keys)
-        await agree(terminals, tab, own=number < own)
-    await tab.close(force=True)
 
 
 @pytest.fixture
@@ -208,17 +96,17 @@ async def test_few_bytes_are_played_and_many_are_asked_for(
         return await loaded()
 
     monkeypatch.setattr(view, "_loaded", counted)
-    await agree(terminals, tab, own=False)
+    await agree(terminals, tab)
     assert asked == 1
-    await agree(terminals, tab, own=False)
+    await agree(terminals, tab)
     await shown(terminals, tab, "echo a few", "a few\n")
-    await agree(terminals, tab, own=False)
+    await agree(terminals, tab)
     assert asked == 1
     await shown(terminals, tab, f"head -c {FEED_MAX} /dev/zero | tr '\\0' x; echo END", "END\n")
-    await agree(terminals, tab, own=False)
+    await agree(terminals, tab)
     assert asked == 2
     await shown(terminals, tab, "printf '\\e[!p'; echo DOUBT", "DOUBT\n")
-    await agree(terminals, tab, own=False)
+    await agree(terminals, tab)
     assert asked == 3
 
 
@@ -237,10 +125,10 @@ async def test_a_person_who_resizes_the_window_is_followed(terminals: Terminals,
     assert (await tab.snapshot()).cols == 200
     client = (await terminals.server()).client
     await client.command("resize-window", "-t", tab.window_id, "-x", "60")
-    taken = await agree(terminals, tab, own=False)
+    taken = await agree(terminals, tab)
     assert (taken.cols, taken.rows) == (60, 50)
     await shown(terminals, tab, "echo; echo " + "s" * 70, "s" * 70)
-    taken = await agree(terminals, tab, own=False)
+    taken = await agree(terminals, tab)
     assert [taken.lines[y] for y in taken.soft_wrap] == ["s" * 60]
 
 

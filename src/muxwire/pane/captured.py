@@ -1,4 +1,4 @@
-"""A screen as tmux tells it: rows from `capture-pane -e`, and from the newest output what the next character is like."""
+"""A screen as tmux tells it: rows from `capture-pane -e`; from the newest output what the next character is like."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.pane.cells import BLANK, PLAIN, Cell, Style, styled
-from muxwire.pane.grid import Row
+from muxwire.pane.grid import TAB, Row
 from muxwire.pane.widths import GRAPHICS, guessed_width, width
 
 if TYPE_CHECKING:
@@ -163,9 +163,11 @@ class _Reader:
         cells += [Cell(character, self._style), Cell("", self._style)][:columns]
 
     def _tab(self) -> None:
-        """From tmux 3.6 on a tab is printed as one; its stops are every eighth column."""
+        """From tmux 3.6 on a tab is printed as one, and one that was overwritten in part as some: a guess, then."""
         cells = self._row.cells
-        cells += [Cell(" ", self._style)] * (min(8 - len(cells) % 8, self._columns - len(cells)))
+        stop = min(len(cells) // TAB * TAB + TAB, self._columns - 1)
+        cells += [Cell(" ", self._style)] * (stop - len(cells))
+        self.certain = False
 
     def _end(self) -> None:
         row = self._row

@@ -10,7 +10,7 @@ from typing import final
 from muxwire.pane.cells import BLANK, PLAIN, Cell, pen
 
 # tmux sets a stop at every eighth column (screen_reset_tabs).
-_TAB = 8
+TAB = 8
 # tmux keeps at most 21 bytes a cell (UTF8_SIZE), 32 in newer versions.
 _CELL_BYTES = 21
 
@@ -47,7 +47,7 @@ class Grid:
         self.wraps = True
         self.inserts = self.origin = False
         self.top, self.bottom = 0, self.count - 1
-        self.tabs: set[int] = set(range(_TAB, self.columns, _TAB))
+        self.tabs: set[int] = set(range(TAB, self.columns, TAB))
         self.rows = self.blank_rows(self.count)
 
     def blank_rows(self, number: int, cell: Cell = BLANK) -> list[Row]:
@@ -58,17 +58,15 @@ class Grid:
 
     def put(self, text: str, width: int) -> None:
         """Write one character of `width` columns at the cursor."""
+        fits = self.x <= self.columns - width
+        if self.x == self.columns and (self.inserts or not self.wraps):
+            self.doubtful = True
+            return
+        if not fits and not self.wraps:
+            return  # nothing is shown of a wide one
         if self.inserts:
-            if self.x >= self.columns:
-                self.doubtful = True
-                return
             self._insert_cells(width, BLANK)
-        if self.x > self.columns - width:
-            if not self.wraps:
-                # Of a wide one that does not fit nothing is shown; versions differ in the rest.
-                if self.x == self.columns or self.columns < width:
-                    self.doubtful = True
-                return
+        if not fits:
             self._wrap()
         row = self.rows[self.y]
         cells, x = row.cells, self.x

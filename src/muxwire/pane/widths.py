@@ -21,8 +21,8 @@ _CONTESTED = (
     (0xD7B0, 0xD7FF), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFF), (0x1F1E6, 0x1F1FF),
     (0x1F3FB, 0x1F3FF), (0xE0000, 0x10FFFF),
 )  # fmt: skip
-# Not assigned, surrogates, controls.
-_NONE = ("Cn", "Cs", "Cc")
+# Not assigned, surrogates, controls; and marks that take a column or none (glibc: one, Unicode's newer rules: none).
+_DISPUTED = ("Cn", "Cs", "Cc", "Mc")
 # Beyond the basic plane only wide characters are certain: ideographs, and emoji that are wide by themselves.
 _ASTRAL = 0x10000
 
@@ -31,7 +31,7 @@ _ASTRAL = 0x10000
 def width(character: str) -> int | None:
     """Columns of one character: 0 (it combines with the one before), 1 or 2; None if terminals disagree."""
     code = ord(character)
-    if any(first <= code <= last for first, last in _CONTESTED) or unicodedata.category(character) in _NONE:
+    if any(first <= code <= last for first, last in _CONTESTED) or unicodedata.category(character) in _DISPUTED:
         return None
     columns = wcwidth(character)
     return None if columns < 0 or (code >= _ASTRAL and columns != 2) else columns
