@@ -9,6 +9,9 @@
 from __future__ import annotations
 
 from muxwire.errors import (
+    AmbiguousTarget as AmbiguousTarget,
+)
+from muxwire.errors import (
     CommandError as CommandError,
 )
 from muxwire.errors import (
@@ -43,6 +46,12 @@ from muxwire.errors import (
 )
 from muxwire.errors import (
     TmuxUnavailable as TmuxUnavailable,
+)
+from muxwire.terminals.event_log import (
+    EventBatch as EventBatch,
+)
+from muxwire.terminals.event_log import (
+    TabEvent as TabEvent,
 )
 from muxwire.terminals.results import (
     Cursor as Cursor,
@@ -90,9 +99,11 @@ from muxwire.terminals.terminals import open_terminals as open_terminals
 __version__ = "0.1.0.dev0"
 
 __all__ = (
+    "AmbiguousTarget",
     "CommandError",
     "ConnectionClosed",
     "Cursor",
+    "EventBatch",
     "ExecutionResult",
     "ForbiddenCommand",
     "InstanceUnavailable",
@@ -111,6 +122,7 @@ __all__ = (
     "Snapshot",
     "State",
     "Tab",
+    "TabEvent",
     "TabInfo",
     "TabList",
     "TabUnavailable",

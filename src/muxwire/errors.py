@@ -9,6 +9,7 @@ MuxwireError
  +- ConnectionClosed           the control connection ended (says how)
  +- InvalidArgument            an argument that can never work
  +- NoSuchTarget               no such window, pane, session or command id
+ |   +- AmbiguousTarget        a name that more than one tab has
  +- TabUnavailable             the tab is there, but cannot take this call now
  +- InstanceUnavailable        socket, lock or state folder cannot be used
  +- TmuxUnavailable            tmux is missing, too old or did not start
@@ -85,6 +86,12 @@ class NoSuchTarget(MuxwireError):
     """No window, pane, session or command of that name."""
 
     code = "no_such_target"
+
+
+class AmbiguousTarget(NoSuchTarget):
+    """More than one tab has this name; the message lists their ids."""
+
+    code = "ambiguous_target"
 
 
 class TabUnavailable(MuxwireError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from muxwire.errors import NoSuchTarget
+from muxwire.errors import AmbiguousTarget, NoSuchTarget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +40,10 @@ async def find_tab(target: str, tabs: Mapping[str, Tab], latest: str, sessions: 
 
 
 async def _in_session(target: str, tabs: Mapping[str, Tab], sessions: Sessions) -> Tab:
-    session, _, rest = target.partition(":")
+    session, colon, rest = target.partition(":")
     rows = [row for row in await sessions.windows() if row.session == session]
+    if colon and not rows:
+        raise NoSuchTarget(f"there is no session {session!r}", remedy=_REMEDY)
     if not rest:
         inside = [row for row in rows if row.window in tabs]
         return _only(target, [tabs[row.window] for row in inside if row.active] or [tabs[row.window] for row in inside])
@@ -55,6 +57,8 @@ async def _in_session(target: str, tabs: Mapping[str, Tab], sessions: Sessions) 
             raise NoSuchTarget(f"the window {target!r} is not a tab of muxwire", remedy=_REMEDY)
         if found:
             return tabs[found[0]]
+        if not any(tab.name == rest for tab in tabs.values()):
+            raise NoSuchTarget(f"session {session!r} has no window {index['window']}", remedy=_REMEDY)
     return _only(target, [tabs[row.window] for row in rows if row.window in tabs and tabs[row.window].name == rest])
 
 
@@ -63,5 +67,5 @@ def _only(target: str, found: list[Tab]) -> Tab:
         raise NoSuchTarget(f"no tab is called {target!r}", remedy=_REMEDY)
     if len(found) > 1:
         names = ", ".join(tab.key for tab in found)
-        raise NoSuchTarget(f"{target!r} names {len(found)} tabs: {names}", remedy="use one of these ids")
+        raise AmbiguousTarget(f"{target!r} names {len(found)} tabs: {names}", remedy="use one of these ids")
     return found[0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import ConnectionClosed, InvalidArgument, NoSuchTarget
+from muxwire.errors import AmbiguousTarget, ConnectionClosed, InvalidArgument, NoSuchTarget
 from muxwire.terminals.access import EPHEMERAL, Access, Role
 from muxwire.terminals.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.terminals.events import follow
@@ -181,19 +181,27 @@ class Terminals:
 
     async def tab(self, target: str) -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed."""
+        tab = await self.known_tab(target)
+        if self._book.open.get(tab.key) is not tab:
+            raise NoSuchTarget(
+                f"tab {target} is closed: {tab.end_reason}",
+                remedy="its log can still be read; create a new tab with create_tab",
+            )
+        self._book.latest = tab.window_id
+        return tab
+
+    async def known_tab(self, target: str) -> Tab:
+        """The tab that `target` names, open or closed; to look at it does not make it the active one. NoSuchTarget."""
         server = self._running
         try:
-            tab = await find_tab(target, self._book.open, self._book.latest, server.sessions if server else None)
+            return await find_tab(target, self._book.open, self._book.latest, server.sessions if server else None)
+        except AmbiguousTarget:
+            raise
         except NoSuchTarget:
             closed = self._book.find_closed(target)
             if closed is None:
                 raise
-            raise NoSuchTarget(
-                f"tab {target} is closed: {closed.end_reason}",
-                remedy="its log can still be read; create a new tab with create_tab",
-            ) from None
-        self._book.latest = tab.window_id
-        return tab
+            return closed
 
     async def close_tab(self, target: str, *, force: bool = False) -> None:
         """Close a tab with all panes of its window, or one further pane. Raises as `Tab.close`, and NoSuchTarget.
@@ -244,17 +252,8 @@ class Terminals:
         Text counts from `from_byte` on, or from the command that runs or ran last. NoSuchTarget, InvalidArgument.
         """
         wanted = Wanted.checked(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell)
-        tabs = [await self._open_or_closed(target) for target in targets]
+        tabs = [await self.known_tab(target) for target in targets]
         return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout)
-
-    async def _open_or_closed(self, target: str) -> Tab:
-        try:
-            return await self.tab(target)
-        except NoSuchTarget:
-            closed = self._book.find_closed(target)
-            if closed is None:
-                raise
-            return closed
 
     async def watch_events(
         self,
@@ -270,7 +269,7 @@ class Terminals:
         `since` is the `next` of an earlier answer, 0 for all that is remembered, None for what happens from now on.
         No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor that is not ours).
         """
-        keys = [(await self._open_or_closed(target)).key for target in targets]
+        keys = [(await self.known_tab(target)).key for target in targets]
         wanted = EventFilter.checked(keys, kinds)
         return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
 
@@ -306,11 +305,9 @@ class Terminals:
         tab = self._book.open.get(target)
         if tab is None:
             try:
-                tab = await self.tab(target)
+                tab = await self.known_tab(target)
             except NoSuchTarget as error:
-                tab = self._book.find_closed(target)
-                if tab is None:
-                    return find_log(self.folders, target, error)
+                return find_log(self.folders, target, error)
         return LogSource(tab.log_path, tab)
 
     async def set_history_limit(self, limit: int) -> None:

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.errors import NoSuchTarget
+from muxwire.errors import AmbiguousTarget, NoSuchTarget
 
 pytestmark = pytest.mark.anyio
 
@@ -99,6 +99,14 @@ async def test_selectors(alone: muxwire.Terminals) -> None:
         for target in ("hub:0", "hub:1.1", "work:twin", "nobody", "muxwire-keeper", "hub:muxwire-keeper"):
             with pytest.raises(NoSuchTarget):
                 await alone.tab(target)
+        with pytest.raises(NoSuchTarget, match="there is no session 'play'"):
+            await alone.tab("play:1")
+        with pytest.raises(NoSuchTarget, match="session 'work' has no window 77"):
+            await alone.tab("work:77")
+        gone = await alone.create_tab(name="twin", command=["sleep", "1000"])
+        await gone.close(force=True)
+        with pytest.raises(AmbiguousTarget, match="names 2 tabs"):  # a closed one of that name is not meant
+            await alone.tab("twin")
         await twins[1].close(force=True)
         assert await alone.tab("twin") is twins[0]
         await twins[0].close(force=True)

@@ -43,7 +43,7 @@ async def watch_events(call: Call, given: WatchEvents) -> Result:
             timeout=seconds(given.timeout_ms),
         )
     )
-    events = [
+    events: list[dict[str, object]] = [
         {
             "sequence": event.sequence,
             "time": round(event.time, TIME_DIGITS),
