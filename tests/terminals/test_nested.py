@@ -76,24 +76,46 @@ async def test_an_error_that_ends_the_line_in_a_nested_shell_is_noticed(tab: Tab
     assert (await tab.execute("set +u; echo ok")).output == "ok\n"
 
 
-@pytest.mark.parametrize("inner", ["bash --norc", "dash", "zsh -f"])
-async def test_a_shell_behind_a_relay_is_reached_by_what_is_typed(terminals: Terminals, tab: Tab, inner: str) -> None:
-    outer = await tab.execute(f"script -q -e -c 'env -i TERM=screen {inner}' /dev/null", timeout=5)
-    assert outer.state == "interactive"
-    first = await tab.execute("echo 'a  b'; false")
-    assert (first.output, first.exit_code) == ("a  b\n", 1)
-    text = "x" * 5000
-    long = await tab.execute(f"printf '%s\\n' '{text}'\necho $((6 * 7))")
-    assert (long.output, long.exit_code) == (f"{text}\n42\n", 0)
-    cut = await tab.execute("sleep 30", timeout=0.5)
+@pytest.mark.parametrize("kind", ["bash", "zsh", "dash", "busybox", "ksh"])
+async def test_a_prompt_of_two_lines_is_no_output_of_an_interrupted_command(tab: Tab, kind: str) -> None:
+    await tab.execute(NESTED[kind], timeout=5)
+    await tab.execute("PS1='first line\n$ '")
+    await tab.execute("true")
+    cut = await tab.execute("sleep 30", timeout=0.3)
     assert (cut.exit_code, cut.running) == (130, False), cut
-    await tab.execute("exit 5")
-    ended = await terminals.command_result(outer.command_id, wait=5)
-    assert ended.exit_code == 5
-    assert (await tab.execute("echo ok")).output == "ok\n"
+    assert re.fullmatch(r"\^C\n?", cut.output), cut
+    failed = await tab.execute("set -u; echo $nothing_of_that_name")
+    assert failed.exit_code not in (0, None), failed
+    assert "first line" not in failed.output
+    assert (await tab.execute("set +u; echo ok")).output == "ok\n"
 
 
-@pytest.mark.parametrize("program", ["python3 -q", "vim -n -u NONE", "less /etc/passwd", "cat"])
+ASKS = {
+    "bash": "read -e -p 'Go on? ' x",
+    "zsh": "vared -c -p 'Go on? ' x",
+    "fish": "read -P 'Go on? ' x",
+    "ksh": "read x?'Go on? '",
+    "busybox": "read -p 'Go on? ' x",
+}
+
+
+@pytest.mark.parametrize("kind", ASKS)
+async def test_a_question_of_a_nested_shell_is_not_taken_for_its_prompt(
+    terminals: Terminals, tab: Tab, kind: str
+) -> None:
+    await tab.execute(NESTED[kind], timeout=5)
+    asked = await tab.execute(f"{ASKS[kind]}; echo got:$x", timeout=10)
+    assert (asked.state, asked.running) == ("interactive", True), asked
+    assert "Go on? " in asked.output
+    await tab.send_keys(["yes", "Enter"])
+    done = await terminals.command_result(asked.command_id, wait=5)
+    assert done.exit_code == 0
+    assert done.output.endswith("got:yes\n"), done
+
+
+@pytest.mark.parametrize(
+    "program", ["python3 -q", "python3 -i -c 'x = 1'", "vim -n -u NONE", "less /etc/passwd", "cat", "sqlite3"]
+)
 async def test_a_program_that_is_no_shell_is_never_typed_into(tab: Tab, program: str) -> None:
     outer = await tab.execute(program, timeout=5)
     assert outer.state == "interactive", outer

@@ -141,6 +141,20 @@ def _wchan(pid: int) -> bytes:
     return _read_proc(pid, "wchan")
 
 
+def shares_folder(pid: int, folder: Path) -> bool:
+    """Whether a process finds our private folder where we do, and may read in it: not after `chroot` or `su bob`."""
+    if not _HAS_PROC:
+        return True
+    try:
+        owner = (_PROC / str(pid)).stat().st_uid
+        theirs, ours = os.stat(f"/proc/{pid}/root{folder}"), folder.stat()  # noqa: PTH116 - no path of ours
+    except PermissionError:  # nobody but root may look at root's processes
+        return owner == 0
+    except OSError:
+        return False
+    return owner in (0, os.geteuid()) and os.path.samestat(theirs, ours)
+
+
 def tty_modes(tty: str) -> TtyModes | None:
     """The modes of the tty at that path; None if it is gone. Opening it never makes it our controlling terminal."""
     try:

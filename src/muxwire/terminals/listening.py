@@ -15,10 +15,12 @@ import anyio
 
 from muxwire.errors import TabUnavailable
 from muxwire.pane.text import strip_ansi
-from muxwire.terminals.foreground import foreground, restore_line_modes, tty_modes
+from muxwire.terminals.foreground import foreground, restore_line_modes, shares_folder, tty_modes
 from muxwire.terminals.shells import shell_for
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from muxwire.terminals.execution import Execution
     from muxwire.terminals.pane_state import PaneState
     from muxwire.terminals.shells import Shell
@@ -53,14 +55,15 @@ _SECRET = re.compile(r"(?i)(passw|passphrase|\bpin\b|otp|code|yes/no).{0,40}\Z")
 class Listener:
     """The shell that reads the pane's input now.
 
-    `shell` is None behind a relay, `pgrp` 0 where it is not needed. `edits`: its line editor is on, as it nearly
-    always is (`set +o emacs`, `unsetopt zle`).
+    `shell` is None where all must be typed (a probe tells whether it is `fish`), `pgrp` 0 where it is not needed.
+    `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`).
     """
 
     shell: Shell | None
     level: Literal[1, 2, 3]
     pgrp: int = 0
     edits: bool = True
+    fish: bool = False
 
 
 def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
@@ -77,8 +80,11 @@ async def fall_silent(pane: PaneState, seconds: float) -> None:
         changed = not still.cancelled_caught
 
 
-def find_listener(pane: PaneState, waited: float) -> Listener | None:
-    """The listener of a pane that is not at a prompt of ours; None if nobody is known to listen."""
+def find_listener(pane: PaneState, waited: float, folder: Path) -> Listener | None:
+    """The listener of a pane that is not at a prompt of ours; None if nobody is known to listen.
+
+    `folder` is the tab's own: a shell that cannot read in it gets its commands typed.
+    """
     kind = pane.waits_for_input()
     front = foreground(pane.leader_pid) if kind else None
     if front is None or (pane.running is not None and not quiet(pane, DRAWN)):
@@ -99,7 +105,9 @@ def find_listener(pane: PaneState, waited: float) -> Listener | None:
     if not pane.hooked and pane.shell is not None and running is None:
         editing = shell.name in _EDITING and quiet(pane, UNHOOKED_QUIET)
         return Listener(shell, 2, front.pgrp) if editing or (quiet(pane) and waited >= START_TIMEOUT) else None
-    return Listener(shell, 2, front.pgrp)
+    if shares_folder(front.pgrp, folder):
+        return Listener(shell, 2, front.pgrp)
+    return Listener(None, 3, front.pgrp) if quiet(pane) else None
 
 
 def mend_line_modes(pane: PaneState, shell: Shell) -> None:
@@ -146,27 +154,46 @@ def _last_line(pane: PaneState) -> bytes:
 
 
 async def prompt_drawn(pane: PaneState, listener: Listener) -> bytes:
-    """The prompt of a shell whose abort is known by it, whole; b"" for one that a line editor gives away."""
-    if listener.shell is not None and listener.shell.name in _EDITING:
-        return b""
+    """The prompt of a nested shell, whole; only its last line where nothing of ours has ended just before it."""
     await fall_silent(pane, DRAWN if listener.level < 3 else DRAWN_REMOTE)
-    return _last_line(pane)
+    before = pane.current
+    ours = before is not None and not before.running and before.level > 1 and before.listener_pgrp == listener.pgrp
+    if not ours and listener.level < 3:  # behind a relay it was a probe
+        return _last_line(pane)
+    return pane.stream.ring.read(max(pane.ended_at, pane.stream.end - _PROMPT_REACH), pane.stream.end)
 
 
 def prompt_again(pane: PaneState, execution: Execution) -> int:
-    """Where the next prompt of a nested shell begins that gave `execution` up without saying so; -1 if it did not."""
+    """Where the next prompt of a nested shell begins that gave `execution` up without saying so; -1 if it did not.
+
+    It is known by the prompt before, byte for byte or as it looks: a program may also wait on a line that it began.
+    After a C-c anything will do that stands where a prompt would.
+    """
     if execution.level == 1 or not execution.started or not quiet(pane, DRAWN):
         return -1
     end, prompt = pane.stream.end, execution.listener_prompt
+    front = foreground(pane.leader_pid)
+    if front is None or front.pgrp != execution.listener_pgrp or not pane.waits_for_input():
+        return -1
     tail = pane.stream.ring.read(max(execution.begin, end - _PROMPT_REACH), end)
-    if prompt and not tail.endswith(prompt):
+    if prompt and tail.endswith(prompt):
+        return end - len(prompt)
+    lines = prompt.count(b"\n") + 1
+    drawn = b"\n".join(tail.split(b"\n")[-lines:])
+    if prompt and _looks(drawn) == _looks(prompt):
+        return end - len(drawn)
+    last = tail.rpartition(b"^C")[2]
+    if last == tail or execution.listener_name in ("dash", "ash", "ksh"):
         return -1
-    kind, front = pane.waits_for_input(), foreground(pane.leader_pid)
-    if front is None or front.pgrp != execution.listener_pgrp or not kind or (not prompt and kind != "raw"):
-        return -1
-    last = prompt or tail.rpartition(b"\n")[2].rpartition(b"^C")[2]  # fish goes to a new line without a line feed
+    last = last.rpartition(b"\n")[2]  # fish goes to a new line without a line feed
     # The editor is up before its prompt is drawn: no line feed yet means so, unless it stays that way.
-    return end - len(last) if last and (prompt or b"\n" in tail or quiet(pane)) else -1
+    return end - len(last) if last and (b"\n" in tail or quiet(pane)) else -1
+
+
+def _looks(drawn: bytes) -> str:
+    """What a person sees of a prompt in the end: a line may be begun more than once."""
+    rows = strip_ansi(drawn.decode("utf-8", "replace")).split("\n")
+    return "\n".join(next((part for part in reversed(row.split("\r")) if part.strip()), "") for row in rows).rstrip()
 
 
 def refusal(pane: PaneState) -> TabUnavailable:

@@ -3,36 +3,49 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
 
 from muxwire.errors import InvalidArgument, TabUnavailable
-from muxwire.terminals.listening import prompt_again
+from muxwire.terminals.listening import Listener, prompt_again
 from muxwire.terminals.shells import foreign_wrap, probe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from muxwire.client.client import ControlClient
     from muxwire.terminals.execution import Execution
     from muxwire.terminals.keyboard import Keyboard
     from muxwire.terminals.pane_state import PaneState
 
 # A shell on the other side of the world answers a probe within half a second.
 PROBE_TIMEOUT = 1.5
+# What `#{alternate_on}#{cursor_flag}` is where lines are shown and typed: top hides the cursor, vim and less switch.
+_LINES = b"01"
 _CLEAR_LINE = b"\x15"
 # Asks a shell that came back to its prompt without an end mark for its status.
 _ASK = b" printf '\\033]7770;E;%%s;%%s;%%s;%%s\\007' %s %s \"$PWD\" %s\r"
 
 
-async def reach_shell(pane: PaneState, keyboard: Keyboard) -> None:
-    """Return once a shell behind the relay has answered; TabUnavailable if nothing that understood did."""
-    probe_id = secrets.token_hex(8)
-    keyboard.press(_CLEAR_LINE + probe(probe_id))
+async def reach_shell(
+    pane: PaneState, keyboard: Keyboard, found: Listener, client: ControlClient, pane_id: str
+) -> Listener:
+    """Return the shell that answered behind the relay; TabUnavailable if nothing that understood did."""
+    (screen,) = await client.command("display-message", "-p", "-t", pane_id, "#{alternate_on}#{cursor_flag}")
+    if screen != _LINES:
+        raise TabUnavailable(
+            "a program behind the one in the foreground has the whole screen",
+            state="interactive",
+            remedy="look at it with snapshot, and use send_keys and wait_for",
+        )
+    probe_id, fish_id = secrets.token_hex(8), secrets.token_hex(8)
+    keyboard.press(_CLEAR_LINE + probe(probe_id, fish_id))
     with anyio.move_on_after(PROBE_TIMEOUT):
-        while pane.heard != probe_id.encode():
+        while probe_id.encode() not in pane.heard:
             await pane.stream.changed()
-        return
+        return replace(found, fish=fish_id.encode() in pane.heard)
     raise TabUnavailable(
         "no shell answered behind the program in the foreground: a test line was typed into it",
         state=pane.look(),
@@ -40,13 +53,15 @@ async def reach_shell(pane: PaneState, keyboard: Keyboard) -> None:
     )
 
 
-def typed_lines(command: bytes, command_id: str, env: Mapping[str, str], cwd: str | None) -> bytes:
+def typed_lines(
+    command: bytes, command_id: str, env: Mapping[str, str], cwd: str | None, *, fish: bool = False
+) -> bytes:
     """Everything to type for a command in a shell behind a relay; InvalidArgument for what works on this side only."""
     if env or cwd is not None:
         raise InvalidArgument(
             "env and cwd do not reach a shell behind ssh or a container", remedy="set them in the command itself"
         )
-    return b"".join(foreign_wrap(command, command_id))
+    return b"".join(foreign_wrap(command, command_id, fish=fish))
 
 
 def settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) -> None:

@@ -57,7 +57,8 @@ class PaneState:
         self.at_prompt = False
         self.accepted_time: float | None = None
         self.says_accepted = False  # whether its shell prints C at all: bash before 4.4 and the plain ones do not
-        self.heard = b""  # the id of the newest probe that was answered
+        self.heard: list[bytes] = []  # the ids that were answered to the newest probe
+        self.ended_at = -1  # the end of the newest mark that ended a command or a probe: a prompt follows it
         self.exit_status: int | None = None
         self.closed = False
         self.repair_tty = False
@@ -115,18 +116,31 @@ class PaneState:
             case "X":
                 self._on_shell_gone(mark)
             case "H":
-                self.heard = mark.fields[0]
+                self.heard = [*self.heard[-1:], mark.fields[0]]  # a probe has two answers at most
+                self.ended_at = mark.end
             case _:
                 pass
+
+    def came_back(self, note: str, before: int) -> None:
+        """The shell waits at its prompt, and the marks that said so were lost: what ran has ended, nobody knows how.
+
+        `before` is the offset behind what was lost: later commands and prompts were heard of.
+        """
+        if self.prompt_end < before and (self.running is None or self.running.typed_at < before):
+            self.at_prompt, self.accepted_time = True, None
+        self._give_up(note, before)
 
     def close(self, reason: str) -> None:
         """The pane is gone: whatever was open will never end by itself."""
         if self.closed:
             return
         self.closed, self.at_prompt = True, False
+        self._give_up(reason, self.stream.end + 1)
+
+    def _give_up(self, note: str, before: int) -> None:
         for execution in self._open.values():
-            if execution.running:
-                execution.note = reason
+            if execution.running and execution.typed_at < before:
+                execution.note = note
                 execution.finish("lost", end=self.stream.end, exit_code=None)
         self.stream.wake()
 
@@ -143,7 +157,12 @@ class PaneState:
         if execution is self.running:
             self.cwd = cwd
         end = mark.begin if execution.cut < 0 else execution.cut
+        self.ended_at = mark.end
         execution.finish("completed", end=end, exit_code=shell_status(int(mark.fields[1])), cwd=cwd)
+        for inner in self._open.values():
+            # It was typed into a shell inside of this one, which has ended without a word: `exit`, a closed line.
+            if inner.running and inner.typed_at > execution.typed_at:
+                inner.finish("aborted", end=mark.begin, exit_code=execution.exit_code, cwd=cwd)
 
     def _on_prompt(self, mark: Mark) -> None:
         nonce, seq, pid, status, cwd = mark.fields[0], int(mark.fields[1]), int(mark.fields[2]), *mark.fields[3:5]

@@ -219,10 +219,10 @@ class Runner:
             waited = anyio.current_time() - begun
             if pane.running is not None and not pane.running.started:
                 await self._unstick(pane.running)
-            found = None if pane.dead else find_listener(pane, waited)
+            found = None if pane.dead else find_listener(pane, waited, self.folder)
             if found is not None:
                 if found.level == 3:
-                    await reach_shell(pane, self.keyboard)
+                    return await reach_shell(pane, self.keyboard, found, self._client, self._pane_id)
                 return found
             if pane.dead or waited >= deadline - begun or self._in_vain(waited):
                 raise refusal(pane)
@@ -272,7 +272,7 @@ class Runner:
         command_id = secrets.token_hex(8)
         prompt = await prompt_drawn(pane, listener) if listener.level > 1 else b""
         # Before the command counts as typed: both may refuse, or find out that it cannot be done.
-        lines = typed_lines(command, command_id, env, cwd) if shell is None else b""
+        lines = typed_lines(command, command_id, env, cwd, fish=listener.fish) if shell is None else b""
         drawn = b"" if shell is None else await self._redraw(shown, command_id, shell, nested=listener.level > 1)
         execution = Execution(
             command_id=command_id,
@@ -283,7 +283,7 @@ class Runner:
         )
         if listener.level > 1:
             execution.level, execution.listener_pgrp = listener.level, listener.pgrp
-            execution.listener_name = shell.name if shell is not None else ""
+            execution.listener_name = shell.name if shell is not None else "fish" if listener.fish else ""
             execution.listener_prompt = prompt
         execution.ends_with(pane.stream.wake)
         pane.open(execution)

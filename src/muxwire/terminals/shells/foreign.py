@@ -14,9 +14,15 @@ _START = b"\\printf '\\033]7770;S;%s\\007' "
 _END = b"\\printf '\\033]7770;E;%s;%s;%s;%s\\007' "
 
 
-def probe(command_id: str) -> bytes:
-    """Return the line that makes any POSIX-like shell, and fish, say H with this id."""
-    return b" \\printf '\\033]7770;H;%s\\007' " + command_id.encode() + b"\r"
+def probe(probe_id: str, fish_id: str) -> bytes:
+    """Return the line that makes any POSIX-like shell say H with `probe_id`, and fish with `fish_id` before that.
+
+    In fish a quoted backslash needs a second one too. The redirections are there because a shell without /dev/tty, or
+    one that takes them for something else (csh), could not run a command between marks: it says nothing.
+    """
+    say = b"\\printf '\\033]7770;H;%s\\007' "
+    fish = b" test '\\\\' = \\\\ && " + say + fish_id.encode() + b" >/dev/tty; "
+    return fish + say + probe_id.encode() + b" >/dev/tty 2>/dev/null\r"
 
 
 def foreign_end(command_id: str, *, fish: bool = False) -> bytes:

@@ -1,0 +1,210 @@
+"""Shells on the other side of a program: really behind ssh, behind `script`, in a root of their own."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import InvalidArgument, TabUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+SHELLS = {
+    "bash": "exec env -i TERM=screen bash --norc",
+    "zsh": "exec env -i TERM=screen zsh -f",
+    "fish": "exec fish --no-config",
+    "dash": "exec dash",
+    "busybox": "exec busybox sh",
+    "ksh": "exec ksh",
+}
+SYSTEM_PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+SSHD = shutil.which("sshd", path=SYSTEM_PATH)
+NAMESPACE = ["unshare", "--mount", "--map-root-user"]
+CONFIG = """
+Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host
+AuthorizedKeysFile {folder}/user.pub
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PidFile none
+PrintMotd no
+"""
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as knock:
+        return knock.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(scope="module")
+def ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The command that logs in to this very machine, by a server and keys of the test's own."""
+    if SSHD is None:
+        pytest.skip("sshd is not installed")
+    folder = tmp_path_factory.mktemp("ssh")
+    for name in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (folder / "config").write_text(CONFIG.format(port=port, folder=folder))
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)  # where sshd locks itself in while a client is unknown
+    server = subprocess.Popen([SSHD, "-D", "-e", "-f", str(folder / "config")], stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + DEADLINE
+        while not answers(port):
+            assert server.poll() is None
+            assert time.monotonic() < end
+        yield (
+            f"ssh -q -t -F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes "
+            f"-i {folder}/user -p {port} {getpass.getuser()}@127.0.0.1"
+        )
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.fixture
+async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
+    made = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        yield made
+    await made.close(force=True)
+
+
+async def shown(tab: Tab, text: bytes, since: int) -> None:
+    while tab.pane.stream.ring.find(text, since) < 0:
+        await tab.pane.stream.changed()
+
+
+async def works(terminals: Terminals, tab: Tab, outer: str, *, fish: bool = False) -> None:
+    """Everything that a shell of the tab's own can do, but for env and cwd."""
+    first = await tab.execute("echo 'a  b'; false")
+    assert (first.output, first.exit_code, first.state) == ("a  b\n", 1, "interactive"), first
+    moved = await tab.execute("cd /tmp\nprintf 'x\\n\\ny'")
+    assert (moved.output, moved.cwd) == ("x\n\ny", "/tmp"), moved
+    text = "x" * 5000
+    long = await tab.execute(f"printf '%s\\n' '{text}'\nseq 1 2000")
+    assert (long.output, long.exit_code) == (text + "\n" + "".join(f"{n}\n" for n in range(1, 2001)), 0)
+    cut = await tab.execute("sleep 30", timeout=0.5)
+    assert (cut.timed_out, cut.exit_code, cut.running) == (True, 130, False), cut
+    assert re.fullmatch(r"\^C\n?", cut.output), cut
+    if not fish:
+        failed = await tab.execute("set -u; echo $nothing_of_that_name")
+        assert failed.exit_code in (1, 2), failed
+        assert re.search(r"not set|unbound", failed.output), failed
+        assert (await tab.execute("set +u; echo ok")).output == "ok\n"
+    last = await tab.execute("exit 5")
+    assert (last.exit_code, last.running) == (5, False)
+    assert "7770" not in last.output
+    ended = await terminals.command_result(outer, wait=DEADLINE)
+    assert (ended.exit_code, ended.state) == (5, "prompt"), ended
+    again = await tab.execute("echo ok; pwd")
+    assert (again.output, again.exit_code) == ("ok\n/\n", 0), again
+
+
+@pytest.mark.parametrize("kind", SHELLS)
+async def test_a_shell_behind_ssh_runs_commands_exactly(terminals: Terminals, tab: Tab, ssh: str, kind: str) -> None:
+    outer = await tab.execute(f"{ssh} '{SHELLS[kind]}'", timeout=DEADLINE)
+    assert outer.state == "interactive", outer
+    await works(terminals, tab, outer.command_id, fish=kind == "fish")
+
+
+async def test_a_login_behind_ssh_runs_commands_exactly(terminals: Terminals, tab: Tab, ssh: str) -> None:
+    outer = await tab.execute(ssh, timeout=DEADLINE)
+    await works(terminals, tab, outer.command_id)
+
+
+@pytest.mark.parametrize("kind", SHELLS)
+async def test_a_shell_behind_script_runs_commands_exactly(terminals: Terminals, tab: Tab, kind: str) -> None:
+    outer = await tab.execute(f"script -q -e -c '{SHELLS[kind]}' /dev/null", timeout=DEADLINE)
+    await works(terminals, tab, outer.command_id, fish=kind == "fish")
+
+
+async def test_env_and_cwd_are_refused_behind_ssh(tab: Tab, ssh: str) -> None:
+    await tab.execute(f"{ssh} '{SHELLS['bash']}'", timeout=DEADLINE)
+    with pytest.raises(InvalidArgument, match="behind ssh"):
+        await tab.execute("true", env={"A": "b"})
+    assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+@pytest.mark.parametrize("program", ["vim -n -u NONE", "less /etc/profile", "top"])
+async def test_a_screen_behind_ssh_gets_no_probe(tab: Tab, ssh: str, program: str) -> None:
+    await tab.execute(f"{ssh} 'TERM=screen {program}'", timeout=DEADLINE)
+    with pytest.raises(TabUnavailable, match="whole screen") as refused:
+        await tab.execute("echo no", timeout=5)
+    assert refused.value.state == "interactive"
+    assert tab.pane.stream.ring.find(b"7770;H", 0) < 0
+
+
+async def test_a_repl_behind_ssh_says_that_no_shell_answered(tab: Tab, ssh: str) -> None:
+    await tab.execute(f"{ssh} 'PYTHON_BASIC_REPL=1 python3 -q'", timeout=DEADLINE)
+    with pytest.raises(TabUnavailable, match="no shell answered"):
+        await tab.execute("echo no", timeout=5)
+
+
+async def test_a_question_behind_ssh_is_not_taken_for_a_prompt(terminals: Terminals, tab: Tab, ssh: str) -> None:
+    await tab.execute(f"{ssh} '{SHELLS['bash']}'", timeout=DEADLINE)
+    left = await tab.execute("read -e -p 'Go on? ' x; echo got:$x", timeout=2, on_timeout="leave")
+    assert left.running, left
+    assert left.output.endswith("Go on? "), left
+    await tab.send_keys(["yes", "Enter"])
+    done = await terminals.command_result(left.command_id, wait=DEADLINE)
+    assert done.exit_code == 0
+    assert done.output.endswith("got:yes\n"), done
+
+
+def new_root(folder: Path) -> list[str]:
+    """Make a root folder with a busybox, the libraries that it needs, and the devices of this machine."""
+    busybox = shutil.which("busybox") or ""
+    listed = subprocess.run(["ldd", busybox], capture_output=True, text=True, check=False).stdout
+    for file in [busybox, *re.findall(r"(/\S+)", listed)]:
+        target = folder / file.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, target)
+    (folder / "dev").mkdir()
+    (folder / "tmp").mkdir()
+    chroot = shutil.which("chroot", path=SYSTEM_PATH)
+    return [*NAMESPACE, "sh", "-c", f"mount --rbind /dev {folder}/dev && exec {chroot} {folder} {busybox} sh"]
+
+
+async def test_a_shell_that_does_not_see_our_files_is_reached(terminals: Terminals, tab: Tab, tmp_path: Path) -> None:
+    if subprocess.run([*NAMESPACE, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no namespaces may be made here")
+    words = new_root(tmp_path)
+    outer = await tab.execute(" ".join(map(shlex.quote, words)), timeout=DEADLINE)
+    assert outer.state == "interactive", outer
+    assert (await tab.execute("echo hi; (exit 4)")).exit_code == 4
+    seen = await tab.execute("ls /; pwd")
+    assert "etc" not in seen.output.split()
+    assert seen.cwd == "/"
+    await tab.execute("exit 3")
+    assert (await terminals.command_result(outer.command_id, wait=DEADLINE)).exit_code == 3
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="su asks everyone but root for a password")
+@pytest.mark.parametrize("login", ["su -", "su -s /bin/bash nobody", "su -P -"])
+async def test_a_shell_of_su_runs_commands_exactly(terminals: Terminals, tab: Tab, login: str) -> None:
+    outer = await tab.execute(login, timeout=DEADLINE)
+    assert outer.state == "interactive", outer
+    await works(terminals, tab, outer.command_id)
