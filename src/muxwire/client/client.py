@@ -173,6 +173,11 @@ class ControlClient:
         """
         end = time.monotonic() + seconds
         while self.waiters <= 1 and not self.closed and self._protocol.failure is None and not until():
+    def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> list[Pending]:
+        """Write several lines in one write, each of several commands as `submit_list` does."""
+        refuse_forbidden([one for commands in lists for one in commands])
+        return self.submit_prepared([command_list(*commands) for commands in lists])
+
             data = self._transport.receive_soon(max(0.0, end - time.monotonic()))
             if not data:
                 return

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.tab_book import TabBook
     from muxwire.terminals.tmux_server import TmuxServer
 
-_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty}"
+PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty}"
 # tmux(1): the sizes that resize-window takes.
 _SIZE_MIN, _SIZE_MAX = 1, 10_000
 # A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
@@ -102,7 +102,7 @@ class PanePlace:
 
     @classmethod
     def told(cls, answer: Sequence[bytes]) -> PanePlace:
-        """Read what tmux printed for `_FORMAT`."""
+        """Read what tmux printed for `PANE_FORMAT`."""
         window, pane, pid, tty = answer[0].decode().split(" ")
         return cls(window, pane, int(pid), tty)
 
@@ -186,12 +186,12 @@ class TabMaker:
     def window_command(self, birth: Birth) -> tuple[str, ...]:
         """The command that makes a window of it; `born` reads the answer."""
         hub, name = f"{self._server.sessions.hub}:", window_name(birth.record.name) or Path(birth.argv[0]).name
-        return ("new-window", "-d", "-P", "-F", _FORMAT, "-t", hub, "-n", name, *birth.what_runs)
+        return ("new-window", "-d", "-P", "-F", PANE_FORMAT, "-t", hub, "-n", name, *birth.what_runs)
 
     @staticmethod
     def split_command(birth: Birth, pane: str, flags: Sequence[str]) -> tuple[str, ...]:
         """The command that makes it a further pane beside `pane`; `born` reads the answer."""
-        return ("split-window", "-d", "-P", "-F", _FORMAT, "-t", pane, *flags, *birth.what_runs)
+        return ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", pane, *flags, *birth.what_runs)
 
     def born(self, birth: Birth, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
         """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.

@@ -16,7 +16,11 @@ from muxwire.terminals.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.terminals.events import follow
 from muxwire.terminals.folders import Folders, folders_for
 from muxwire.terminals.logs import LogSource, find_log, read_chunk, read_tail
-from muxwire.terminals.opening import checked_instance, open_access, server_runs
+from muxwire.terminals.operations.checking import Checker
+from muxwire.terminals.operations.reading import read_operations
+from muxwire.terminals.operations.run import OperationsRun
+from muxwire.terminals.operations.setting import DISPATCH_TIMEOUT, OnError, Surroundings
+from muxwire.terminals.operations.setting import Options as RunOptions
 from muxwire.terminals.people import People
 from muxwire.terminals.reattach import Newcomers, take_up
 from muxwire.terminals.tab_book import TabBook
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
     from anyio.abc import TaskGroup, TaskStatus
+    from muxwire.terminals.folders import Folders
+    from muxwire.terminals.operations import Operation, OperationsResult
 
     from muxwire.protocol.events import Event
     from muxwire.terminals.event_log import EventBatch, EventLog
@@ -271,6 +277,34 @@ class Terminals:
         """
         keys = [(await self.known_tab(target)).key for target in targets]
         wanted = EventFilter.checked(keys, kinds)
+    # -- several operations
+
+    async def run_operations(
+        self,
+        operations: Sequence[Operation | Mapping[str, object]],
+        *,
+        on_error: OnError = "stop",
+        dry_run: bool = False,
+        dispatch_timeout: float | None = DISPATCH_TIMEOUT,
+        timeout: float | None = None,
+        rollback_on_error: bool = False,
+        max_chars: int | None = None,
+    ) -> OperationsResult:
+        """Run tmux operations in order, with a result for each: `[NewWindow(ref="w"), SplitPane(target=Ref("w"))]`.
+
+        Any may be given as the JSON of the MCP tool, too. The list is checked before anything is sent. A step whose
+        answer is not here within `dispatch_timeout` seconds is `unknown`, and never sent again; `timeout` is for the
+        whole. `execute` and `wait_for` have times of their own. InvalidArgument, TmuxUnavailable, InstanceUnavailable.
+        """
+        found = read_operations(operations)
+        Checker(self.environ).check(found)
+        options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
+        options.check()
+        server = None if dry_run else await self.server()
+        maker = TabMaker(server, self.environ, self._book) if server is not None else None
+        around = Surroundings(server, maker, self._book, self.tab, self.environ)
+        return await OperationsRun(found, options, around).run()
+
         return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
 
     # -- logs

@@ -1,0 +1,95 @@
+"""What a list of operations did, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+# succeeded and failed: tmux, or the pane, said so. skipped: never sent. planned: a dry run. unknown: sent, and no
+# answer came in time, so it may have happened or may still happen; it is never sent again.
+Status = Literal["succeeded", "failed", "skipped", "planned", "unknown"]
+
+# Microseconds are all that the clock knows.
+_DIGITS = 3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """One step. What does not apply to its kind is None, or empty.
+
+    `stdout` is what tmux printed, or the text that a wait met; `lines` are the rows of a capture; `output` and
+    `exit_code` those of a command.
+    """
+
+    index: int
+    kind: str
+    status: Status
+    stdout: str | None = None
+    error: str = ""
+    created_pane_id: str = ""
+    created_pane_ids: tuple[str, ...] = ()
+    created_window_id: str = ""
+    lines: tuple[str, ...] | None = None
+    output: str | None = None
+    exit_code: int | None = None
+    elapsed_ms: float | None = None
+
+    def told(self) -> dict[str, Any]:
+        """The step as JSON: fields that do not apply are left out."""
+        said: dict[str, Any] = {"index": self.index, "kind": self.kind, "status": self.status}
+        for name in ("error", "created_pane_id", "created_pane_ids", "created_window_id"):
+            if value := getattr(self, name):
+                said[name] = value
+        for name in ("stdout", "lines", "output", "exit_code"):
+            if (value := getattr(self, name)) is not None:
+                said[name] = value
+        if self.elapsed_ms is not None:
+            said["elapsed_ms"] = round(self.elapsed_ms, _DIGITS)
+        return said
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """What was sent at once, for which steps.
+
+    `chain`: one line, of which tmux runs nothing behind an error. `lines`: one line each. `own`: muxwire does it with
+    what it has for that (`execute`, `wait_for`, `send_keys`, `kill_pane`), or asks tmux several times.
+    `commands` are the tmux commands as they were written, or would be: the program of a new pane is shortened, and
+    questions that are asked before a command, on its line, are left out.
+    """
+
+    operation_indexes: tuple[int, ...]
+    mode: Literal["chain", "lines", "own"]
+    commands: tuple[str, ...]
+
+    def told(self) -> dict[str, Any]:
+        """The dispatch as JSON."""
+        return {"operation_indexes": self.operation_indexes, "mode": self.mode, "commands": self.commands}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OperationsResult:
+    """All steps, and what became of what they made. `created_panes` maps refs to pane ids."""
+
+    succeeded: bool
+    dry_run: bool
+    steps: tuple[StepResult, ...]
+    created_panes: dict[str, str]
+    rolled_back_panes: tuple[str, ...]
+    rollback_errors: tuple[str, ...]
+    dispatches: tuple[Dispatch, ...]
+
+    def told(self) -> dict[str, Any]:
+        """All of it as JSON."""
+        return {
+            "succeeded": self.succeeded,
+            "dry_run": self.dry_run,
+            "steps": [step.told() for step in self.steps],
+            "created_panes": self.created_panes,
+            "rolled_back_panes": self.rolled_back_panes,
+            "rollback_errors": self.rollback_errors,
+            "dispatches": [dispatch.told() for dispatch in self.dispatches],
+        }

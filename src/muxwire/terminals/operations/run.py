@@ -1,0 +1,353 @@
+"""Runs a list of operations in order: what needs nothing from before is written at once, the rest waits its turn.
+
+With `on_error="stop"` the steps of one write are one line, `a ; b ; c`: tmux runs nothing behind an error, and answers
+every command with a block of its own. With "continue" each is a line of its own.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.errors import MuxwireError, NoSuchTarget
+from muxwire.terminals.operations.batch import Batch, Part, settled
+from muxwire.terminals.operations.checking import request
+from muxwire.terminals.operations.commands import Place, command_of, folder_of, shown_birth, split_flags
+from muxwire.terminals.operations.kinds import (
+    DisplayMessage,
+    JoinPane,
+    NewWindow,
+    Operation,
+    Ref,
+    RenameWindow,
+    ResizePane,
+    SelectLayout,
+    SelectPane,
+    SetOption,
+    SplitPane,
+    SwapPane,
+    Target,
+    refs_of,
+    targets_of,
+)
+from muxwire.terminals.operations.own import OwnSteps
+from muxwire.terminals.operations.results import Dispatch, OperationsResult
+from muxwire.terminals.operations.rollback import (
+    Picture,
+    Rollback,
+    option_command,
+    picture_command,
+    was_renamed,
+    will_rename,
+)
+from muxwire.terminals.operations.step import Step, explained
+from muxwire.terminals.panes import look_up
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muxwire.client.pending import Pending
+    from muxwire.terminals.operations.setting import Options, Surroundings
+    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tab_maker import TabMaker
+    from muxwire.terminals.tmux_server import TmuxServer
+
+_TOUCHES_WINDOW = (SplitPane, ResizePane, SelectLayout, SelectPane, SwapPane, JoinPane)
+
+
+@final
+class OperationsRun:
+    """One list of operations, on its way."""
+
+    def __init__(self, operations: Sequence[Operation], options: Options, around: Surroundings) -> None:
+        self.options = options
+        self.around = around
+        self.steps = [Step(index, operation) for index, operation in enumerate(operations)]
+        self.made: dict[str, Tab] = {}
+        self.dispatches: list[Dispatch] = []
+        server = around.server
+        self.rollback = Rollback(server, around.book) if server and options.rollback_on_error else None
+        self._own = OwnSteps(self)
+        self._planned: dict[str, str] = {}  # what a dry run calls the panes of its refs
+
+    @property
+    def server(self) -> TmuxServer:
+        """The server; not in a dry run."""
+        assert self.around.server is not None
+        return self.around.server
+
+    @property
+    def maker(self) -> TabMaker:
+        """What makes panes; not in a dry run."""
+        assert self.around.maker is not None
+        return self.around.maker
+
+    @property
+    def dry(self) -> bool:
+        """Whether nothing is sent."""
+        return self.around.server is None
+
+    async def run(self) -> OperationsResult:
+        """Do all of it; never raises for what a step meets."""
+        with anyio.move_on_after(self.options.timeout) as whole:
+            await self._run_steps()
+        if whole.cancelled_caught:
+            for step in self.steps:
+                if step.status == "skipped":
+                    step.skip(f"the {self.options.timeout} s for the whole list were over")
+        succeeded = all(step.status in ("succeeded", "planned") for step in self.steps)
+        if self.rollback is not None and not succeeded:
+            await self.rollback.run(self.options.dispatch_timeout)
+        return OperationsResult(
+            succeeded=succeeded,
+            dry_run=self.dry,
+            steps=tuple(step.result() for step in self.steps),
+            created_panes=self._planned | {ref: tab.pane_id for ref, tab in self.made.items()},
+            rolled_back_panes=tuple(self.rollback.rolled_back) if self.rollback else (),
+            rollback_errors=tuple(self.rollback.errors) if self.rollback else (),
+            dispatches=tuple(self.dispatches),
+        )
+
+    async def _run_steps(self) -> None:
+        waiting = deque(self.steps)
+        while waiting and not self._stopped():
+            batch = await self._gather(waiting)
+            if batch.parts:
+                await self._dispatch(batch)
+            elif waiting and not self._stopped() and not batch.takes(waiting[0].operation):
+                await self._own.do(waiting.popleft())
+
+    def _stopped(self) -> bool:
+        return self.options.on_error == "stop" and any(step.status in ("failed", "unknown") for step in self.steps)
+
+    # -- one write
+
+    async def _gather(self, waiting: deque[Step]) -> Batch:
+        batch = Batch()
+        while waiting and batch.takes(waiting[0].operation):
+            step = waiting.popleft()
+            try:
+                batch.add(await self._part(step))
+            except MuxwireError as error:
+                if batch.parts:  # its turn comes behind those
+                    waiting.appendleft(step)
+                    break
+                self.refuse(step, error)
+                if self._stopped():
+                    break
+        return batch
+
+    async def _part(self, step: Step) -> Part:
+        operation = step.operation
+        places = [await self.place(target) for target in targets_of(operation)]
+        place, other = (*places, None, None)[:2]
+        if isinstance(operation, NewWindow | SplitPane):
+            return self._birth_part(step, operation, place)
+        command = command_of(operation, place, other)
+        assert command is not None
+        part = Part(step, [command], command, place, other)
+        if isinstance(operation, DisplayMessage) and place is not None:
+            part.commands.insert(0, ("has-session", "-t", place.pane))  # display-message itself minds no missing pane
+        if isinstance(operation, RenameWindow) and place is not None and place.tab is not None:
+            part.name_before = place.tab.name
+        if self.rollback is not None:
+            if isinstance(operation, _TOUCHES_WINDOW):
+                part.commands[:0] = [picture_command(one.pane) for one in places]
+            elif isinstance(operation, SetOption):
+                part.commands.insert(0, option_command(operation, place))
+        return part
+
+    def _birth_part(self, step: Step, operation: NewWindow | SplitPane, place: Place | None) -> Part:
+        cwd = folder_of(place.tab) if place is not None and place.tab is not None else ""
+        asked = request(operation, self.around.environ, cwd)
+        shown = shown_birth(operation, place, asked.cwd if place is None or operation.cwd or cwd else "")
+        if self.dry:
+            return Part(step, [shown], shown, place)
+        birth = self.maker.prepare(asked, secrets.token_hex(8), further=place is not None)
+        if place is None:
+            return Part(step, [self.maker.window_command(birth)], shown, birth=birth)
+        assert isinstance(operation, SplitPane)
+        command = self.maker.split_command(birth, place.pane, split_flags(operation))
+        before = [picture_command(place.pane)] if self.rollback is not None else []
+        return Part(step, [*before, command], shown, place, birth=birth)
+
+    async def _dispatch(self, batch: Batch) -> None:
+        chain = self.options.on_error == "stop"
+        indexes = tuple(part.step.index for part in batch.parts)
+        dispatch = Dispatch(indexes, "chain" if chain else "lines", batch.shown(chain=chain))
+        answers = [] if self.dry else self._submit(batch, chain=chain)
+        if self.dry or answers:
+            self.dispatches.append(dispatch)
+        if self.dry:
+            for part in batch.parts:
+                self.plan(part.step)
+        if not answers:
+            return
+        try:
+            with anyio.move_on_after(self.options.dispatch_timeout):
+                for answer in answers:
+                    await settled(answer)
+        finally:
+            for part, answer in zip(batch.parts, answers * len(batch.parts) if chain else answers, strict=True):
+                self._answered(part, answer)
+        if any(isinstance(part.step.operation, SwapPane | JoinPane) for part in batch.parts):
+            with anyio.move_on_after(self.options.dispatch_timeout):
+                await look_up(self.around.book)
+
+    def _submit(self, batch: Batch, *, chain: bool) -> list[Pending]:
+        """Write the batch; no answers if it could not be written."""
+        lines = [part.commands for part in batch.parts]
+        if chain:
+            lines = [[command for commands in lines for command in commands]]
+            at = 0
+            for part in batch.parts:
+                part.first, at = at, at + len(part.commands)
+        try:
+            answers = self.server.client.submit_lists(*lines)
+        except MuxwireError as error:
+            for part in batch.parts:
+                self._unsent(part, error)
+            return []
+        for part in batch.parts:
+            part.step.sent()
+            if part.name_before and part.place is not None and part.place.tab is not None:
+                will_rename(self.around.book, part.place.tab)
+        return answers
+
+    def _unsent(self, part: Part, error: MuxwireError) -> None:
+        if part.birth is not None:
+            part.birth.discard()
+        if self._stopped():
+            part.step.never_ran()
+        else:
+            part.step.fail(explained(error))
+
+    def _answered(self, part: Part, answer: Pending) -> None:
+        step, blocks = part.step, part.blocks(answer)
+        if len(blocks) == len(part.commands) and not blocks[-1].error:
+            self._succeeded(part, [block.output for block in blocks])
+            return
+        if blocks and blocks[-1].error:
+            step.fail(told_by_tmux(part, blocks[-1].output))
+        elif answer.done and not self.server.client.closed:
+            step.never_ran()  # one before it failed
+        else:
+            if self.server.client.closed:
+                step.lose(f"the tmux connection ended: {self.server.client.close_reason}")
+            if part.birth is not None:
+                self.around.book.spawn(lambda: self._late(part, answer))
+            return
+        if part.birth is not None:
+            part.birth.discard()
+        if part.name_before and part.place is not None and part.place.tab is not None:
+            will_rename(self.around.book, part.place.tab, -1)
+
+    def _succeeded(self, part: Part, outputs: Sequence[tuple[bytes, ...]]) -> None:
+        step, operation, place = part.step, part.step.operation, part.place
+        tab = place.tab if place is not None else None
+        if part.birth is not None:
+            self._born(part, outputs[-1])
+            step.succeed()
+        else:
+            step.succeed(outputs[-1] or None)
+        if isinstance(operation, RenameWindow) and tab is not None:
+            was_renamed(self.around.book, tab, operation.name)
+        if self.rollback is None:
+            return
+        if isinstance(operation, _TOUCHES_WINDOW):
+            for before in outputs[:-1]:
+                self.rollback.saw(Picture.told(before))
+        match operation:
+            case SetOption():
+                self.rollback.set_option(operation, place, outputs[0])
+            case RenameWindow() if tab is not None:
+                self.rollback.renamed(tab, part.name_before)
+            case SwapPane() if place is not None and part.other is not None:
+                self.rollback.swapped(place.pane, part.other.pane)
+            case JoinPane() if tab is not None and (before_it := Picture.told(outputs[0])) is not None:
+                self.rollback.moved(tab, before_it, tab.name)
+            case _:
+                pass
+
+    def _born(self, part: Part, answer: tuple[bytes, ...]) -> None:
+        assert part.birth is not None
+        beside = part.place.tab if part.place is not None else None
+        tab = self.maker.born(part.birth, answer, beside=beside)
+        self.keep(part.step, [tab])
+        if beside is None:
+            part.step.window = tab.window_id
+            self.server.client.submit(self.maker.show_in_place_of_keeper(tab.window_id))
+
+    async def _late(self, part: Part, answer: Pending) -> None:
+        """The answer to a step that was given up: a pane that was made all the same is known all the same."""
+        assert part.birth is not None
+        await settled(answer)
+        blocks = part.blocks(answer)
+        if len(blocks) < len(part.commands) or blocks[-1].error:
+            part.birth.discard()
+            return
+        beside = part.place.tab if part.place is not None else None
+        tab = self.maker.born(part.birth, blocks[-1].output, beside=beside)
+        if self.rollback is not None:
+            await tab.close(force=True)
+
+    # -- what own steps use too
+
+    async def place(self, target: Target) -> Place:
+        """The pane of a target now; NoSuchTarget."""
+        if self.dry:
+            return self._planned_place(target)
+        if isinstance(target, Ref):
+            tab = self.made.get(target.name)
+            if tab is None:
+                raise NoSuchTarget(f"the step that makes ref {target.name} did not succeed")
+        else:
+            tab = self.around.book.open.get(target) or await self.around.find(target)
+        if tab.pane.closed:
+            raise NoSuchTarget(f"{tab.key} is closed: {tab.end_reason}", remedy="its log can still be read")
+        return Place(tab.pane_id, tab.session_id or self.server.sessions.hub, tab)
+
+    def _planned_place(self, target: Target) -> Place:
+        if isinstance(target, Ref):
+            return Place(_placeholder(target.name), f"<session of {target.name}>")
+        open_tabs = self.around.book.open
+        tab = open_tabs.get(target) or next((one for one in open_tabs.values() if one.pane_id == target), None)
+        return Place(tab.pane_id, tab.session_id) if tab is not None else Place(target, f"<session of {target}>")
+
+    def plan(self, step: Step) -> None:
+        """A dry run got as far as this step."""
+        step.plan()
+        for ref in refs_of(step.operation):
+            self._planned[ref] = _placeholder(ref)
+            step.panes.append(_placeholder(ref))
+
+    def keep(self, step: Step, tabs: Sequence[Tab]) -> None:
+        """A step has made these panes."""
+        step.panes += [tab.pane_id for tab in tabs]
+        self.made.update(zip(refs_of(step.operation), tabs, strict=False))
+        if self.rollback is not None:
+            for tab in tabs:
+                self.rollback.made(tab)
+
+    def refuse(self, step: Step, error: MuxwireError) -> None:
+        """A step cannot be sent: its target is not there, or was never made."""
+        lost = [one for one in targets_of(step.operation) if isinstance(one, Ref) and one.name not in self.made]
+        if lost:
+            step.skip(explained(error))
+        else:
+            step.fail(explained(error))
+
+
+def _placeholder(ref: str) -> str:
+    return f"<ref:{ref}>"
+
+
+def told_by_tmux(part: Part, output: Sequence[bytes]) -> str:
+    """What went wrong with a step, in tmux's words; why its pane is gone, if that is known."""
+    said = b" ".join(output).decode("utf-8", "replace") or "failed without a message"
+    gone = [one.tab for one in (part.place, part.other) if one is not None and one.tab is not None]
+    reasons = [f"; {tab.key} is closed: {tab.end_reason}" for tab in gone if tab.end_reason]
+    return f"tmux {part.commands[-1][0]}: {said}{''.join(reasons)}"
