@@ -6,14 +6,13 @@ In a session of their own that shows the same windows: what they look at, and ho
 from __future__ import annotations
 
 import os
-import subprocess
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
 from muxwire.cli.instance import chosen_name
+from muxwire.cli.listing import listed_tabs
 from muxwire.cli.options import ACTIVE, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
-from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget, TmuxUnavailable
+from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
 
 if TYPE_CHECKING:
     import argparse
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
     from muxwire.cli.options import Verbs
 
-# No session's name holds a colon.
-_WINDOWS = "#{window_id} #{window_index} #{pane_id} #{USED} #{session_name}:#{window_name}"
 _GONE_REMEDY = "muxwire new starts one"
 
 
@@ -92,9 +89,8 @@ def _own_server(arguments: argparse.Namespace, tmux: str) -> list[str]:
 def _find(tmux: Sequence[str], target: str, *, hub: str) -> tuple[str, str]:
     """The session whose windows are to be shown, and the window to begin with; NoSuchTarget."""
     from muxwire.terminals.tab_maker import window_name
-    from muxwire.terminals.used_tab import USED
 
-    rows = _rows(tmux, USED)
+    rows = listed_tabs(tmux)
     in_hub = [row for row in rows if row.session == hub]
     if not in_hub:
         raise NoSuchTarget("the instance has no tab", remedy=_GONE_REMEDY)
@@ -114,31 +110,3 @@ def _find(tmux: Sequence[str], target: str, *, hub: str) -> tuple[str, str]:
         ids = ", ".join(row.window for row in meant)
         raise NoSuchTarget(f"{target!r} names {len(meant)} tabs: {ids}", remedy="use one of these ids")
     return meant[0].session, meant[0].window
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A tab as one session shows it."""
-
-    window: str
-    index: str
-    pane: str
-    used: bool
-    session: str
-    name: str
-
-
-def _rows(tmux: Sequence[str], used: str) -> list[_Row]:
-    from muxwire.terminals.tmux_server import KEEPER_NAME
-
-    command = (*tmux, "-u", "list-windows", "-a", "-F", _WINDOWS.replace("USED", used))
-    listed = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if listed.returncode:
-        raise TmuxUnavailable(f"tmux list-windows: {listed.stderr.strip()}", remedy="`tmux -V` says which one is found")
-    rows = []
-    for line in listed.stdout.splitlines():
-        window, index, pane, used_now, rest = line.split(" ", 4)
-        session, _, name = rest.partition(":")
-        rows.append(_Row(window, index, pane, used_now == window, session, name))
-    return [row for row in rows if row.name != KEEPER_NAME]

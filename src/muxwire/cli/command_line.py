@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from muxwire import __version__
-from muxwire.cli import attach, faces, keys, reading, rec, run, tabs, waiting
+from muxwire.cli import attach, completion, doctor, faces, keys, reading, rec, run, tabs, waiting
 from muxwire.cli.options import Parser
 from muxwire.cli.printing import FAILED, USAGE, die_of, explain, guard_descriptors
 from muxwire.errors import InvalidArgument, MuxwireError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # In the order in which the help shows them.
-GROUPS = (faces, tabs, run, keys, waiting, reading, attach, rec)
+GROUPS = (faces, tabs, run, keys, waiting, reading, attach, rec, doctor)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,6 +52,7 @@ def command_line() -> Parser:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=Parser)
     for group in GROUPS:
         group.add(verbs)
+    completion.add(verbs, command_line)
     return parser
 
 

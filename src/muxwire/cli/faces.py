@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from muxwire.cli.instance import chosen_name
-from muxwire.cli.options import seconds
+from muxwire.cli.instance import chosen_name, given_instance
+from muxwire.cli.options import add_instance, seconds
 
 if TYPE_CHECKING:
     import argparse
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 def add(verbs: Verbs) -> None:
     """Add `serve`, `demo` and `repl`."""
     serve = verbs.add_parser("serve", help="serve MCP on stdin and stdout")
+    add_instance(serve, default="an instance of its own, which ends with it")
     serve.add_argument("--toolsets", metavar="LIST", help="only these sets of tools, e.g. core,scripts")
     serve.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     serve.set_defaults(run=_serve)
@@ -29,10 +31,11 @@ def _serve(arguments: argparse.Namespace) -> int:
     import anyio
 
     from muxwire.mcp import serve
-    from muxwire.terminals.terminals import open_terminals
+    from muxwire.terminals.opening import open_terminals
 
     toolsets = arguments.toolsets.split(",") if arguments.toolsets else None
-    anyio.run(lambda: serve(open_terminals, toolsets=toolsets, read_only=arguments.read_only))
+    opening = partial(open_terminals, **given_instance(arguments))
+    anyio.run(lambda: serve(opening, toolsets=toolsets, read_only=arguments.read_only))
     return 0
 
 
@@ -66,7 +69,7 @@ def _add_repl(verbs: Verbs) -> None:
 def _repl(arguments: argparse.Namespace) -> int:
     # Late: no other verb needs it.
     from muxwire.repl.run import main, replay
-    from muxwire.terminals.terminals import open_terminals
+    from muxwire.terminals.opening import open_terminals
 
     if arguments.replay is not None:
         return replay(arguments.replay, speed=arguments.speed)

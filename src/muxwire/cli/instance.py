@@ -41,15 +41,17 @@ def on_terminals(verb: TerminalsVerb, *, any_running: bool = False) -> Callable[
 @asynccontextmanager
 async def open_instance(arguments: argparse.Namespace, *, any_running: bool = False) -> AsyncIterator[Terminals]:
     """Open the instance that the command line names."""
-    from muxwire.terminals.terminals import open_terminals
+    from muxwire.terminals.opening import open_terminals
 
-    given: dict[str, Any] = {}
-    if arguments.socket is not None or arguments.socket_name is not None:
-        given = {"socket": arguments.socket, "socket_name": arguments.socket_name}
-    else:
-        given = {"name": chosen_name(arguments, any_running=any_running)}
+    given = given_instance(arguments) or {"name": chosen_name(arguments, any_running=any_running)}
     async with open_terminals(**given) as terminals:
         yield terminals
+
+
+def given_instance(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What `open_terminals` takes for the instance that the options name; nothing if they name none."""
+    given = {name: getattr(arguments, name) for name in ("name", "socket", "socket_name")}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def chosen_name(arguments: argparse.Namespace, *, any_running: bool = False) -> str:

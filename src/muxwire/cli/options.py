@@ -35,15 +35,19 @@ class Parser(argparse.ArgumentParser):
 def add_verb(verbs: Verbs, name: str, run: Verb, *, summary: str, details: str = "", document: bool = True) -> Parser:
     """Add a verb that acts on an instance; `run` gets the parsed arguments and returns the exit code."""
     parser = verbs.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}. {details}".strip())
-    which = parser.add_argument_group("which instance (default: $MUXWIRE_NAME, else main)")
-    one = which.add_mutually_exclusive_group()
-    one.add_argument("--name", metavar="NAME", help="the instance of that name")
-    one.add_argument("--socket", metavar="PATH", help="the tmux server at that socket")
-    one.add_argument("--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
+    add_instance(parser, default="$MUXWIRE_NAME, else main")
     if document:
         parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.set_defaults(run=run)
     return parser
+
+
+def add_instance(parser: argparse.ArgumentParser, *, default: str) -> None:
+    """Add the options that say which instance is meant."""
+    one = parser.add_argument_group(f"which instance (default: {default})").add_mutually_exclusive_group()
+    one.add_argument("--name", metavar="NAME", help="the instance of that name, whose tabs stay")
+    one.add_argument("--socket", metavar="PATH", help="the tmux server at that socket")
+    one.add_argument("--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
 
 
 def add_target(parser: argparse.ArgumentParser, *, many: bool = False) -> None:

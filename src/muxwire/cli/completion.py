@@ -1,0 +1,156 @@
+"""The verb behind Tab in bash, zsh and fish: the parser itself says what may come next.
+
+The shells' own scripts are thin, and lie in `completions/`: each asks `muxwire completion SHELL -- WORD...` and gets a
+line for each candidate, its description behind a tab character; `:files`, `:dirs` and `:commands` leave it to the
+shell.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muxwire.cli.printing import write
+from muxwire.errors import MuxwireError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from muxwire.cli.options import Parser, Verbs
+
+    Candidate = tuple[str, str]
+
+SHELLS = ("bash", "zsh", "fish")
+_FOLDER = Path(__file__).parent / "completions"
+
+
+def add(verbs: Verbs, whole: Callable[[], Parser]) -> None:
+    """Add `completion`; `whole` makes the parser of the whole command line."""
+    completion = verbs.add_parser(
+        "completion",
+        help="print the completion script of a shell",
+        description="Print the completion script of a shell: source <(muxwire completion bash) in ~/.bashrc, "
+        "source <(muxwire completion zsh) in ~/.zshrc, muxwire completion fish | source in config.fish.",
+    )
+    completion.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
+    completion.add_argument("words", metavar="WORD", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    completion.set_defaults(run=lambda arguments: _run(arguments, whole))
+
+
+def _run(arguments: argparse.Namespace, whole: Callable[[], Parser]) -> int:
+    if arguments.words:
+        # Some versions of argparse take the -- away.
+        found = candidates(whole(), arguments.words[arguments.words[0] == "--" :])
+        lines = [f"{value}\t{summary}\n" if summary else f"{value}\n" for value, summary in found]
+        write("".join(lines).encode("utf-8", "surrogateescape"))
+    else:
+        write((_FOLDER / f"muxwire.{arguments.shell}").read_bytes())
+    return 0
+
+
+def candidates(parser: argparse.ArgumentParser, words: list[str]) -> list[Candidate]:
+    """What may stand in place of the last of `words`, which is what is typed so far."""
+    *before, typed = words or [""]
+    while before:
+        word = before.pop(0)
+        verbs = _verbs(parser)
+        if verbs is None:
+            before.insert(0, word)
+            break
+        if word in verbs.choices:
+            parser = verbs.choices[word]
+    found = list(_next(parser, before, typed))
+    return [(value, summary) for value, summary in found if value.startswith((typed, ":"))]
+
+
+def _verbs(parser: argparse.ArgumentParser) -> argparse._SubParsersAction[Parser] | None:
+    actions = (action for action in _actions(parser) if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001
+    return next(actions, None)
+
+
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    # argparse has no other way to be asked what it knows.
+    return parser._actions  # noqa: SLF001
+
+
+def _next(parser: argparse.ArgumentParser, before: list[str], typed: str) -> Iterator[Candidate]:
+    options = {name: action for action in _actions(parser) for name in action.option_strings}
+    positionals = [action for action in _actions(parser) if not action.option_strings]
+    seen = 0  # words that are no options, nor values of one
+    waiting: argparse.Action | None = None
+    for word in before:
+        if waiting is not None:
+            waiting = None
+        elif word in options and options[word].nargs != 0:
+            waiting = options[word]
+        elif not word.startswith("-"):
+            seen += 1
+    if waiting is not None:
+        yield from _values(waiting, before)
+        return
+    rest = bool(positionals) and positionals[0].nargs == argparse.REMAINDER and seen > 0
+    if typed.startswith("-") and "--" not in before and not rest:
+        for action in dict.fromkeys(options.values()):
+            if action.help != argparse.SUPPRESS:
+                yield action.option_strings[-1], _summary(action)
+    elif positionals:
+        last = positionals[-1]
+        taken = positionals[seen] if seen < len(positionals) else last if last.nargs in ("+", "*") else None
+        if rest:
+            yield ":files", ""
+        elif taken is not None:
+            yield from _values(taken, before)
+
+
+def _summary(action: argparse.Action) -> str:
+    return (action.help or "").replace("%%", "%")
+
+
+def _values(action: argparse.Action, before: list[str]) -> Iterable[Candidate]:
+    if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+        return [(choice.dest, _summary(choice)) for choice in action._choices_actions]  # noqa: SLF001
+    if action.choices is not None:
+        return [(str(choice), "") for choice in action.choices]
+    match action.metavar, action.dest:
+        case "TAB", _:
+            return _tabs(before)
+        case "NAME", "name":
+            return _instances()
+        case "KIND", _:
+            from muxwire.terminals.event_log import KINDS
+
+            return [(kind, "") for kind in KINDS]
+        case ("FILE" | "PATH", _) | ("PROGRAM", _):
+            return [(":files", "")]
+        case "DIR", _:
+            return [(":dirs", "")]
+        case "COMMAND", _:
+            return [(":commands", "")]
+        case _:
+            return []
+
+
+def _instances() -> list[Candidate]:
+    from muxwire.terminals.running import running_instances
+
+    return [(name, "a running instance") for name in running_instances(os.environ)]
+
+
+def _tabs(before: list[str]) -> list[Candidate]:
+    """The tabs of the instance that the words name, by name and by id; none if it does not run."""
+    from muxwire.cli.instance import chosen_name
+    from muxwire.cli.listing import listed_tabs
+    from muxwire.terminals.folders import folders_for
+    from muxwire.terminals.tmux_server import HUB, find_tmux
+
+    named = [value for option, value in pairwise(before) if option == "--name"]
+    try:
+        name = chosen_name(argparse.Namespace(name=named[-1] if named else None), any_running=True)
+        tabs = listed_tabs((find_tmux(os.environ), "-S", str(folders_for(name, os.environ).socket_path)))
+    except MuxwireError:
+        return []
+    tabs = [tab for tab in tabs if tab.session == HUB]
+    return [(tab.name, tab.window) for tab in tabs] + [(tab.window, tab.name) for tab in tabs]

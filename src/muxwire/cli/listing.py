@@ -1,0 +1,45 @@
+"""The tabs of an instance as tmux lists them: for verbs that have no need to open it."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from muxwire.errors import TmuxUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# No session's name holds a colon.
+_WINDOWS = "#{window_id} #{window_index} #{pane_id} x#{USED} #{session_name}:#{window_name}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ListedTab:
+    """A tab as one session shows it; `used` if it is the one that was used last."""
+
+    window: str
+    index: str
+    pane: str
+    used: bool
+    session: str
+    name: str
+
+
+def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
+    """Ask the server that `tmux` (its program, and which server) names; TmuxUnavailable."""
+    from muxwire.terminals.tmux_server import KEEPER_NAME
+    from muxwire.terminals.used_tab import USED
+
+    command = (*tmux, "-u", "list-windows", "-a", "-F", _WINDOWS.replace("USED", USED))
+    listed = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if listed.returncode:
+        raise TmuxUnavailable(f"tmux list-windows: {listed.stderr.strip()}", remedy="`tmux -V` says which one is found")
+    rows = []
+    for line in listed.stdout.splitlines():
+        window, index, pane, used, rest = line.split(" ", 4)
+        session, _, name = rest.partition(":")
+        rows.append(ListedTab(window, index, pane, used[1:] == window, session, name))
+    return [row for row in rows if row.name != KEEPER_NAME]
