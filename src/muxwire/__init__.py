@@ -53,6 +53,7 @@ from muxwire.terminals.event_log import (
 from muxwire.terminals.event_log import (
     TabEvent as TabEvent,
 )
+from muxwire.terminals.opening import open_terminals as open_terminals
 from muxwire.terminals.results import (
     Cursor as Cursor,
 )
@@ -94,7 +95,6 @@ from muxwire.terminals.results import (
 )
 from muxwire.terminals.tab import Tab as Tab
 from muxwire.terminals.terminals import Terminals as Terminals
-from muxwire.terminals.terminals import open_terminals as open_terminals
 
 __version__ = "0.1.0.dev0"
 

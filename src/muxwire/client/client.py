@@ -31,7 +31,7 @@ from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.events import CommandBlock, Exit, ExtendedOutput, Output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from anyio.abc import TaskGroup
 
@@ -58,11 +58,17 @@ class ControlClient:
         *,
         on_notification: Callable[[Event], None] | None = None,
         on_chunk: Callable[[], None] | None = None,
+        detaches: bool = True,
+        regain: Callable[[str], Awaitable[str]] | None = None,
+        on_regained: Callable[[], None] | None = None,
     ) -> None:
         """Take a transport; the connection works inside `async with`.
 
         `on_notification` gets every event that is neither output of a pane nor the answer to a command;
-        `on_chunk` is called once after all events of one read.
+        `on_chunk` is called once after all events of one read. With `detaches=False` the connection is not ended in
+        `aclose`, since the transport hands it on. `regain` is awaited when the transport has ended and nobody asked
+        for that: it gets the reason and returns "" if the transport works again, else the reason to end with; then
+        `on_regained` is called, before anything is read. Commands fail in the meantime.
         """
         self.close_reason = ""
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
@@ -70,6 +76,9 @@ class ControlClient:
         self._transport = transport
         self._on_notification = on_notification
         self._on_chunk = on_chunk
+        self._regain = regain
+        self._on_regained = on_regained
+        self._regaining = ""  # why the transport ended, until it works again
         self._protocol = ControlProtocol()
         self._pending: deque[Pending] = deque()
         self._feeds: dict[PaneId, Callable[[bytes], None]] = {}
@@ -77,6 +86,7 @@ class ControlClient:
         self._outbox_filled = anyio.Event()
         self._closed = anyio.Event()
         self._closing = False
+        self._detaches = detaches
         self._exit_reason = ""
         self._tasks: TaskGroup | None = None
 
@@ -107,12 +117,17 @@ class ControlClient:
     async def aclose(self) -> None:
         """Detach, take what tmux still has to say, and end the transport."""
         self._closing = True
-        if not self.closed:
+        if not self.closed and self._detaches:
             self._send(_DETACH)
             with anyio.move_on_after(_DETACH_SECONDS):
                 await self._closed.wait()
         await self._transport.aclose()
         self._end(_CLOSED_BY_US)
+
+    @property
+    def unfinished(self) -> bytes:
+        """What was received and could not be dealt with yet."""
+        return self._protocol.unfinished
 
     def attach_pane(self, pane_id: PaneId, feed: Callable[[bytes], None]) -> int:
         """Deliver a pane's output to `feed`: what was kept of it at once, then all that comes.
@@ -145,7 +160,7 @@ class ControlClient:
 
     def submit_prepared(self, commands: Sequence[Command]) -> list[Pending]:
         """Write commands that `prepared` has made: to check and quote them takes as long as all the rest."""
-        if self.closed or self._closing:
+        if self.closed or self._closing or self._regaining:
             raise self._closed_error()
         pending = [Pending(one) for one in commands]
         self._pending.extend(pending)
@@ -157,6 +172,11 @@ class ControlClient:
         refuse_forbidden(commands)
         (pending,) = self.submit_prepared((command_list(*commands),))
         return pending
+
+    def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> list[Pending]:
+        """Write several lines in one write, each of several commands as `submit_list` does."""
+        refuse_forbidden([one for commands in lists for one in commands])
+        return self.submit_prepared([command_list(*commands) for commands in lists])
 
     def _send(self, data: bytes) -> None:
         if not self._outbox:
@@ -173,11 +193,6 @@ class ControlClient:
         """
         end = time.monotonic() + seconds
         while self.waiters <= 1 and not self.closed and self._protocol.failure is None and not until():
-    def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> list[Pending]:
-        """Write several lines in one write, each of several commands as `submit_list` does."""
-        refuse_forbidden([one for commands in lists for one in commands])
-        return self.submit_prepared([command_list(*commands) for commands in lists])
-
             data = self._transport.receive_soon(max(0.0, end - time.monotonic()))
             if not data:
                 return
@@ -188,24 +203,48 @@ class ControlClient:
         """Write what the pipe did not take at once. tmux reads commands also while nobody reads its answers."""
         while True:
             await self._outbox_filled.wait()
-            while self._outbox:
+            while outbox := self._outbox:
                 # Stays in the outbox until it is written, so that no later command overtakes it.
-                data = bytes(self._outbox)
+                data = bytes(outbox)
                 await self._transport.send(data)
-                del self._outbox[: len(data)]
+                del outbox[: len(data)]
             self._outbox_filled = anyio.Event()
 
     async def _read(self) -> None:
+        reason = ""
         try:
-            while data := await self._transport.receive():
-                self._protocol.receive_data(data)
-                self._dispatch()
-                if self._protocol.failure is not None:
+            while True:
+                await self._read_all()
+                reason = self._why_ended()
+                if self._regain is None or self._closing or self._protocol.failure is not None:
                     break
-            self._protocol.receive_eof()
-            self._dispatch()
+                reason = await self._regained(self._regain, reason)
+                if reason:
+                    break
         finally:
-            self._end(self._why_ended())
+            self._end(reason or self._why_ended())
+
+    async def _read_all(self) -> None:
+        while data := await self._transport.receive():
+            self._protocol.receive_data(data)
+            self._dispatch()
+            if self._protocol.failure is not None:
+                break
+        self._protocol.receive_eof()
+        self._dispatch()
+
+    async def _regained(self, regain: Callable[[str], Awaitable[str]], reason: str) -> str:
+        """Have the transport taken up again; return why not, if it is not."""
+        self._regaining = reason
+        self._fail_pending()
+        self._outbox = bytearray()
+        reason = await regain(reason)
+        if not reason and not self._closing:
+            self._regaining = self._exit_reason = ""
+            self._protocol = ControlProtocol()
+            if self._on_regained is not None:
+                self._on_regained()
+        return _CLOSED_BY_US if self._closing else reason
 
     def _dispatch(self) -> None:
         for event in self._protocol.events_received():
@@ -249,11 +288,14 @@ class ControlClient:
         self.close_reason = reason
         self._closed.set()
         self._outbox.clear()
+        self._fail_pending()
+
+    def _fail_pending(self) -> None:
         while self._pending:
             self._pending.popleft().fail(self._closed_error())
 
     def _closed_error(self) -> ConnectionClosed:
-        return ConnectionClosed(self.close_reason or _CLOSED_BY_US)
+        return ConnectionClosed(self.close_reason or self._regaining or _CLOSED_BY_US)
 
 
 def prepared(*commands: Sequence[str | bytes]) -> tuple[Command, ...]:

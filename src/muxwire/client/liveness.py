@@ -7,9 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from muxwire.client.reaping import wait_process
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _SCRIPT = Path(__file__).with_name("watchdog.py")
 
@@ -18,11 +21,17 @@ _SCRIPT = Path(__file__).with_name("watchdog.py")
 class Watchdog:
     """The watchdog process, seen from the process that it watches."""
 
-    def __init__(self, *, tmux: str, socket: str, ephemeral: bool) -> None:
-        """Start it. It takes 15 ms to come up, beside us; the pipe holds what is said until then."""
+    def __init__(
+        self, *, tmux: str, socket: str, ephemeral: bool, connection: Sequence[int] = (), kept: Sequence[int] = ()
+    ) -> None:
+        """Start it. It takes 15 ms to come up, beside us; the pipe holds what is said until then.
+
+        `connection` are the descriptors that it needs for a hand-over; those of `kept` it only holds, as a lock.
+        """
         read_end, self._pipe = os.pipe()
         # -I -S: no site, no environment, no current folder. A session of its own: no signal meant for ours.
         argv = [sys.executable, "-I", "-S", str(_SCRIPT), tmux, socket, "ephemeral" if ephemeral else "named"]
+        argv += map(str, connection)
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -32,6 +41,7 @@ class Watchdog:
                 cwd="/",
                 env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
                 start_new_session=True,
+                pass_fds=(*connection, *kept),
             )
         except BaseException:
             os.close(self._pipe)
@@ -62,6 +72,22 @@ class Watchdog:
     def watch_folder(self, path: str) -> None:
         """Have a folder removed at the end."""
         self._say(f"folder {os.fsencode(path).hex()}")
+
+    def watch_tail(self, path: str) -> None:
+        """Tell where the end of the control stream goes when the logs are handed over."""
+        self._say(f"tail {os.fsencode(path).hex()}")
+
+    def watch_pane(self, pane: str, tty: str, command: bytes) -> None:
+        """Have a pane handed over to tmux by this command when we are gone."""
+        self._say(f"pane {pane} {os.fsencode(tty).hex()} {command.hex()}")
+
+    def release_pane(self, pane: str) -> None:
+        """Say that a pane has ended."""
+        self._say(f"pane-over {pane}")
+
+    def watch_held(self, tty: str) -> None:
+        """Have a terminal go on that we stop, should we be killed before we do it."""
+        self._say(f"held {os.fsencode(tty).hex()}")
 
     def abandon(self) -> None:
         """End it before there was anything to watch."""

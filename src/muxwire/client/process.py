@@ -20,6 +20,8 @@ from muxwire.errors import TmuxUnavailable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from muxwire.client.journal import Journal
+
 # One read takes all that the pipe can hold. The limit for a user without privileges is 1 MiB on Linux.
 READ_BYTES = 1024 * 1024
 PIPE_BYTES = 1024 * 1024
@@ -66,40 +68,77 @@ class TmuxProcess:
         ephemeral: bool,
         cwd: str | None = None,
         transient: Sequence[str] = (),
+        lock: int | None = None,
     ) -> None:
         """Start `argv` (`tmux -u -S SOCKET -f CONF -C ...`); TmuxUnavailable if there is no such program.
 
-        The folders `transient` are removed at the end of an ephemeral instance.
+        The folders `transient` are removed at the end of an ephemeral instance. With `lock`, the descriptor of a named
+        instance's lock, the panes' logs are handed over to tmux at the end, for as long as which the lock is held.
         """
+        self._env, self._cwd = env, cwd
+        ends = self._make_pipes()
+        self._hands_over = lock is not None
+        self.watchdog = Watchdog(
+            tmux=argv[0],
+            socket=socket,
+            ephemeral=ephemeral,
+            connection=(self._reader, self._writer) if self._hands_over else (),
+            kept=(lock,) if lock is not None else (),
+        )
+        for folder in transient:
+            self.watchdog.watch_folder(folder)
+        # Where what is read is kept beyond our death; set by the owner of a named instance.
+        self.journal: Journal | None = None
+        self._buffer = bytearray(READ_BYTES)
+        self._view = memoryview(self._buffer)
+        self._complaint = ""
+        self._closed = False
+        try:
+            self._start(argv, ends)
+        except TmuxUnavailable:
+            self.watchdog.abandon()
+            raise
+
+    def _make_pipes(self) -> tuple[int, int, int]:
+        """Make the pipes and return tmux's ends of them: stdin, stdout, stderr."""
         stdin, self._writer = _pipe()
         self._reader, stdout = _pipe()
         self._stderr, stderr = os.pipe()
         self._descriptors = (self._reader, self._writer, self._stderr)
         for descriptor in self._descriptors:
             os.set_blocking(descriptor, False)
-        self._watchdog = Watchdog(tmux=argv[0], socket=socket, ephemeral=ephemeral)
-        for folder in transient:
-            self._watchdog.watch_folder(folder)
+        return stdin, stdout, stderr
+
+    def _start(self, argv: Sequence[str], ends: tuple[int, int, int]) -> None:
+        stdin, stdout, stderr = ends
         try:
             self._process = subprocess.Popen(
-                argv, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd, start_new_session=True
+                argv, stdin=stdin, stdout=stdout, stderr=stderr, env=self._env, cwd=self._cwd, start_new_session=True
             )
         except OSError as error:
-            self._watchdog.abandon()
             self._close_descriptors()
             remedy = "install tmux 3.3 or newer"
             raise TmuxUnavailable(f"cannot start {argv[0]}: {error.strerror}", remedy=remedy) from error
         finally:
-            for descriptor in (stdin, stdout, stderr):
+            for descriptor in ends:
                 os.close(descriptor)
-        self._watchdog.watch_client(self._process.pid)
-        self._buffer = bytearray(READ_BYTES)
-        self._view = memoryview(self._buffer)
-        self._complaint = ""
+        self.watchdog.watch_client(self._process.pid)
         self._full_reads = 0  # in a row
         self._poll = select.poll()
         self._poll.register(self._reader, select.POLLIN)
-        self._closed = False
+
+    async def restart(self, argv: Sequence[str]) -> None:
+        """Start another `tmux -C` in place of one that has ended; the server goes on, and so does who watches over it.
+
+        TmuxUnavailable if it cannot be started: the transport is closed then.
+        """
+        await self._end_client()
+        try:
+            self._start(argv, self._make_pipes())
+        except TmuxUnavailable:
+            self._closed = True
+            await self.watchdog.aclose()
+            raise
 
     @property
     def pid(self) -> int:
@@ -108,15 +147,15 @@ class TmuxProcess:
 
     def watch_server(self, pid: int) -> None:
         """Tell the watchdog the server's process id."""
-        self._watchdog.watch_server(pid)
+        self.watchdog.watch_server(pid)
 
     def watch_session(self, pid: int) -> None:
         """Tell the watchdog the first process of a pane."""
-        self._watchdog.watch_session(pid)
+        self.watchdog.watch_session(pid)
 
     def release_session(self, pid: int) -> None:
         """Tell the watchdog that a pane has ended."""
-        self._watchdog.release_session(pid)
+        self.watchdog.release_session(pid)
 
     async def __aenter__(self) -> Self:
         return self
@@ -134,12 +173,12 @@ class TmuxProcess:
         with contextlib.suppress(anyio.ClosedResourceError):  # closed while we waited
             while not self._closed:
                 try:
-                    count = os.readv(self._reader, (self._buffer,))
+                    data = self._read()
                 except BlockingIOError:
                     await anyio.wait_readable(self._reader)
                 else:
-                    self._full_reads = self._full_reads + 1 if count >= _FLOOD_READ_BYTES else 0
-                    return bytes(self._view[:count])
+                    self._full_reads = self._full_reads + 1 if len(data) >= _FLOOD_READ_BYTES else 0
+                    return data
         return b""
 
     def receive_soon(self, seconds: float) -> bytes:
@@ -147,9 +186,14 @@ class TmuxProcess:
         if self._closed or self._full_reads or not self._poll.poll(seconds * 1000):
             return b""
         try:
-            return bytes(self._view[: os.readv(self._reader, (self._buffer,))])
+            return self._read()
         except BlockingIOError:
             return b""
+
+    def _read(self) -> bytes:
+        if self.journal is not None:
+            return self.journal.took(os.readv(self._reader, (self.journal.room(),)))
+        return bytes(self._view[: os.readv(self._reader, (self._buffer,))])
 
     def send_nowait(self, data: bytes) -> int:
         """Write what the pipe takes at once."""
@@ -182,16 +226,25 @@ class TmuxProcess:
             return
         self._read_complaint()
         self._closed = True
+        with anyio.CancelScope(shield=True):
+            if self._hands_over:
+                for descriptor in self._descriptors:
+                    anyio.notify_closing(descriptor)
+                await self.watchdog.aclose()  # as if we had been killed: there is only one way to hand over
+            await self._end_client()
+        with anyio.CancelScope(shield=True):
+            await self.watchdog.aclose()
+
+    async def _end_client(self) -> None:
         # Not SIGTERM: on a gentle exit tmux makes the pipes blocking again, which can block the server.
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGKILL)
         with anyio.CancelScope(shield=True):
             await wait_process(self._process)
-            self._watchdog.release_client()
+            self.watchdog.release_client()
             for descriptor in self._descriptors:
                 anyio.notify_closing(descriptor)
             self._close_descriptors()
-            await self._watchdog.aclose()
 
     def _close_descriptors(self) -> None:
         for descriptor in self._descriptors:

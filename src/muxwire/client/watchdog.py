@@ -1,6 +1,6 @@
 """A script of its own: ends what must not outlive the process that started it.
 
-    python -I -S watchdog.py TMUX SOCKET (ephemeral | named) < liveness-pipe
+    python -I -S watchdog.py TMUX SOCKET (ephemeral | named) [OUTPUT INPUT] < liveness-pipe
 
 It reads lines from the pipe: `client PID` (the `tmux -C` process), `server PID`, `release` (the client has ended),
 `session PID` and `session-over PID` (a pane's first process), `folder HEX` (a path's bytes, in hexadecimal digits).
@@ -9,6 +9,12 @@ otherwise wait for it and freeze every pane. For an ephemeral instance the serve
 descends from it or shares a session with one that does, or with a pane: the server may have been killed before.
 At last the socket and the folders go.
 
+Of a named instance it has the control connection too (the descriptors OUTPUT, which tmux writes, and INPUT), and
+further lines: `tail HEX` (a path), `pane %N HEX HEX` (its terminal and a command for tmux), `pane-over %N`,
+`held HEX` (a terminal that was stopped). Before the client is killed, the panes' logs are handed over: every pane's
+terminal is stopped for a moment, as C-s does; what tmux had still to say goes to the tail; once all is quiet the
+commands are sent, which have tmux itself write on; and the terminals go on. So no byte is in both or in neither.
+
 The standard library only, and none of muxwire: it must start fast and depend on nothing that can be upgraded.
 """
 
@@ -16,12 +22,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # A server in good health answers in milliseconds; a hung one must not keep us from killing it.
 _TMUX_TIMEOUT_S = 2.0
@@ -35,6 +46,18 @@ _LOOK_S = 0.02
 
 _STAT = Path("/proc/self/stat")
 
+# A stopped terminal is silent once tmux has read its buffer, which takes it 15 ms at most: so many looks in a row, this
+# far apart, must have found nothing. tmux may first have minutes of output to tell, if we had stood still for long.
+QUIET_LOOKS = 3
+QUIET_LOOK_S = 0.01
+_DRAIN_S = 60.0
+
+# Beyond that the panes go on, whatever tmux does.
+_ANSWER_S = 5.0
+
+# All that a pipe holds.
+_READ_BYTES = 1024 * 1024
+
 
 class Process(NamedTuple):
     """A row of the process table; `started` tells it from a later process with the same number."""
@@ -44,13 +67,35 @@ class Process(NamedTuple):
     started: str
 
 
-def main(tmux: str, socket: str, kind: str) -> None:
+class Panes:
+    """What must be known to hand the panes of a named instance over."""
+
+    def __init__(self) -> None:
+        self.tail = b""
+        self.held: list[bytes] = []
+        self.rows: dict[str, tuple[bytes, bytes]] = {}
+
+    def take(self, word: str, value: str) -> None:
+        """Take a line of the pipe."""
+        if word == "tail":
+            self.tail = bytes.fromhex(value)
+        elif word == "held":
+            self.held.append(bytes.fromhex(value))
+        elif word == "pane":
+            pane, tty, command = value.split(" ")
+            self.rows[pane] = (bytes.fromhex(tty), bytes.fromhex(command))
+        elif word == "pane-over":
+            self.rows.pop(value, None)
+
+
+def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
     """Wait for the end of the pipe, then end what is left."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
     known: dict[str, dict[int, str]] = {"client": {}, "server": {}}
     panes: dict[int, Process] = {}
     folders: list[bytes] = []
+    logged = Panes()
     for line in sys.stdin:
         word, _, value = line.strip().partition(" ")
         if word == "release":
@@ -64,6 +109,10 @@ def main(tmux: str, socket: str, kind: str) -> None:
             panes[int(value)] = process_table().get(int(value), Process(0, value, ""))
         elif word in known:
             known[word] = started_now(int(value), process_table())
+        else:
+            logged.take(word, value)
+    if connection:
+        hand_over(int(connection[0]), int(connection[1]), logged)
     kill_processes(known["client"])
     if kind == "ephemeral":
         end_server(tmux, socket, known["server"])
@@ -72,6 +121,88 @@ def main(tmux: str, socket: str, kind: str) -> None:
         wait_until_gone(doomed, _KILL_S)
         for folder in folders:
             remove_folder(folder)
+
+
+def hand_over(output: int, control: int, panes: Panes) -> None:
+    """Have tmux itself write the panes' logs on, from the very byte at which the tail ends."""
+    terminals = [*panes.held, *(tty for tty, _ in panes.rows.values())]
+    try:
+        if panes.rows and panes.tail:
+            stop_terminals(terminals, termios.TCOOFF)
+            tail = os.open(panes.tail, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            connection = Connection(output, control, tail)
+            connection.drain_until_quiet(panes.rows)
+            connection.wait_at_most(_ANSWER_S)
+            connection.say(*(command for _, command in panes.rows.values()))
+            connection.answered()
+    except OSError:
+        pass  # the panes go on, whatever becomes of their logs
+    finally:
+        stop_terminals(terminals, termios.TCOON)
+
+
+def stop_terminals(terminals: list[bytes], action: int) -> None:
+    """Stop what programs write to these terminals, or let it go on: their writes wait meanwhile."""
+    for terminal in terminals:
+        with contextlib.suppress(OSError, termios.error):
+            descriptor = os.open(terminal, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+            try:
+                termios.tcflow(descriptor, action)
+            finally:
+                os.close(descriptor)
+
+
+class Connection:
+    """The control connection, after the death of the process that had it."""
+
+    def __init__(self, output: int, control: int, tail: int) -> None:
+        self._output, self._control, self._tail = output, control, tail
+        self.wait_at_most(_DRAIN_S)
+        self._questions = 0
+        # The dead may have left half a line; as a comment the rest of it is nothing, and so is a whole one.
+        self.say(b"#")
+
+    def wait_at_most(self, seconds: float) -> None:
+        """Set the time that is left from now on."""
+        self._deadline = time.monotonic() + seconds
+
+    def say(self, *commands: bytes) -> None:
+        """Write commands, each on a line of its own."""
+        data = b"".join(command + b"\n" for command in commands)
+        while data and self._ready(write=True):
+            data = data[os.write(self._control, data) :]
+
+    def _ready(self, *, write: bool) -> bool:
+        left = self._deadline - time.monotonic()
+        if write:
+            return left > 0 and bool(select.select([], [self._control], [], left)[1])
+        return left > 0 and bool(select.select([self._output], [], [], left)[0])
+
+    def answered(self) -> bytes:
+        """Ask tmux something and put all that it says until its answer into the tail; return that."""
+        self._questions += 1
+        answer = b"muxwire-hand-over-%d-%d" % (os.getpid(), self._questions)
+        self.say(b"display-message -p " + answer)
+        heard = b""
+        while b"\n" + answer + b"\n" not in heard and self._ready(write=False):
+            data = os.read(self._output, _READ_BYTES)
+            if not data:
+                raise BrokenPipeError
+            rest = data
+            with contextlib.suppress(OSError):  # a full disk: the log will have a gap, and the pane goes on
+                while rest:
+                    rest = rest[os.write(self._tail, rest) :]
+            heard = (heard if len(heard) < _READ_BYTES else heard[-_READ_BYTES // 2 :]) + data
+        return heard
+
+    def drain_until_quiet(self, panes: Iterable[str]) -> None:
+        """Return when none of these panes has had anything to say for a while."""
+        signs = [b"%output " + pane.encode() + b" " for pane in panes]
+        quiet = 0
+        while quiet < QUIET_LOOKS and time.monotonic() < self._deadline:
+            heard = self.answered()
+            quiet = 0 if any(sign in heard for sign in signs) else quiet + 1
+            time.sleep(QUIET_LOOK_S)
 
 
 def started_now(pid: int, table: dict[int, Process]) -> dict[int, str]:
@@ -218,4 +349,4 @@ def ps_processes() -> dict[int, Process]:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4])
+    main(*sys.argv[1:])

@@ -34,6 +34,11 @@ class LineBuffer:
         """Whether the open line has outgrown the bound."""
         return len(self._open) > self.max_line_bytes
 
+    @property
+    def unfinished(self) -> bytes:
+        """The line that is still open."""
+        return bytes(self._open)
+
     def close(self) -> bytes:
         """Return the line that the end of the stream left open (empty: none)."""
         rest = bytes(self._open)

@@ -30,6 +30,10 @@ class GuestLog:
         """Take the pane's next bytes."""
         self.end += len(data)
 
+    def lose(self, size: int, **_details: object) -> None:
+        """Go on behind a hole."""
+        self.end += size
+
     async def flushed(self) -> bool:
         """Return once the owner has written all that was appended here; False if it does not."""
         target, deadline = self.end, time.monotonic() + FLUSH_WAIT_SECONDS
@@ -51,6 +55,7 @@ class GuestLog:
 def end_of(path: Path) -> int:
     """The offset behind the last byte that is on file; 0 for a log that is not there."""
     try:
-        return path.stat().st_size
+        with log_read.LogFileReader(path) as log:
+            return log.end
     except OSError:
         return 0

@@ -1,19 +1,29 @@
-"""Who we are in an instance that others may use too: its owner, or a guest."""
+"""Opening an instance: one of our own, or one that others use too, as its owner or as a guest."""
 
 from __future__ import annotations
 
+import os
 import re
+import secrets
 import socket
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
+
 from muxwire.errors import InstanceUnavailable, InvalidArgument
-from muxwire.terminals.access import Access
+from muxwire.terminals.access import EPHEMERAL, Access
+from muxwire.terminals.folders import Folders, folders_for
+from muxwire.terminals.joining import join_dead
 from muxwire.terminals.lock import take_or_join
+from muxwire.terminals.log import LogStore
+from muxwire.terminals.terminals import Terminals
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import AsyncIterator, Mapping
 
-    from muxwire.terminals.folders import Folders
+    from muxwire.terminals.tmux_server import Wrap
 
 # A name is part of paths, and the socket's has room for a hundred bytes.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}\Z")
@@ -57,3 +67,43 @@ def server_runs(path: Path) -> bool:
         except OSError:
             return False
     return True
+
+
+@asynccontextmanager
+async def open_terminals(
+    name: str | None = None,
+    *,
+    state_dir: str | os.PathLike[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    wrap: Wrap | None = None,
+) -> AsyncIterator[Terminals]:
+    """Open an instance; it starts its tmux server when a tab is first made.
+
+    Without a name it is yours alone, and its tmux server ends with you. With one its server outlives you, and the next
+    to open that name finds the tabs again; who opens it while another process does is a guest (`Terminals.role`).
+    The name of a running instance without one (`e<pid>-<hex>`) may be given too, to be its guest.
+
+    `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
+    `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
+    """
+    environ = dict(os.environ if environ is None else environ)
+    instance = f"e{os.getpid()}-{secrets.token_hex(3)}" if name is None else checked_instance(name)
+    folders = folders_for(instance, environ, state_dir=Path(state_dir) if state_dir is not None else None)
+    access = EPHEMERAL if name is None else await open_access(folders)
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        terminals = Terminals(folders, environ, tasks, wrap, access)
+        try:
+            if access.lasting and server_runs(folders.socket_path):
+                await terminals.server()
+            elif access.lock is not None:
+                async with LogStore() as store:
+                    await join_dead(folders, store)
+            yield terminals
+        except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
+            failure = error
+        finally:
+            await terminals.aclose()
+            tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure

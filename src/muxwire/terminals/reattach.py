@@ -19,6 +19,7 @@ from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.pane.marks import MarkScanner
 from muxwire.protocol.events import UnlinkedWindowAdd, WindowAdd
 from muxwire.terminals import log_read
+from muxwire.terminals.joining import join_dead, join_living
 from muxwire.terminals.shells import supervisor_argv
 from muxwire.terminals.tab_maker import PanePlace, TabMaker
 from muxwire.terminals.tab_record import TabRecord
@@ -72,13 +73,19 @@ async def take_up(server: TmuxServer, book: TabBook, environ: Mapping[str, str])
     """Take up every tab that runs on a server which we have just attached to; the folders of others go."""
     panes = await running_panes(server)
     maker = TabMaker(server, environ, book)
+    tabs = []
     for pane in panes:
         tab = maker.build(pane.record, pane.place)
         tab.columns, tab.session_id = pane.columns, pane.session_id
         await restore(tab, book)
-        maker.listen(tab)
-    if server.access.role == "owner" and server.access.lasting:
-        await anyio.to_thread.run_sync(_sweep, server, {pane.record.nonce for pane in panes})
+        tabs.append(tab)
+    if server.hand_over is None:
+        for tab in tabs:
+            maker.listen(tab)
+        return
+    await join_living(server, tabs, maker.listen)
+    await join_dead(server.folders, server.log_store, alive=server.generation)
+    await anyio.to_thread.run_sync(_sweep, server, {pane.record.nonce for pane in panes})
 
 
 async def restore(tab: Tab, book: TabBook) -> None:

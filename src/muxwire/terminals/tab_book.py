@@ -43,6 +43,7 @@ class TabBook:
         self._commands: dict[str, tuple[Tab, Execution]] = {}
         # Of an instance that outlives us: where the commands of its tabs are written down for a later process.
         self._records: dict[Tab, CommandBook] = {}
+        self._forget: dict[Tab, Callable[[], None]] = {}
         self.events = EventLog()
         self._heard: dict[Tab, TabEvents] = {}
 
@@ -108,7 +109,10 @@ class TabBook:
         self.events.record("tab_closed", tab.key, reason=tab.end_reason)
         if (record := self._records.pop(tab, None)) is not None:
             record.close()
+        forget = self._forget.pop(tab, None)
         if not lasting:
+            if forget is not None:
+                forget()
             shutil.rmtree(tab.runner.folder, ignore_errors=True)
         while len(self.closed) >= REMEMBERED_TABS:
             del self.closed[next(iter(self.closed))]
@@ -124,9 +128,10 @@ class TabBook:
         if (heard := self._heard.get(tab)) is not None:
             heard.named()
 
-    def record_commands(self, tab: Tab, record: CommandBook) -> None:
-        """Have the commands of a tab written down; those that are there already can be asked about."""
+    def keep(self, tab: Tab, record: CommandBook, forget: Callable[[], None]) -> None:
+        """Have the commands of a tab written down, for a later process; `forget` is called when the tab has ended."""
         self._records[tab] = record
+        self._forget[tab] = forget
 
     def remember(self, tab: Tab, execution: Execution) -> None:
         """A command was typed; it can be asked about by its id."""

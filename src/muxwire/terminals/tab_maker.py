@@ -268,9 +268,7 @@ class TabMaker:
             further=record.further,
         )
         if server.access.lasting:
-            self._book.record_commands(tab, CommandBook(folder))
-        if server.access.role == "owner":
-            state.on_exit = lambda: self._book.spawn(tab.reap)
+            self._book.keep(tab, CommandBook(folder), lambda: server.forget(tab))
         return tab
 
     def listen(self, tab: Tab) -> None:
@@ -278,6 +276,12 @@ class TabMaker:
         self._server.process.watch_session(tab.pane.leader_pid)
         self._book.add(tab)
         self._server.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
+        if self._server.hand_over is not None:
+            self._server.hand_over.watch(tab)
+        if self._server.access.role == "owner":
+            tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
+            if tab.pane.exit_status is not None:  # it ended while nobody was here
+                tab.pane.on_exit()
 
 
 def _own_folder(environ: Mapping[str, str]) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -14,7 +11,6 @@ from muxwire.errors import AmbiguousTarget, ConnectionClosed, InvalidArgument, N
 from muxwire.terminals.access import EPHEMERAL, Access, Role
 from muxwire.terminals.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.terminals.events import follow
-from muxwire.terminals.folders import Folders, folders_for
 from muxwire.terminals.logs import LogSource, find_log, read_chunk, read_tail
 from muxwire.terminals.operations.checking import Checker
 from muxwire.terminals.operations.reading import read_operations
@@ -32,14 +28,15 @@ from muxwire.terminals.used_tab import recall_used, tell_used
 from muxwire.terminals.waits import Wanted, wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+    import os
+    from collections.abc import Collection, Mapping, Sequence
 
     from anyio.abc import TaskGroup, TaskStatus
-    from muxwire.terminals.folders import Folders
-    from muxwire.terminals.operations import Operation, OperationsResult
 
     from muxwire.protocol.events import Event
     from muxwire.terminals.event_log import EventBatch, EventLog
+    from muxwire.terminals.folders import Folders
+    from muxwire.terminals.operations import Operation, OperationsResult
     from muxwire.terminals.results import ExecutionResult, LogChunk, LogTail, TabList, WaitOutcome
     from muxwire.terminals.tab import Tab
     from muxwire.terminals.tmux_server import Wrap
@@ -120,6 +117,7 @@ class Terminals:
                 on_end=self._on_end,
                 wrap=self._wrap,
                 access=self._access,
+                book=self._book,
             ) as server:
                 task_status.started(server)
                 await self._stop.wait()
@@ -277,6 +275,8 @@ class Terminals:
         """
         keys = [(await self.known_tab(target)).key for target in targets]
         wanted = EventFilter.checked(keys, kinds)
+        return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
+
     # -- several operations
 
     async def run_operations(
@@ -304,8 +304,6 @@ class Terminals:
         maker = TabMaker(server, self.environ, self._book) if server is not None else None
         around = Surroundings(server, maker, self._book, self.tab, self.environ)
         return await OperationsRun(found, options, around).run()
-
-        return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
 
     # -- logs
 
@@ -366,40 +364,3 @@ class Terminals:
             self.folders.remove_transient()
         if self._access.lock is not None:
             self._access.lock.release()
-
-
-@asynccontextmanager
-async def open_terminals(
-    name: str | None = None,
-    *,
-    state_dir: str | os.PathLike[str] | None = None,
-    environ: Mapping[str, str] | None = None,
-    wrap: Wrap | None = None,
-) -> AsyncIterator[Terminals]:
-    """Open an instance; it starts its tmux server when a tab is first made.
-
-    Without a name it is yours alone, and its tmux server ends with you. With one its server outlives you, and the next
-    to open that name finds the tabs again; who opens it while another process does is a guest (`Terminals.role`).
-    The name of a running instance without one (`e<pid>-<hex>`) may be given too, to be its guest.
-
-    `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
-    `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
-    """
-    environ = dict(os.environ if environ is None else environ)
-    instance = f"e{os.getpid()}-{secrets.token_hex(3)}" if name is None else checked_instance(name)
-    folders = folders_for(instance, environ, state_dir=Path(state_dir) if state_dir is not None else None)
-    access = EPHEMERAL if name is None else await open_access(folders)
-    failure: Exception | None = None
-    async with anyio.create_task_group() as tasks:
-        terminals = Terminals(folders, environ, tasks, wrap, access)
-        try:
-            if access.lasting and server_runs(folders.socket_path):
-                await terminals.server()
-            yield terminals
-        except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
-            failure = error
-        finally:
-            await terminals.aclose()
-            tasks.cancel_scope.cancel()
-    if failure is not None:
-        raise failure

@@ -20,20 +20,24 @@ from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, 
 from muxwire.terminals.access import EPHEMERAL, Access
 from muxwire.terminals.folders import Folders, private_folder, write_private
 from muxwire.terminals.guest_log import GuestLog
+from muxwire.terminals.hand_over import HandOver
 from muxwire.terminals.log import LogStore
 from muxwire.terminals.log_limits import LogLimits
+from muxwire.terminals.resync import Resync
 from muxwire.terminals.sessions import Sessions
 from muxwire.terminals.shells import install
 from muxwire.terminals.status_line import status_config
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from pathlib import Path
     from typing import TypeAlias
 
     from muxwire.client.transport import Transport
     from muxwire.protocol.events import Event
     from muxwire.terminals.log import PaneLog
+    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tab_book import TabBook
 
     # Puts something around a transport: a recorder, an observer.
     Wrap: TypeAlias = Callable[[Transport], Transport]
@@ -102,11 +106,18 @@ class TmuxServer:
         self.log_store = log_store
         self.sessions = sessions
         self.access = access
+        # Of the owner of an instance that lasts: what is kept for the time after us.
+        self.hand_over: HandOver | None = None
         self._killing = anyio.Lock()
 
     def open_log(self, path: Path) -> PaneLog | GuestLog:
         """The log at that path: to be written by the owner, to be read by a guest."""
         return GuestLog(path) if self.access.role == "guest" else self.log_store.open(path)
+
+    def forget(self, tab: Tab) -> None:
+        """A tab has ended, and is not to be handed over."""
+        if self.hand_over is not None:
+            self.hand_over.release(tab)
 
     async def kill_window(self, window: str) -> None:
         """Kill a window; one that is gone already is no error.
@@ -135,40 +146,47 @@ async def open_server(
     on_end: Callable[[str], None],
     wrap: Wrap | None = None,
     access: Access = EPHEMERAL,
+    book: TabBook,
 ) -> AsyncIterator[TmuxServer]:
     """Start a tmux server that ends when this block does, or when we are killed; `access` may say that it lasts.
 
     One that runs already is attached to.
 
-    `on_end` is called once with the reason if the connection ends before that. `wrap` may put something around the
+    `on_end` is called once with the reason if the connection ends before that. One that tmux or somebody else ended
+    while the server goes on is taken up again, with the tabs of `book`. `wrap` may put something around the
     transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
     """
     limits = LogLimits.from_environment(environ)
     tmux = find_tmux(environ)
     _prepare(folders, history_limit)
-    argv = (
-        tmux, "-u", "-S", str(folders.socket_path), "-f", str(folders.config), "-C",
-        "new-session", "-A", "-s", HUB, "-x", str(COLUMNS), "-y", str(ROWS), "-n", KEEPER_NAME, "--", *KEEPER,
-    )  # fmt: skip
-    process = TmuxProcess(
-        argv,
-        socket=str(folders.socket_path),
-        env=clean_environment(environ),
-        ephemeral=not access.lasting,
-        cwd="/",
-        transient=() if access.lasting else [str(folder) for folder in folders.transient],
-    )
+    start = (tmux, "-u", "-S", str(folders.socket_path), "-f", str(folders.config))
+    process = _attach(start, folders, environ, access)
     store = LogStore(
         _say_log_error,
         limits=limits,
         # The owner alone knows which logs are being written.
         home=None if access.role == "guest" else folders.state / folders.instance,
     )
-    client = ControlClient(
-        wrap(process) if wrap else process, on_notification=on_notification, on_chunk=store.flush_soon
+    resync = Resync(process, start, f"{COLUMNS}x{ROWS}", book)
+
+    def notify(event: Event) -> None:
+        resync.follow(event)
+        on_notification(event)
+
+    client = resync.client = ControlClient(
+        wrap(process) if wrap else process,
+        on_notification=notify,
+        on_chunk=store.flush_soon,
+        # Of a server that outlives us the next process takes up the panes, as its hand-over left them.
+        regain=None if access.lasting else resync.regain,
+        on_regained=resync.on_regained,
+        detaches=access.lock is None,
     )
     async with store, client:
         server = await _greet(folders, process, client, store, access)
+        resync.hub = server.sessions.hub
+        if access.lock is not None:
+            server.hand_over = HandOver(server.logs.parent, folders.shells.parent, process, lambda: client.unfinished)
         async with anyio.create_task_group() as tasks:
 
             async def watch() -> None:
@@ -178,6 +196,23 @@ async def open_server(
             tasks.start_soon(watch)
             yield server
             tasks.cancel_scope.cancel()
+
+
+def _attach(start: Sequence[str], folders: Folders, environ: Mapping[str, str], access: Access) -> TmuxProcess:
+    """Start our `tmux -C`, and the server if there is none."""
+    argv = (
+        *start, "-C", "new-session", "-A", "-s", HUB, "-x", str(COLUMNS), "-y", str(ROWS),
+        "-n", KEEPER_NAME, "--", *KEEPER,
+    )  # fmt: skip
+    return TmuxProcess(
+        argv,
+        socket=str(folders.socket_path),
+        env=clean_environment(environ),
+        ephemeral=not access.lasting,
+        cwd="/",
+        transient=() if access.lasting else [str(folder) for folder in folders.transient],
+        lock=access.lock.descriptor if access.lock is not None else None,
+    )
 
 
 def _prepare(folders: Folders, history_limit: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from muxwire.terminals.shells.foreign import foreign_end, foreign_wrap, probe
 from muxwire.terminals.shells.shell import CLEAR_LINE, Launch, Shell, Wrapped
-from muxwire.terminals.shells.supervisor import supervisor_argv
+from muxwire.terminals.shells.supervisor import supervisor_argv, supervisor_waits
 from muxwire.terminals.shells.table import TYPED_LINES, default_shell, install, shell_for
 
 __all__ = (
@@ -20,4 +20,5 @@ __all__ = (
     "probe",
     "shell_for",
     "supervisor_argv",
+    "supervisor_waits",
 )
