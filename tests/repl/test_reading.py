@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from muxwire.errors import InvalidArgument
 from muxwire.protocol.commands import command, command_list
-from muxwire.repl.reading import Unfinished, read_commands, sent_command
+from muxwire.repl.reading import Unfinished, is_unfinished, read_commands, sent_command, split_entries
 
 ARGUMENT = st.binary().map(lambda data: data.replace(b"\0", b""))
 ARGUMENTS = st.lists(ARGUMENT, max_size=4).map(lambda rest: (b"name", *rest))
@@ -65,3 +70,48 @@ def test_a_line_on_the_wire_has_as_many_blocks_as_tmux_gives() -> None:
     odd = sent_command(b"display-message 'open")
     assert odd is not None
     assert len(odd.silent) == 1
+
+
+WORDS = [
+    "plain",
+    "'single $X ~ \\n'", '"double \\e \\t \\101 \\" \\\\ \\$"', "mixed'a b'\"c d\"e", "\\;", "esc\\ aped", "a{b",
+    r'"\u00e9\U0001F600"', '""', r"back\\slash", "'two\nlines'", "#x' y'"[2:], '"#{pane_id}"', "-flag", "a=b,c",
+]  # fmt: skip
+
+
+def test_tmux_itself_reads_the_same(tmp_path: Path) -> None:
+    """The reference is tmux's own parser, reading a file."""
+    socket = Path(tempfile.mkdtemp(prefix="mw")) / "s"
+    tmux = ["tmux", "-u", "-S", str(socket), "-f", "/dev/null"]
+    subprocess.run([*tmux, "new-session", "-d", "cat"], check=True)
+    try:
+        for word in WORDS:
+            line = f"set-buffer -b x -- x{word} ; save-buffer -b x {tmp_path / 'saved'}"
+            (tmp_path / "file").write_text(f"{line}\n")
+            subprocess.run([*tmux, "source-file", str(tmp_path / "file")], check=True)
+            ((setting, _),) = read_commands(line)
+            assert (tmp_path / "saved").read_bytes() == setting[-1], word
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=True)
+        shutil.rmtree(socket.parent)
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("a\nb", ["a", "b"]),
+        ("a 'x\ny'\n:exec it's\nb", ["a 'x\ny'", ":exec it's", "b"]),
+        ("\n  :help \n\n", [":help"]),
+        ("a 'x\n:no word'", ["a 'x\n:no word'"]),
+    ],
+)
+def test_a_paste_is_cut_into_what_is_run(text: str, entries: list[str]) -> None:
+    assert split_entries(text) == entries
+
+
+def test_a_paste_that_is_not_whole_is_refused() -> None:
+    with pytest.raises(Unfinished):
+        split_entries("a\nb 'x")
+    assert is_unfinished("b 'x")
+    assert is_unfinished("b \\") is False
+    assert not is_unfinished("b }")

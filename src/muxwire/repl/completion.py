@@ -62,11 +62,15 @@ def _arguments(usage: Usage, words: list[str], vocabulary: Vocabulary) -> list[C
 
 
 def _targets(wanted: str, targets: Targets) -> tuple[str, ...]:
-    if "pane" in wanted:
-        return (*targets.panes, *targets.windows)
-    if "window" in wanted:
-        return targets.windows
-    return targets.sessions if "session" in wanted else ()
+    """What a flag's value names, as list-commands calls it: `target-pane`, `src-window`. A `window-name` is none."""
+    match wanted.removeprefix("target-").removeprefix("src-").removeprefix("dst-"):
+        case "pane":
+            return (*targets.panes, *targets.windows)
+        case "window":
+            return targets.windows
+        case "session":
+            return targets.sessions
+    return ()
 
 
 def _complete_ours(text: str, vocabulary: Vocabulary) -> list[Choice]:

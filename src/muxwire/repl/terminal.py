@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 from prompt_toolkit import PromptSession, print_formatted_text
-from prompt_toolkit.application import in_terminal
+from prompt_toolkit.application import get_app_or_none
 from prompt_toolkit.completion import Completer, Completion
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import FormattedText
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence
     from pathlib import Path
 
+    from anyio.abc import TaskStatus
     from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.document import Document
 
@@ -35,11 +36,22 @@ if TYPE_CHECKING:
 
 
 async def write_lines(lines: Sequence[Line]) -> None:
-    """Write lines above the prompt, or where the cursor is if there is none."""
+    """Write lines above the prompt, or where the cursor is if there is none.
+
+    prompt_toolkit's own way leaves raw mode while it prints: what is typed then is echoed into the lines, and C-c is a
+    signal. So the prompt is taken away, the lines are written, and the prompt is drawn again below them.
+    """
     coloured = not os.environ.get("NO_COLOR")  # https://no-color.org
-    async with in_terminal():
-        for line in lines:
-            print_formatted_text(FormattedText(line if coloured else [("", plain(line))]))
+    app = get_app_or_none()
+    running = app if app is not None and app.is_running else None
+    if running is not None:
+        running.renderer.erase()
+    text = [part for line in lines for part in (*(line if coloured else (("", plain(line)),)), ("", "\n"))]
+    print_formatted_text(FormattedText(text), end="")
+    if running is not None:
+        running.renderer.reset()
+        running.renderer.request_absolute_cursor_position()
+        running.invalidate()
 
 
 @final
@@ -86,36 +98,47 @@ def goes_on(text: str) -> bool:
     return not is_word(text.rpartition("\n")[2]) and is_unfinished(text)
 
 
+@final
+class Interrupts:
+    """What C-c does when it comes as a signal, which it does while no line is edited."""
+
+    def __init__(self, prompt: PromptSession[str]) -> None:
+        self._prompt = prompt
+        self._running: anyio.CancelScope | None = None
+
+    async def watch(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Take every SIGINT from here on."""
+        with anyio.open_signal_receiver(signal.SIGINT) as signals:
+            task_status.started()
+            async for _ in signals:
+                if self._running is not None:
+                    self._running.cancel()
+                elif self._prompt.app.is_running:
+                    self._prompt.app.exit(exception=KeyboardInterrupt())
+
+    async def run(self, session: Session, text: str) -> None:
+        """Run a line; C-c stops waiting for it."""
+        with anyio.CancelScope() as self._running:
+            await session.run(text)
+        if self._running.cancelled_caught:
+            session.say("", "interrupted")  # the terminal has written ^C, and stays in its line
+        self._running = None
+
+
 async def run_prompt(session: Session, history: Path) -> int:
     """Ask for lines and run them until the end; return the exit code."""
     prompt = open_prompt(session, history)
+    interrupts = Interrupts(prompt)
+    await session.tasks.start(interrupts.watch)
     while not session.over:
         await session.printer.flushed()
         try:
-            # C-c is a key while a line is edited; the signal's handler is ours, for when none is.
+            # The handler of the signal is ours, and prompt_toolkit's would remove it.
             text = await prompt.prompt_async(handle_sigint=False)
         except KeyboardInterrupt:
             continue
         except EOFError:
             break
-        await run_interruptibly(session, text)
+        await interrupts.run(session, text)
     await session.printer.flushed()
     return 0
-
-
-async def run_interruptibly(session: Session, text: str) -> None:
-    """Run a line; C-c stops waiting for it."""
-    with anyio.CancelScope() as scope:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_cancel_on_interrupt, scope)
-            await session.run(text)
-            tasks.cancel_scope.cancel()
-    if scope.cancelled_caught:
-        session.say("", "interrupted")  # the terminal has written ^C, and stays in its line
-
-
-async def _cancel_on_interrupt(scope: anyio.CancelScope) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT) as signals:
-        async for _ in signals:
-            scope.cancel()
-            return

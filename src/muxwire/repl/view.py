@@ -181,7 +181,7 @@ class StreamView:
             self._questions.popleft()
             self.answered += 1
             self.round_trips.append(now - question.time)
-        seen = Seen(now, kind_of(event), None, event, question, self.unanswered, self._skipped)
+        seen = Seen(now, kind_of(event), None, event, question, len(self._questions), self._skipped)
         self._skipped = 0
         self.last_block = seen
         if seen.own:

@@ -1,0 +1,121 @@
+"""What instances that are gone have left, and locks of others that hold up every shell; each with its command.
+
+Nothing is removed here. What belongs to an instance that runs is never named: a server that answers, or an owner that
+lives.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muxwire.client.watchdog import process_table
+from muxwire.terminals.doctor.finding import Finding, ok, warning
+from muxwire.terminals.opening import server_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from muxwire.terminals.folders import Folders
+
+_EPHEMERAL = re.compile(r"e([0-9]+)-[0-9a-f]{6}\Z")
+_PROC = Path("/proc")
+# What rehash makes its lock of, and where the shims are if nothing else is set.
+_SHIMS = (
+    ("PYENV_ROOT", ".pyenv", ".pyenv-shim", "pyenv-rehash"),
+    ("RBENV_ROOT", ".rbenv", ".rbenv-shim", "rbenv-rehash"),
+)
+
+
+def sockets(places: Folders) -> Iterator[Finding]:
+    """Sockets at which nobody listens, and ephemeral servers whose owner is gone."""
+    found = sorted(places.runtime.glob("*.sock"))
+    running = [path for path in found if server_runs(path)]
+    dead = [path for path in found if path not in running and not _starts(path.stem)]
+    if dead:
+        said = f"{len(dead)} sockets at which no server listens: {_names(dead)}"
+        yield warning("sockets", said, f"rm {shlex.join(map(str, dead))}")
+    for path in running:
+        owner = _EPHEMERAL.match(path.stem)
+        if owner and int(owner[1]) not in process_table():
+            said = f"the server of {path.stem} runs, and the process that it should have ended with is gone"
+            yield warning("orphans", said, f"tmux -S {shlex.quote(str(path))} kill-server")
+    if not dead:
+        yield ok("sockets", f"{len(running)} servers run")
+
+
+def _starts(instance: str) -> bool:
+    """Whether an instance may be about to start, or to end: the process that it is named after lives."""
+    owner = _EPHEMERAL.match(instance)
+    return owner is not None and int(owner[1]) in process_table()
+
+
+def folders(places: Folders) -> Iterator[Finding]:
+    """Folders for sockets and bodies of commands, of instances that do not run."""
+    homes = dict.fromkeys((places.runtime, places.memory))
+    left = [
+        entry
+        for home in homes
+        if home.is_dir()
+        for entry in sorted(home.iterdir())
+        if entry.is_dir() and not entry.is_symlink() and not _in_use(places, entry.name)
+    ]
+    if left:
+        said = f"{len(left)} folders of instances that are gone: {_names(left)}"
+        yield warning("folders left", said, f"rm -r {shlex.join(map(str, left))}")
+    else:
+        yield ok("folders left", "none")
+
+
+def _in_use(places: Folders, instance: str) -> bool:
+    return _starts(instance) or server_runs(places.runtime / f"{instance}.sock")
+
+
+def clients(places: Folders) -> Iterator[Finding]:
+    """`tmux -C` clients whose driver is gone: tmux waits for them, and freezes every pane that they listen to."""
+    table = process_table()
+    left = [pid for pid in table if table[pid].parent == 1 and _is_client(pid, places.runtime)]
+    if left:
+        pids = " ".join(map(str, left))
+        said = f"{len(left)} `tmux -C` processes have lost their driver ({pids}): panes may stand still because of them"
+        yield warning("clients left", said, f"kill -9 {pids}")
+    else:
+        yield ok("clients left", "none")
+
+
+def _is_client(pid: int, runtime: Path) -> bool:
+    try:
+        words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:  # it has ended, or there is no /proc
+        return False
+    return b"-C" in words and any(word.startswith(bytes(runtime) + b"/") and word.endswith(b".sock") for word in words)
+
+
+def shim_locks(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """The lock of `pyenv rehash`, which start-up files run: one left behind holds up each shell for a minute."""
+    table = process_table()
+    for variable, folder, lock, program in _SHIMS:
+        root = Path(environ.get(variable) or Path(environ.get("HOME") or Path.home(), folder))
+        path = root / "shims" / lock
+        if not path.exists() or any(_runs(pid, program) for pid in table):
+            continue
+        said = f"{path} was left by a {program} that was killed: every shell that runs it waits a minute at its start"
+        yield warning("shim lock", said, f"rm {shlex.quote(str(path))}")
+
+
+def _runs(pid: int, program: str) -> bool:
+    try:
+        return program.encode() in (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+# A line of a report names some; the remedy has all.
+_NAMED = 3
+
+
+def _names(paths: list[Path]) -> str:
+    shown = ", ".join(path.name for path in paths[:_NAMED])
+    return shown + (f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else "")

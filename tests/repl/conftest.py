@@ -1,0 +1,61 @@
+"""What the tests of the REPL share: a home, and a REPL with its input piped in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+# A REPL starts in half a second; a machine that is busy needs more.
+SECONDS = 45
+
+Script = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A short path, since a socket's has room for a hundred bytes."""
+    made = Path(tempfile.mkdtemp(prefix="mw"))
+    (made / "run").mkdir(mode=0o700)
+    (made / ".bashrc").write_text("PS1='b$ '\n")
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture
+def environ(home: Path) -> dict[str, str]:
+    """A user with a clean home."""
+    return {
+        "HOME": str(home),
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "XDG_RUNTIME_DIR": str(home / "run"),
+        "MUXWIRE_STATE_DIR": str(home / "state"),
+        "SHELL": shutil.which("bash") or "/bin/sh",
+        "LANG": "C.UTF-8",
+        "LOGNAME": os.environ.get("LOGNAME", "root"),
+    }
+
+
+@pytest.fixture
+def script(environ: dict[str, str], home: Path) -> Script:
+    """Run `muxwire repl ARGUMENTS` with these lines as its input."""
+
+    def run(*lines: str, arguments: tuple[str, ...] = ("--ephemeral",)) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "muxwire", "repl", *arguments],
+            input="".join(f"{line}\n" for line in lines),
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+            env=environ,
+            cwd=home,
+        )
+
+    return run

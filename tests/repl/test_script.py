@@ -1,0 +1,170 @@
+"""The REPL with its input piped in: each line's answer, in order; errors that are said; recordings that play."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from muxwire.testing import Passed, Received, Sent, Transcript
+
+Script = Callable[..., subprocess.CompletedProcess[str]]
+TRANSCRIPTS = Path(__file__).resolve().parent.parent / "transcripts"
+QUIET = ":filter -output -window-add -session-window-changed -hook -exit -layout-change -window-pane-changed"
+
+
+def test_a_command_comes_back_with_number_flags_and_time(script: Script) -> None:
+    done = script("display-message -p 'a b'", "kill-pane -t %%99", "display-message -p one ; display-message -p two")
+    assert done.stderr == ""
+    assert re.search(r"^a b\n-- block \d+, flags 1, %end, \d+\.\d\d ms$", done.stdout, re.MULTILINE)
+    assert re.search(r"^can't find pane: %%99\n-- block \d+, flags 1, %error, ", done.stdout, re.MULTILINE)
+    assert re.search(r"^one\n-- block \d+, flags 1, %end, 1 of 2, .*\ntwo\n-- block \d+, ", done.stdout, re.MULTILINE)
+    assert done.returncode == 1, "one of the lines has failed"
+    assert script("display-message -p 'a b'").returncode == 0
+
+
+def test_notifications_come_in_between(script: Script) -> None:
+    done = script("new-window -d 'echo h''ello; sleep 60'", "rename-window -t :1 other", ":filter %1", "kill-window")
+    assert re.search(r"^\+\d+\.\d{3} %window-add @1$", done.stdout, re.MULTILINE)
+    assert re.search(r"^\+\d+\.\d{3} %window-renamed @1 other$", done.stdout, re.MULTILINE)
+    assert "shown: %1; hidden: block" in done.stdout
+
+
+def test_what_the_client_refuses_is_refused_with_its_reason(script: Script) -> None:
+    done = script("respawn-pane -k", "neww -d ; respawnp", "wait-for x", "display-message -p 'still here'")
+    assert done.stdout.count("! tmux respawn-pane is never sent like this: tmux crashes") == 2
+    assert "\n  kill the pane and make a new one\n" in done.stdout
+    assert "! tmux wait-for is never sent like this" in done.stdout
+    assert "%window-add @1" not in done.stdout, "nothing of a refused line is sent"
+    assert "still here\n-- block" in done.stdout
+
+
+def test_words_about_tabs(script: Script) -> None:
+    done = script(
+        QUIET, ":exec printf 'one\\ntwo\\n'; false", ":tab build", ":exec -t build echo in build", ":panes",
+        ":wait -t build in build", ":snap -t build", ":ring -t build 40", ":log -t build 3", ":exec -t nobody x",
+    )  # fmt: skip
+    out = done.stdout
+    assert re.search(r"^one\ntwo\n-- exit code 1, .* state prompt", out, re.MULTILINE)
+    assert re.search(r"^in build\n-- exit code 0", out, re.MULTILINE)
+    assert re.search(r"^%2    @2      hub:2\.0  200x50  bash     build  prompt  \d+$", out, re.MULTILINE)
+    assert "-- met, next byte" in out
+    assert re.search(r"^\| in build$", out, re.MULTILINE)
+    assert re.search(r"^-- %2, 200x50, cursor at \d+,\d+$", out, re.MULTILINE)
+    assert re.search(
+        r"^-- %2, the ring of tab @2: bytes 0 to \d+ kept, capacity 1048576, dropped 0$", out, re.MULTILINE
+    )
+    assert "! no tab is called 'nobody'" in out
+    assert done.returncode == 1
+
+
+def test_a_wait_that_is_not_met_fails(script: Script) -> None:
+    done = script(":exec true", ":wait -w 0.2 never to be seen")
+    assert "-- timed_out" in done.stdout
+    assert done.returncode == 1
+
+
+def test_correlation_is_explained(script: Script) -> None:
+    done = script(
+        QUIET, "set-buffer '%end 1 1 1'", "show-buffer", ":explain", "kill-pane -t %%9 ; list-keys ; list-buffers",
+        ":explain",
+    )  # fmt: skip
+    assert "the oldest line without its answer was: show-buffer\n" in done.stdout
+    assert "1 lines between, 1 of them look like a guard and are output all the same\n" in done.stdout
+    assert "%error: tmux drops the rest of the line, so 2 blocks are no longer expected\n" in done.stdout
+    assert done.stdout.count("lines still without their answer: 0\n") == 2
+
+
+def test_the_wire_and_the_numbers(script: Script) -> None:
+    done = script(QUIET, "display-message -p x", ":raw 4", ":raw on", "display-message -p y", ":raw off", ":stats")
+    assert re.search(
+        r'^> display-message -p x\n< %begin (\d+ \d+ 1)\n< x\n< %end \1\n', done.stdout, re.MULTILINE
+    )  # fmt: skip
+    assert re.search(r"^> display-message -p y\n< %begin", done.stdout, re.MULTILINE)
+    assert re.search(r"^blocks       \d+ answered, 0 in flight", done.stdout, re.MULTILINE)
+    assert re.search(r"^lag          \d+\.\d\d ms", done.stdout, re.MULTILINE)
+    assert re.search(r"^dropped      0 B of the rings here, 0 notifications not shown", done.stdout, re.MULTILINE)
+
+
+def test_help_is_of_words_and_of_commands(script: Script) -> None:
+    done = script(":help", ":help :ring", ":help neww", ":help nonsense", ":nonsense", ":r")
+    assert done.stdout.count(":ring [-t TARGET] [BYTES]") == 2
+    assert "new-window (neww) [-abdk" in done.stdout
+    assert "! tmux has no command 'nonsense'" in done.stdout
+    assert "! :nonsense is no word of muxwire" in done.stdout
+    assert "! :r is several words\n  one of :ring, :raw, :record, :replay\n" in done.stdout
+
+
+def test_a_quote_may_be_open_over_lines_and_the_end_is_said(script: Script) -> None:
+    done = script("display-message -p 'two", "lines'", "# a comment", "", ":quit", "display-message -p never")
+    assert "two\nlines\n-- block" in done.stdout
+    assert "never" not in done.stdout
+    assert done.returncode == 0
+    assert "! a ' is not closed" in script("display-message 'open").stdout
+
+
+def test_a_recording_plays_as_it_was(script: Script, home: Path) -> None:
+    path = home / "made.ctl"
+    done = script(
+        ":exec true", f":record {path}", "display-message -p first", ":exec echo out", "kill-pane -t %%9", ":record",
+        ":record off", "display-message -p later",
+    )  # fmt: skip
+    assert f"recording to {path}" in done.stdout
+    transcript = Transcript.load(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    first = next(record for record in transcript.records if not isinstance(record, Passed))
+    assert first == Sent(b"display-message -p first")
+    assert Received(b"first") in transcript.records
+    assert b"later" not in transcript.sent()
+    played = script(":explain", ":panes", ":ring", "list-windows", ":snap", arguments=("--replay", str(path)))
+    assert re.search(r"^first\n-- block \d+, flags 1, %end, ", script(":filter +block", ":replay",
+                     arguments=("--replay", str(path))).stdout, re.MULTILINE)  # fmt: skip
+    assert re.search(r"%output %1 .*<mark S [0-9a-f]{16}>", played.stdout)
+    assert re.search(r"\d+ records over \d\.\d{3} s, \d+ blocks answered, 0 not, output of 1 panes", played.stdout)
+    assert played.stdout.count("! this is a recording: nobody answers") == 2
+    assert "this stream carried" in played.stdout
+    assert played.returncode == 1
+
+
+@pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("*.ctl")), ids=lambda path: path.stem)
+def test_the_corpus_of_the_tests_plays(script: Script, path: Path) -> None:
+    done = script(":stats", arguments=("--replay", str(path)))
+    assert done.returncode == 0
+    assert re.search(r"\d+ blocks answered, 0 not, output of", done.stdout)
+    assert "broken" not in done.stdout
+
+
+def test_what_is_no_recording_is_refused(script: Script, home: Path) -> None:
+    (home / "other").write_text("no record\n")
+    for name, reason in (("missing", "No such file"), ("other", "is no transcript: line 1")):
+        done = script(arguments=("--replay", str(home / name)))
+        assert done.returncode == 2
+        assert reason in done.stderr
+
+
+def test_a_file_is_input_too(environ: dict[str, str], home: Path) -> None:
+    (home / "lines").write_text("display-message -p from-a-file")  # and no newline at its end
+    with (home / "lines").open("rb") as lines:
+        done = subprocess.run(
+            [sys.executable, "-m", "muxwire", "repl", "--ephemeral"],
+            stdin=lines, capture_output=True, text=True, check=True, env=environ, timeout=45,
+        )  # fmt: skip
+    assert "from-a-file\n-- block" in done.stdout
+
+
+def test_nothing_is_left_behind(script: Script, home: Path) -> None:
+    done = script(":exec sleep 300 &")
+    assert done.returncode == 0
+    assert list((home / "run" / "muxwire").iterdir()) == []
+    assert not [process for process in Path("/proc").iterdir() if process.name.isdecimal() and is_ours(process, home)]
+
+
+def is_ours(process: Path, home: Path) -> bool:
+    try:
+        return f"HOME={home}\0".encode() in (process / "environ").read_bytes()
+    except OSError:
+        return False

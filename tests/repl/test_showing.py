@@ -1,0 +1,151 @@
+"""What was seen, filtered and written: nothing that a terminal would obey, nothing lost without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import anyio
+import pytest
+
+from muxwire.errors import InvalidArgument
+from muxwire.repl.filtering import Filter
+from muxwire.repl.printer import Printer
+from muxwire.repl.showing import Line, Shower, plain
+from muxwire.repl.view import Seen, StreamView
+from muxwire.testing import Ended, Received, Sent
+from muxwire.testing.transcript import Record
+
+
+def seen_of(*lines: bytes) -> list[Seen]:
+    return StreamView().take([Received(line) for line in lines], 0.0)
+
+
+def shown(*lines: bytes) -> list[str]:
+    shower = Shower()
+    return [plain(line) for seen in seen_of(*lines) for line in shower.lines(seen)]
+
+
+def test_output_is_decoded_and_harmless() -> None:
+    assert shown(rb"%output %3 a\015\012\033[1m" + "é\x9b".encode() + b"\xff") == [
+        r"+0.000 %output %3 a\r\n\e[1mé\x9b\xff"
+    ]
+
+
+def test_a_character_that_tmux_cut_is_shown_whole() -> None:
+    shower, view = Shower(), StreamView()
+    first, second = "é".encode()[:1], "é".encode()[1:]
+    texts: list[str] = []
+    for part in (b"a" + first, second + b"b"):
+        (seen,) = view.take([Received(b"%output %1 " + part)], 0.0)
+        texts += map(plain, shower.lines(seen))
+    assert texts == ["+0.000 %output %1 a", "+0.000 %output %1 éb"]
+
+
+def test_a_mark_is_told_from_what_the_program_wrote() -> None:
+    mark = rb"\033]7770;E;0123456789abcdef;3;/tmp;0123456789abcdef" + b"\\007"
+    assert shown(b"%output %1 out" + mark + b"$ ") == ["+0.000 %output %1 out<mark E 0123456789abcdef 3 /tmp>$ "]
+
+
+def test_much_output_is_shortened_and_counted() -> None:
+    (line,) = shown(b"%output %1 " + b"x" * 5000)
+    assert line.endswith("xxx … 4000 bytes more")
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (b"%window-renamed @1 two words", "%window-renamed @1 two words"),
+        (b"%subscription-changed n $0 - - %1 : v", "%subscription-changed n $0 %1 v"),
+        (b"%session-changed $0 \x1b]0;x", r"%session-changed $0 \e]0;x"),
+        (b"%new-one a b", "%new-one a b"),
+        (b"a bare line", "%stray a bare line"),
+    ],
+)
+def test_a_notification_is_one_line(line: bytes, text: str) -> None:
+    assert shown(line) == [f"+0.000 {text}"]
+
+
+def test_a_block_is_its_lines_and_its_facts() -> None:
+    view, shower = StreamView(), Shower()
+    view.claim(b"x ; y")
+    records: list[Record] = [Sent(b"x ; y"), Received(b"%begin 7 8 1"), Received(b"one\x1b"), Received(b"%end 7 8 1")]
+    view.take(records[:1], 0.0)
+    (seen,) = view.take(records[1:], 0.0123)
+    assert [plain(line) for line in shower.lines(seen)] == ["one\\e", "-- block 8, flags 1, %end, 1 of 2, 12.30 ms"]
+    assert Shower(recorded=True).round_trip(0.004) == "< 5 ms"
+    assert Shower(recorded=True).round_trip(0.0123) == "12 ms"
+
+
+def test_the_wire_is_shown_as_a_transcript_has_it() -> None:
+    shower = Shower()
+    lines = [shower.raw(record) for record in (Sent(b"a\tb"), Received(b"%end\xff"), Ended("why"))]
+    assert [plain(line) for line in lines if line] == ["> a\\tb", "< %end\\xff", "= why"]
+
+
+# -- filtering
+
+
+def test_filters_by_pane_and_kind() -> None:
+    output, other, window = seen_of(b"%output %1 x", b"%output %2 x", b"%window-add @1")
+    everything = Filter()
+    assert all(map(everything.shows, (output, other, window)))
+    pane = everything.changed(["%1"])
+    assert [pane.shows(one) for one in (output, other, window)] == [True, False, False]
+    kind = everything.changed(["window-add"])
+    assert [kind.shows(one) for one in (output, other, window)] == [False, False, True]
+    hidden = everything.changed(["-output"])
+    assert [hidden.shows(one) for one in (output, other, window)] == [False, False, True]
+    assert hidden.changed(["+output"]).shows(output)
+    assert not everything.changed(["-%2"]).shows(other)
+    assert kind.changed(["all"]) == Filter(hidden=frozenset())
+    assert pane.changed(["-output"]).panes == frozenset(("%1",))
+
+
+def test_what_was_typed_is_always_answered() -> None:
+    view = StreamView()
+    view.claim(b"x")
+    own = view.take([Sent(b"x"), Received(b"%begin 1 1 1"), Received(b"%end 1 1 1")], 0.0)[0]
+    other = view.take([Sent(b"y"), Received(b"%begin 1 2 1"), Received(b"%end 1 2 1")], 0.0)[0]
+    assert Filter().changed(["%7"]).shows(own)
+    assert not Filter().shows(other)
+    assert Filter().changed(["+block"]).shows(other)
+
+
+@pytest.mark.parametrize("word", ["outptu", "-", "@1", "%x", ""])
+def test_a_word_that_filters_nothing_is_refused(word: str) -> None:
+    with pytest.raises(InvalidArgument):
+        Filter().changed([word])
+
+
+# -- printing
+
+
+def text(name: str) -> Line:
+    return (("", name),)
+
+
+@pytest.mark.anyio
+async def test_lines_keep_their_order_and_what_is_left_out_is_counted_there() -> None:
+    written: list[str] = []
+    held = anyio.Event()
+
+    async def write(lines: Sequence[Line]) -> None:
+        await held.wait()
+        written.extend(map(plain, lines))
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            printer = Printer(write, room=3)
+            tasks.start_soon(printer.run)
+            for number in range(10):
+                printer.offer([text(str(number))])
+            printer.put([text("answer")])
+            held.set()
+            await printer.flushed()
+            printer.offer([text("after")])
+            await printer.flushed()
+            tasks.cancel_scope.cancel()
+    assert [line.partition(" (")[0] for line in written] == [
+        "0", "1", "2", "… 7 notifications came too fast to be shown", "answer", "after",
+    ]  # fmt: skip
+    assert printer.left_out == 7

@@ -1,0 +1,122 @@
+"""The REPL as a person has it: in a pane of a real tmux, driven by keys, read from the screen."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+import muxwire
+
+pytestmark = pytest.mark.anyio
+
+SECONDS = 40
+
+
+class Person:
+    """Types into the REPL and looks at the screen."""
+
+    def __init__(self, tab: muxwire.Tab) -> None:
+        self.tab = tab
+
+    async def type(self, *keys: str, paste: bool = False) -> None:
+        await self.tab.send_keys(keys, paste=paste)
+
+    async def screen(self) -> str:
+        return "\n".join((await self.tab.snapshot()).lines)
+
+    async def sees(self, pattern: str) -> str:
+        """Return the screen as soon as it matches."""
+        shown = ""
+        try:
+            with anyio.fail_after(SECONDS):
+                while True:
+                    before = self.tab.next_byte
+                    shown = await self.screen()
+                    if re.search(pattern, shown, re.MULTILINE):
+                        return shown
+                    while self.tab.next_byte == before:
+                        await self.tab.pane.stream.changed()
+        except TimeoutError:
+            raise AssertionError(f"{pattern!r} is not on the screen:\n{shown}") from None
+
+
+@pytest.fixture
+async def person(environ: dict[str, str], home: Path) -> AsyncIterator[Person]:
+    async with muxwire.open_terminals(state_dir=home / "state", environ=environ) as terminals:
+        argv = [sys.executable, "-m", "muxwire", "repl", "--ephemeral"]
+        tab = await terminals.create_tab(command=argv, size=(200, 40), cwd=home, env={"NO_COLOR": "1"})
+        person = Person(tab)
+        await person.sees(r"^tmux>\s*$")
+        yield person
+
+
+async def test_an_answer_and_what_happens_meanwhile(person: Person) -> None:
+    await person.type("display-message -p 'an answer'", "Enter")
+    await person.sees(r"^tmux> display-message -p 'an answer'\nan answer\n-- block \d+, flags 1, %end, .* ms\ntmux>$")
+    await person.type(":exec (sleep 0.2; echo late) &", "Enter")
+    await person.sees(r"^-- exit code 0")
+    await person.type("half a li")
+    await person.sees(r"%output %1 .*late.*(\n.*)*\ntmux> half a li$")  # above the line that is being typed
+
+
+async def test_keys_do_what_people_expect(person: Person) -> None:
+    await person.type("never sent", "C-c")
+    await person.sees(r"^tmux> never sent\ntmux>$")
+    await person.type(":exec echo begun; sleep 600", "Enter")
+    await person.sees(r"<mark S \w+>begun\\r\\n")
+    await person.type("C-c")
+    await person.sees(r"interrupted(\n.*)*\ntmux>$")
+    await person.type("Up")
+    await person.sees(r"^tmux> :exec echo begun; sleep 600$")
+    await person.type("C-c", "C-d")
+    with anyio.fail_after(SECONDS):
+        while not person.tab.pane.dead:
+            await person.tab.pane.stream.changed()
+    assert person.tab.pane.exit_status == 0
+
+
+async def test_a_paste_of_lines_runs_line_by_line_and_a_quote_may_stay_open(person: Person) -> None:
+    await person.type("display-message -p one\n:filter -output\ndisplay-message -p 'two\nlines'", paste=True)
+    await person.sees(r"^tmux> display-message -p one\n  \.\.\. :filter -output\n")
+    assert "-- block" not in re.sub(r"-- block \d+, flags 0.*", "", await person.screen()), "nothing ran before Enter"
+    await person.type("Enter")
+    await person.sees(r"^one\n-- block (.*\n)shown: everything; hidden: block output\ntwo\nlines\n-- block .*\ntmux>$")
+    await person.type("display-message -p 'still", "Enter")
+    await person.sees(r"^  \.\.\.\s*$")
+    await person.type("open'", "Enter")
+    await person.sees(r"^still\nopen\n-- block")
+
+
+async def test_commands_options_and_targets_are_completed(person: Person) -> None:
+    await person.type("swap-p", "Tab")
+    await person.sees(r"^tmux> swap-pane$")
+    await person.type("C-c", "set-option -g display-panes-c", "Tab")
+    await person.sees(r"^tmux> set-option -g display-panes-colour$")
+    await person.type("C-c", "new-window -d -n unmistakable", "Enter")
+    await person.sees(r"^-- block (.*\n)*tmux>$")
+    await person.type("rename-window -t unm", "Tab")
+    await person.sees(r"^tmux> rename-window -t unmistakable$")
+    await person.type("C-c", ":expl", "Tab")
+    await person.sees(r"^tmux> :explain$")
+
+
+async def test_a_flood_leaves_the_prompt_in_peoples_hands(person: Person) -> None:
+    await person.type("new-window -d 'yes a-line-of-a-flood'", "Enter")
+    await person.sees(r"a-line-of-a-flood")
+    await person.type("kill-window -t :1", "Enter")
+    await person.sees(r"^\+.*%unlinked-window-close @1$")
+    await person.type("display-message -p calm", "Enter")
+    await person.sees(r"^calm\n-- block")
+
+
+async def test_the_history_is_kept_for_us_alone(person: Person, home: Path) -> None:
+    await person.type("display-message -p kept", "Enter")
+    await person.sees(r"^kept\n-- block")
+    history = home / "state" / "repl-history"
+    assert "+display-message -p kept\n" in history.read_text()
+    assert history.stat().st_mode & 0o777 == 0o600
