@@ -61,7 +61,14 @@ def test_annotations_are_said_and_agree(tool: dict[str, Any]) -> None:
     assert isinstance(hints["readOnlyHint"], bool)
     assert isinstance(hints["openWorldHint"], bool)
     assert ("destructiveHint" in hints) != hints["readOnlyHint"]  # it means something only for tools that change
-    runs_programs = {"create_tab", "execute_command", "execute_script", "start_process", "send_keys"}
+    runs_programs = {
+        "create_tab",
+        "execute_command",
+        "execute_script",
+        "start_process",
+        "send_keys",
+        "run_tmux_operations",
+    }
     assert (tool["name"] in runs_programs) == hints["openWorldHint"]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from muxwire.mcp.tools.commands import command_result, execute_command, execute_script
 from muxwire.mcp.tools.events import watch_events
 from muxwire.mcp.tools.logs import read_logs_from_tab, set_history_limit, stream_logs_from_tab
+from muxwire.mcp.tools.operations import run_tmux_operations
 from muxwire.mcp.tools.processes import start_process, stop_process
 from muxwire.mcp.tools.screen import send_keys, snapshot, wait_for
 from muxwire.mcp.tools.tabs import close_tab, create_tab, list_tabs
@@ -30,4 +31,5 @@ TOOLS: tuple[AnyTool, ...] = (
     send_keys,
     wait_for,
     watch_events,
+    run_tmux_operations,
 )
