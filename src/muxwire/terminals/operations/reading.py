@@ -63,6 +63,10 @@ def _environment(value: object) -> Mapping[str, str]:
     return {_text(name): _text(text) for name, text in value.items()}
 
 
+def _size(value: object) -> str:
+    return str(_integer(value)) if isinstance(value, int) else _text(value)
+
+
 def _scope(value: object) -> str:
     if value not in get_args(Scope):
         raise _Mismatch(f"must be one of {', '.join(get_args(Scope))}")
@@ -77,6 +81,7 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     **dict.fromkeys(("refs", "command"), _texts),
     "env": _environment,
     "scope": _scope,
+    "size": _size,
 }
 
 

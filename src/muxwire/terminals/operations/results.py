@@ -86,7 +86,6 @@ class OperationsResult:
         """All of it as JSON."""
         return {
             "succeeded": self.succeeded,
-            "dry_run": self.dry_run,
             "steps": [step.told() for step in self.steps],
             "created_panes": self.created_panes,
             "rolled_back_panes": self.rolled_back_panes,
