@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUILTIN = b"\\builtin "
-# Puts the hooks back if a command took them away; defined by the integration.
-HEAL = b"__muxwire_i; "
+# Puts the hooks back if a command took them away. The function of the integration would find nothing to do nearly
+# every time, and takes as long to find that out as all the rest of the wrapper takes to run.
+HEAL = b"[[ ${PROMPT_COMMAND-} == *__muxwire_p* && :${HISTCONTROL-}: == *:ignore[sb]* ]] || __muxwire_i; "
 # Enter, on a key of our own: the user may have bound Return to something else.
 ACCEPT_KEY = b"\x1b[7772~"
 

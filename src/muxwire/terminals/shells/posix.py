@@ -14,14 +14,17 @@ REPAIR = b"\\command stty sane </dev/tty; "
 
 
 def start_group(request: Request, builtin: bytes) -> bytes:
-    """Print the redraw and S, and hand `$?` on. stdout is the tty, so that neither `exec >f` nor a trace gets in."""
+    """Print the redraw and S, and hand `$?` on. stdout is the tty, so that neither `exec >f` nor a trace gets in.
+
+    `&& :` keeps the shell alive under `set -e`, and an ERR trap quiet, if `$?` is a failure (POSIX, set).
+    """
     prints = b"; ".join(
         builtin + b'printf "' + text + b'"' for text in start_formats(request.redraw, request.command_id)
     )
     repair = REPAIR if request.repair_tty else b""
     return (
         b'{ __muxwire_s=$?; __muxwire_r() { return "$1"; }; ' + repair + prints
-        + b'; __muxwire_r "$__muxwire_s"; } >/dev/tty 2>/dev/null'
+        + b'; __muxwire_r "$__muxwire_s" && :; } >/dev/tty 2>/dev/null'
     )  # fmt: skip
 
 
