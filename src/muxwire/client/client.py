@@ -58,14 +58,14 @@ class ControlClient:
         *,
         on_notification: Callable[[Event], None] | None = None,
         on_chunk: Callable[[], None] | None = None,
-        detaches: bool = True,
+        detaches: Callable[[], bool] = lambda: True,
         regain: Callable[[str], Awaitable[str]] | None = None,
         on_regained: Callable[[], None] | None = None,
     ) -> None:
         """Take a transport; the connection works inside `async with`.
 
         `on_notification` gets every event that is neither output of a pane nor the answer to a command;
-        `on_chunk` is called once after all events of one read. With `detaches=False` the connection is not ended in
+        `on_chunk` is called once after all events of one read. If `detaches` says no, the connection is not ended in
         `aclose`, since the transport hands it on. `regain` is awaited when the transport has ended and nobody asked
         for that: it gets the reason and returns "" if the transport works again, else the reason to end with; then
         `on_regained` is called, before anything is read. Commands fail in the meantime.
@@ -117,7 +117,7 @@ class ControlClient:
     async def aclose(self) -> None:
         """Detach, take what tmux still has to say, and end the transport."""
         self._closing = True
-        if not self.closed and self._detaches:
+        if not self.closed and self._detaches():
             self._send(_DETACH)
             with anyio.move_on_after(_DETACH_SECONDS):
                 await self._closed.wait()

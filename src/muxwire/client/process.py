@@ -77,12 +77,12 @@ class TmuxProcess:
         """
         self._env, self._cwd = env, cwd
         ends = self._make_pipes()
-        self._hands_over = lock is not None
+        self._has_lock = lock is not None
         self.watchdog = Watchdog(
             tmux=argv[0],
             socket=socket,
             ephemeral=ephemeral,
-            connection=(self._reader, self._writer) if self._hands_over else (),
+            connection=(self._reader, self._writer) if self._has_lock else (),
             kept=(lock,) if lock is not None else (),
         )
         for folder in transient:
@@ -227,7 +227,7 @@ class TmuxProcess:
         self._read_complaint()
         self._closed = True
         with anyio.CancelScope(shield=True):
-            if self._hands_over:
+            if self._has_lock:
                 for descriptor in self._descriptors:
                     anyio.notify_closing(descriptor)
                 await self.watchdog.aclose()  # as if we had been killed: there is only one way to hand over

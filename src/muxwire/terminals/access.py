@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
 if TYPE_CHECKING:
@@ -14,13 +13,24 @@ Role = Literal["owner", "guest", "adopted"]
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Access:
-    """`lasting`: the tmux server outlives us. `lock` is held by the owner of a named instance."""
+    """`lasting`: the tmux server outlives us. `lock`: that of a named instance, whose holder is the owner.
 
-    role: Role
-    lasting: bool
-    lock: InstanceLock | None = None
+    A guest becomes the owner when it gets the lock.
+    """
 
+    def __init__(self, *, lasting: bool, lock: InstanceLock | None = None, guest: bool = False) -> None:
+        self.lasting = lasting
+        self.lock = lock
+        self._guest = guest
 
-EPHEMERAL = Access("owner", lasting=False)
+    @property
+    def role(self) -> Role:
+        """How we stand to the server now; before the lock was tried, how we would."""
+        refused = self.lock is not None and self.lock.refused
+        return "guest" if self._guest or refused else "owner"
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether the logs are ours and somebody else's after us."""
+        return self.lock is not None and self.lock.held

@@ -11,7 +11,7 @@ import json
 import os
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self, final
+from typing import TYPE_CHECKING, final
 
 import anyio
 
@@ -28,45 +28,52 @@ _LOOK_SECONDS = 0.01
 
 @final
 class InstanceLock:
-    """The lock, held; made by `take`. `descriptor` may be handed to a child, which then holds it too."""
+    """The lock of one instance, held once `take` has returned true.
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
+    A child that has `descriptor` holds it too. `refused`: it was tried, and another process has it.
+    """
 
-    @classmethod
-    def take(cls, path: Path) -> Self | None:
-        """Take the lock; None if another process has it. InstanceUnavailable if the file cannot be used."""
+    def __init__(self, path: Path) -> None:
+        """Open the file, made if it is not there; InstanceUnavailable."""
+        self._path = path
+        self.held = self.refused = False
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise InstanceUnavailable(
                 f"cannot use the lock {path}: {error.strerror}", remedy="remove it if it is a link, or not yours"
             ) from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(descriptor)
-            return None
-        with suppress(OSError):  # a full disk: the text is for `holder` alone
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "started": started(os.getpid())}).encode(), 0)
-        return cls(descriptor)
+
+    def take(self) -> bool:
+        """Take the lock; false if another process has it."""
+        if self.descriptor >= 0 and not self.held:
+            try:
+                fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                self.refused = True
+                return False
+            self.held, self.refused = True, False
+            with suppress(OSError):  # a full disk: the text is for `holder` alone
+                os.ftruncate(self.descriptor, 0)
+                os.pwrite(
+                    self.descriptor, json.dumps({"pid": os.getpid(), "started": started(os.getpid())}).encode(), 0
+                )
+        return self.held
+
+    async def take_soon(self) -> bool:
+        """Take the lock; false if a living process has it. The end of a dead one's hand-over is waited for."""
+        deadline = time.monotonic() + HAND_OVER_SECONDS
+        while not self.take():
+            if holder(self._path) or time.monotonic() > deadline:
+                return False
+            await anyio.sleep(_LOOK_SECONDS)
+        return True
 
     def release(self) -> None:
         """Let go of it; more than once is once. It stays with a child that has it too."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
-            self.descriptor = -1
-
-
-async def take_or_join(path: Path) -> InstanceLock | None:
-    """The lock, or None if a living process is the owner. A dead owner's hand-over is waited for."""
-    deadline = time.monotonic() + HAND_OVER_SECONDS
-    while (lock := InstanceLock.take(path)) is None:
-        if holder(path) or time.monotonic() > deadline:
-            return None
-        await anyio.sleep(_LOOK_SECONDS)
-    return lock
+            self.descriptor, self.held = -1, False
 
 
 def holder(path: Path) -> int:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import InstanceUnavailable, InvalidArgument
-from muxwire.terminals.access import EPHEMERAL, Access
+from muxwire.terminals.access import Access
 from muxwire.terminals.folders import Folders, folders_for
 from muxwire.terminals.joining import join_dead
-from muxwire.terminals.lock import take_or_join
+from muxwire.terminals.lock import InstanceLock
 from muxwire.terminals.log import LogStore
 from muxwire.terminals.terminals import Terminals
 
@@ -42,20 +42,20 @@ def checked_instance(name: str) -> str:
     return name
 
 
-async def open_access(folders: Folders) -> Access:
-    """Become the owner of an instance, or its guest if it has one; InstanceUnavailable.
+def named_access(folders: Folders) -> Access:
+    """What we will be in an instance of that name; InstanceUnavailable.
 
-    An instance without a name belongs to the process that made it, and has guests only while it runs.
+    Who attaches to its server first is the owner. An instance without a name belongs to the process that made it, and
+    has guests only while it runs.
     """
     if _EPHEMERAL.match(folders.instance):
         if not server_runs(folders.socket_path):
             raise InstanceUnavailable(
                 f"the instance {folders.instance} does not run", remedy="`muxwire ls` shows those that do"
             )
-        return Access("guest", lasting=True)
+        return Access(lasting=True, guest=True)
     folders.prepare()
-    lock = await take_or_join(folders.lock)
-    return Access("guest" if lock is None else "owner", lasting=True, lock=lock)
+    return Access(lasting=True, lock=InstanceLock(folders.lock))
 
 
 def server_runs(path: Path) -> bool:
@@ -89,14 +89,14 @@ async def open_terminals(
     environ = dict(os.environ if environ is None else environ)
     instance = f"e{os.getpid()}-{secrets.token_hex(3)}" if name is None else checked_instance(name)
     folders = folders_for(instance, environ, state_dir=Path(state_dir) if state_dir is not None else None)
-    access = EPHEMERAL if name is None else await open_access(folders)
+    access = Access(lasting=False) if name is None else named_access(folders)
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         terminals = Terminals(folders, environ, tasks, wrap, access)
         try:
             if access.lasting and server_runs(folders.socket_path):
                 await terminals.server()
-            elif access.lock is not None:
+            elif access.lock is not None and await access.lock.take_soon():
                 async with LogStore() as store:
                     await join_dead(folders, store)
             yield terminals

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import AmbiguousTarget, ConnectionClosed, InvalidArgument, NoSuchTarget
-from muxwire.terminals.access import EPHEMERAL, Access, Role
+from muxwire.terminals.access import Access, Role
 from muxwire.terminals.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.terminals.events import follow
 from muxwire.terminals.logs import LogSource, find_log, read_chunk, read_tail
@@ -55,7 +55,7 @@ class Terminals:
         environ: Mapping[str, str],
         tasks: TaskGroup,
         wrap: Wrap | None = None,
-        access: Access = EPHEMERAL,
+        access: Access | None = None,
     ) -> None:
         self.folders = folders
         self.environ = environ
@@ -65,7 +65,7 @@ class Terminals:
         self._starting = anyio.Lock()
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
-        self._access = access
+        self._access = access or Access(lasting=False)
         self._book = TabBook(tasks)
         self._book.on_latest = self._on_latest
         self._newcomers = Newcomers(self._book, environ)
@@ -92,6 +92,8 @@ class Terminals:
                 raise ConnectionClosed("the instance was closed")
             if self._running is None:
                 await self._stop_server()
+                if self._access.lock is not None:
+                    await self._access.lock.take_soon()
                 self._server = await self._tasks.start(self._run_server)
                 self._people = People(self._server, self._book)
                 self._book.spawn(self._people.look)

@@ -17,7 +17,6 @@ import anyio
 from muxwire.client.client import ControlClient
 from muxwire.client.process import TmuxProcess, clean_environment
 from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, TmuxUnavailable
-from muxwire.terminals.access import EPHEMERAL, Access
 from muxwire.terminals.folders import Folders, private_folder, write_private
 from muxwire.terminals.guest_log import GuestLog
 from muxwire.terminals.hand_over import HandOver
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from muxwire.client.transport import Transport
     from muxwire.protocol.events import Event
+    from muxwire.terminals.access import Access
     from muxwire.terminals.log import PaneLog
     from muxwire.terminals.tab import Tab
     from muxwire.terminals.tab_book import TabBook
@@ -114,6 +114,12 @@ class TmuxServer:
         """The log at that path: to be written by the owner, to be read by a guest."""
         return GuestLog(path) if self.access.role == "guest" else self.log_store.open(path)
 
+    def begin_hand_over(self) -> None:
+        """We are the owner: keep from now on what whoever comes after us needs."""
+        self.hand_over = HandOver(
+            self.logs.parent, self.folders.shells.parent, self.process, lambda: self.client.unfinished
+        )
+
     def forget(self, tab: Tab) -> None:
         """A tab has ended, and is not to be handed over."""
         if self.hand_over is not None:
@@ -145,7 +151,7 @@ async def open_server(
     on_notification: Callable[[Event], None],
     on_end: Callable[[str], None],
     wrap: Wrap | None = None,
-    access: Access = EPHEMERAL,
+    access: Access,
     book: TabBook,
 ) -> AsyncIterator[TmuxServer]:
     """Start a tmux server that ends when this block does, or when we are killed; `access` may say that it lasts.
@@ -180,13 +186,13 @@ async def open_server(
         # Of a server that outlives us the next process takes up the panes, as its hand-over left them.
         regain=None if access.lasting else resync.regain,
         on_regained=resync.on_regained,
-        detaches=access.lock is None,
+        detaches=lambda: not access.hands_over,
     )
     async with store, client:
         server = await _greet(folders, process, client, store, access)
         resync.hub = server.sessions.hub
-        if access.lock is not None:
-            server.hand_over = HandOver(server.logs.parent, folders.shells.parent, process, lambda: client.unfinished)
+        if access.hands_over:
+            server.begin_hand_over()
         async with anyio.create_task_group() as tasks:
 
             async def watch() -> None:
