@@ -104,7 +104,11 @@ class FakeTab:
         self.asked.append({"signal": name, "grace": grace})
         return ProcessStop(success=True, signal_sent=name, exit_code=130, state="prompt")
 
-    async def snapshot(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
+    @property
+    def key(self) -> str:
+        return self.window_id
+
+    async def snapshot(self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False) -> Snapshot:
         self.asked.append({"scrollback": scrollback, "cells": cells, "unwrap": unwrap})
         above = None if scrollback is None else ("above",)
         styles = (Run(0, 0, 1, Style(fg="red", bold=True)),) if cells else None
@@ -130,6 +134,9 @@ class FakeTerminals:
         if target not in {"@1", "%1", ".", "work"}:
             raise NoSuchTarget(f"no window {target!r}")
         return self.only
+
+    async def known_tab(self, target: str) -> FakeTab:
+        return await self.tab(target)
 
     async def create_tab(self, **options: Any) -> FakeTab:
         self.asked.append(options)

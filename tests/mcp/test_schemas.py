@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.registry import Catalogue
-from muxwire.mcp.server import INSTRUCTIONS
 from muxwire.mcp.tools import TOOLS
 
 SNAPSHOT = Path(__file__).parent / "tools.json"

@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import muxwire
 import muxwire.mcp.progress
 from muxwire.mcp import wire
-from muxwire.mcp.server import INSTRUCTIONS, build_server
+from muxwire.mcp.instructions import INSTRUCTIONS
+from muxwire.mcp.server import build_server
 from muxwire.mcp.stdio import run_on_wire
 from tests.mcp.fake_terminals import Opener
 from tests.mcp.raw_client import HELLO, LEGACY, MODERN, RawClient, envelope
@@ -86,7 +87,11 @@ async def test_every_handshake_revision_is_echoed(version: str) -> None:
         assert result["protocolVersion"] == version
         assert result["serverInfo"] == {"name": "muxwire", "version": muxwire.__version__}
         assert result["instructions"] == INSTRUCTIONS
-        assert result["capabilities"].keys() == {"tools"}
+        assert result["capabilities"] == {
+            "prompts": {"listChanged": False},
+            "resources": {"subscribe": True, "listChanged": True},
+            "tools": {"listChanged": False},
+        }
         assert len((await client.request("tools/list"))["result"]["tools"]) > 0
         assert (await client.call("list_tabs"))["content"][0]["type"] == "text"
 
@@ -111,7 +116,12 @@ async def test_discovery_ties_a_connection_to_nothing(then: str) -> None:
         for _ in range(2):
             discovered = (await client.request("server/discover", {"_meta": envelope()}))["result"]
             assert discovered["supportedVersions"] == [MODERN]
-            assert discovered["capabilities"] == {"tools": {"listChanged": False}}
+            # The SDK says so of all three as soon as there are listen streams; tools and prompts never change here.
+            assert discovered["capabilities"] == {
+                "prompts": {"listChanged": True},
+                "resources": {"subscribe": True, "listChanged": True},
+                "tools": {"listChanged": True},
+            }
             assert discovered["instructions"] == INSTRUCTIONS
             assert discovered["resultType"] == "complete"
         unknown = await client.request("server/discover", {"_meta": envelope("2031-01-01")})

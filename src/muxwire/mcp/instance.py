@@ -62,6 +62,11 @@ class LazyTerminals:
             raise opening.error or ConnectionClosed("the server is shutting down")
         return opening.terminals
 
+    @property
+    def opened(self) -> Terminals | None:
+        """The Terminals if a call has opened it; to look opens nothing."""
+        return self._opening.terminals if self._opening is not None else None
+
     async def own(self) -> None:
         """Open, hold and close it, over and over, until `aclose`."""
         with self._scope:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, final, get_args
@@ -120,6 +120,11 @@ class Catalogue:
 
     def __getitem__(self, name: str) -> AnyTool:
         return self._tools[name]
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of all of them."""
+        return self._tools.keys()
 
     @cached_property
     def listing(self) -> types.ListToolsResult:

@@ -8,6 +8,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from mcp.server.lowlevel import NotificationOptions
 from mcp.server.stdio import stdio_server
 
 from muxwire.mcp.descriptors import STDIN, STDOUT, is_pipe, on_ending_signal, private_wire
@@ -16,6 +17,9 @@ from muxwire.mcp.wire import open_wire
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
+
+# Tabs come and go; tools and prompts do not.
+_NOTIFICATIONS = NotificationOptions(resources_changed=True)
 
 
 async def run_on_stdio(server: Server[Any]) -> None:
@@ -34,7 +38,7 @@ async def run_on_wire(server: Server[Any], loop: asyncio.AbstractEventLoop, read
         open_wire(reading, writing, Discovery(server).answer) as (reader, writer),
         on_ending_signal(loop, lambda _number: reader.end()),
     ):
-        await server.run(reader, writer, server.create_initialization_options())
+        await server.run(reader, writer, server.create_initialization_options(_NOTIFICATIONS))
         await writer.flush()
 
 
@@ -59,7 +63,7 @@ async def _run_on_anything(server: Server[Any], loop: asyncio.AbstractEventLoop 
                 caught.append(number)
                 serving.cancel()
 
-            options = server.create_initialization_options()
+            options = server.create_initialization_options(_NOTIFICATIONS)
             if loop is None:
                 await server.run(read_stream, write_stream, options)
             else:

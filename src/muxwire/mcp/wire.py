@@ -48,6 +48,9 @@ EOF_GRACE_SECONDS = 0.5
 # For the last answers to reach a client that still reads.
 FLUSH_SECONDS = 0.3
 
+# The answer to this request is a stream without an end: nobody who hangs up waits for it.
+_ENDLESS = "subscriptions/listen"
+
 Reply = types.JSONRPCResponse | types.JSONRPCError
 EarlyAnswer = Callable[[types.JSONRPCRequest], Reply | None]
 
@@ -279,7 +282,8 @@ class WireReader(_Stream):
                 if early is not None:
                     self._writer.send_nowait(early)
                     return None
-                self._writer.unanswered.add(message.id)
+                if message.method != _ENDLESS:
+                    self._writer.unanswered.add(message.id)
             case types.JSONRPCNotification(
                 method="notifications/cancelled", params={"requestId": str() | int() as id_}
             ):

@@ -77,7 +77,9 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Result:
     if taken.scrollback is not None:
         told["scrollback"] = taken.scrollback
     if taken.cells is not None:
-        told["cells"] = [{"y": run.y, "x": run.x, "length": run.length, **run.style.told()} for run in taken.cells]
+        told["cells"] = [run.told() for run in taken.cells]
+    if taken.scrollback_cells is not None:
+        told["scrollback_cells"] = [run.told() for run in taken.scrollback_cells]
     return told
 
 

@@ -1,0 +1,147 @@
+"""Resources: the tabs, and of each tab its log and its screen, as texts that a client may keep in view."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, final
+from urllib.parse import quote, unquote
+
+from mcp import MCPError, types
+
+from muxwire.errors import MuxwireError, NoSuchTarget
+from muxwire.terminals.event_log import EventFilter
+
+if TYPE_CHECKING:
+    from muxwire.terminals.event_log import EventKind
+    from muxwire.terminals.results import TabInfo
+    from muxwire.terminals.terminals import Terminals
+
+TABS = "muxwire://tabs"
+# What a person scrolls through; read_logs_from_tab and stream_logs_from_tab have the rest.
+LOG_LINES = 500
+
+_OF_A_TAB = re.compile(re.escape(TABS) + r"/(?P<target>.+)/(?P<view>log|screen)\Z", re.DOTALL)
+_PANE = re.compile(r"%[0-9]+\Z")
+_CHANGES: dict[str, tuple[EventKind, ...]] = {
+    "tabs": (
+        "tab_opened", "tab_closed", "tab_renamed", "command_started", "command_finished", "prompt", "exited",
+        "client_attached",
+    ),
+    "log": ("output", "tab_closed"),
+    "screen": ("output", "tab_closed"),
+}  # fmt: skip
+LIST_CHANGES: tuple[EventKind, ...] = ("tab_opened", "tab_closed")
+
+TEMPLATES = types.ListResourceTemplatesResult(
+    resource_templates=[
+        types.ResourceTemplate(
+            name="log",
+            uri_template=TABS + "/{window_id}/log",
+            description=f"The last {LOG_LINES} lines that a tab showed, also of a closed one",
+            mime_type="text/plain",
+        ),
+        types.ResourceTemplate(
+            name="screen",
+            uri_template=TABS + "/{window_id}/screen",
+            description="What a tab's screen shows now",
+            mime_type="text/plain",
+        ),
+    ]
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a URI names; `target` is empty for the list of tabs."""
+
+    uri: str
+    view: Literal["tabs", "log", "screen"]
+    target: str = ""
+
+    @classmethod
+    def of(cls, uri: str) -> Subject:
+        """Read a URI; raises the protocol's error for one that names nothing of ours."""
+        if uri == TABS:
+            return cls(uri, "tabs")
+        found = _OF_A_TAB.match(uri)
+        if found is None:
+            raise not_found(uri, f"there is no resource {uri}; {TABS} lists the tabs")
+        # Some clients write @ as %40, as they may; a pane's id that was written as it is cannot be meant as an escape.
+        written, target = found["target"], unquote(found["target"])
+        if _PANE.match(written) and not target.startswith("@"):
+            target = written
+        return cls(uri, "log" if found["view"] == "log" else "screen", target)
+
+    async def changes(self, terminals: Terminals) -> EventFilter:
+        """Which events say that the resource has changed; raises the protocol's error if there is no such tab."""
+        try:
+            keys = [(await terminals.known_tab(self.target)).key] if self.target else []
+        except NoSuchTarget as error:
+            raise not_found(self.uri, f"{error}. {error.remedy}") from None
+        return EventFilter.checked(keys, _CHANGES[self.view])
+
+    async def read(self, terminals: Terminals) -> types.ReadResourceResult:
+        """Return the contents; raises the protocol's error for what cannot be read."""
+        try:
+            content = await self._read(terminals)
+        except NoSuchTarget as error:
+            raise not_found(self.uri, f"{error}. {error.remedy}") from None
+        except MuxwireError as error:
+            raise MCPError(code=types.INTERNAL_ERROR, message=f"{error}. {error.remedy}") from None
+        return types.ReadResourceResult(contents=[content])
+
+    async def _read(self, terminals: Terminals) -> types.TextResourceContents:
+        match self.view:
+            case "tabs":
+                listed = await terminals.list_tabs()
+                value = {"tabs": [asdict(tab) for tab in listed.tabs], "sessions": [asdict(s) for s in listed.sessions]}
+                return self._text(json.dumps(value, ensure_ascii=False), "application/json", {})
+            case "log":
+                tail = await terminals.read_logs(self.target, lines=LOG_LINES, strip_ansi=True)
+                return self._text(tail.content, "text/plain", {"next_byte": tail.next_byte})
+            case "screen":
+                taken = await (await terminals.known_tab(self.target)).snapshot()
+                known = {"title": taken.title, "cursor": asdict(taken.cursor), "next_byte": taken.next_byte}
+                return self._text("\n".join(taken.lines), "text/plain", known)
+
+    def _text(self, text: str, mime_type: str, known: dict[str, Any]) -> types.TextResourceContents:
+        readable = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        meta = {f"muxwire/{name}": value for name, value in known.items()}
+        return types.TextResourceContents(uri=self.uri, text=readable, mime_type=mime_type, _meta=meta or None)
+
+
+async def listed(terminals: Terminals | None) -> types.ListResourcesResult:
+    """All resources that there are now; before the first call there are no tabs, and asking starts nothing."""
+    found = [types.Resource(name="tabs", uri=TABS, description="Every tab and session", mime_type="application/json")]
+    if terminals is not None:
+        try:
+            tabs = (await terminals.list_tabs()).tabs
+        except MuxwireError as error:
+            raise MCPError(code=types.INTERNAL_ERROR, message=f"{error}. {error.remedy}") from None
+        # The further panes of a window that was split have its id too, and go by their own.
+        windows: set[str] = set()
+        for tab in tabs:
+            found += _of_tab(tab, tab.pane_id if tab.window_id in windows else tab.window_id)
+            windows.add(tab.window_id)
+    return types.ListResourcesResult(resources=found)
+
+
+def _of_tab(tab: TabInfo, key: str) -> list[types.Resource]:
+    views = ("log",) if tab.closed else ("log", "screen")
+    return [
+        types.Resource(
+            name=f"{tab.name} {view}",
+            uri=f"{TABS}/{quote(key, safe='@/')}/{view}",
+            description=f"{'Closed tab' if tab.closed else 'Tab'} {key} {tab.name}",
+            mime_type="text/plain",
+        )
+        for view in views
+    ]
+
+
+def not_found(uri: str, message: str) -> MCPError:
+    """The protocol's error for a resource that is not there (2026-07-28: invalid params, with the URI)."""
+    return MCPError(code=types.INVALID_PARAMS, message=message, data={"uri": uri})

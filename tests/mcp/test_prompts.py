@@ -1,0 +1,82 @@
+"""Prompts name only tools and arguments that are there, and carry what a person typed as it was typed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client, MCPError
+from mcp.types import TextContent
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from muxwire.mcp.instructions import INSTRUCTIONS
+from muxwire.mcp.prompts import PROMPTS
+from muxwire.mcp.server import build_server
+from muxwire.mcp.tools import TOOLS
+from tests.mcp.fake_terminals import Opener
+
+pytestmark = pytest.mark.anyio
+
+NAMES = {tool.name for tool in TOOLS}
+ARGUMENTS = {field.alias or name for tool in TOOLS for name, field in tool.arguments.model_fields.items()}
+# Words of results and of tmux that have the form of a tool's name.
+OTHER_WORDS = {"next_byte", "exit_code", "current_command", "window_id", "timed_out", "command_id"}
+
+
+async def text_of(client: Client, name: str, **arguments: str) -> str:
+    [message] = (await client.get_prompt(name, arguments)).messages
+    assert message.role == "user"
+    assert isinstance(message.content, TextContent)
+    return message.content.text
+
+
+async def test_the_four_prompts() -> None:
+    async with Client(build_server(Opener(print))) as client:
+        listed = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
+        assert list(listed) == ["run_and_wait", "watch_dev_server", "diagnose_tab", "drive_program"]
+        for name, prompt in listed.items():
+            given = {argument.name: f"<{argument.name}>" for argument in prompt.arguments or ()}
+            text = await text_of(client, name, **given)
+            assert all(value in text for value in given.values()), text
+            assert "<<" not in text
+
+
+async def test_what_was_typed_stays_as_it_is_and_what_was_not_given_is_not_spoken_of() -> None:
+    async with Client(build_server(Opener(print))) as client:
+        command = "awk '{print $1}' <<window_id>> {command} \\1"
+        text = await text_of(client, "run_and_wait", command=command)
+        assert f"\n{command}\n" in text
+        assert "Use the tab" not in text
+        assert "Use the tab @7." in await text_of(client, "run_and_wait", command=command, window_id="@7")
+        for arguments, wrong in (({}, "command is missing"), ({"command": "x", "moon": "y"}, "moon is unknown")):
+            with pytest.raises(MCPError, match=wrong) as caught:
+                await client.get_prompt("run_and_wait", arguments)
+            assert caught.value.code == -32602
+        with pytest.raises(MCPError, match="Unknown prompt: moonrise"):
+            await client.get_prompt("moonrise")
+
+
+def test_every_name_in_a_text_exists() -> None:
+    for text in (INSTRUCTIONS, *(prompt.text for prompt in PROMPTS)):
+        words = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", text))
+        assert words <= NAMES | ARGUMENTS | OTHER_WORDS
+    for prompt in PROMPTS:
+        assert set(prompt.tools) <= NAMES
+        assert set(prompt.needed) <= set(prompt.arguments)
+
+
+async def test_a_server_with_fewer_tools_speaks_of_no_others() -> None:
+    async with Client(build_server(Opener(print), read_only=True)) as client:
+        offered = {tool.name for tool in (await client.list_tools()).tools}
+        texts = [client.instructions or ""]
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["diagnose_tab"]
+        texts.append(await text_of(client, "diagnose_tab", window_id="@1"))
+        assert "list_tabs" in texts[0]
+        assert "snapshot" in texts[1]
+        for text in texts:
+            assert not [name for name in NAMES - offered if re.search(rf"\b{name}\b", text)]
+    async with Client(build_server(Opener(print), toolsets=["core"])) as client:
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["run_and_wait", "diagnose_tab"]
+        assert "snapshot" not in await text_of(client, "diagnose_tab", window_id="@1")
