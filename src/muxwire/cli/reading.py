@@ -60,6 +60,8 @@ def told(taken: Snapshot) -> dict[str, object]:
     fields = {name: value for name, value in asdict(taken).items() if value is not None and name != "schema_version"}
     if taken.cells is not None:
         fields["cells"] = [run.told() for run in taken.cells]
+    if taken.scrollback_cells is not None:
+        fields["scrollback_cells"] = [run.told() for run in taken.scrollback_cells]
     return fields
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from muxwire.pane.cells import BLANK, PLAIN, Cell, Style, styled
+from muxwire.pane.cells import BLANK, PLAIN, Cell, Style, Zone, pen, styled
 from muxwire.pane.grid import TAB, Row
 from muxwire.pane.widths import GRAPHICS, guessed_width, width
 
@@ -23,6 +23,14 @@ _RESETS = (b"\x1b[0m", b"\x1b[m", b"\x1bc")
 # What brings back a style that was kept earlier.
 _RESTORES = (b"\x1b8", b"\x1b[u", b"\x1b[?1049l", b"\x1b[?47l", b"\x1b[?1047l")
 _STYLES = re.compile(rb"\x1b\[([0-9;:]*)m")
+# A row that has no width of its own.
+_ENDLESS = 1 << 30
+# By our own marks (7770) and by those of shells that speak OSC 133 ("semantic prompts", from FinalTerm).
+ZONES: dict[str, Zone] = {
+    "7770;P": "prompt", "7770;T": "input", "7770;C": "output", "7770;S": "output", "7770;E": "", "7770;D": "",
+    "7770;X": "", "133;A": "prompt", "133;B": "input", "133;C": "output", "133;D": "",
+}  # fmt: skip
+ZONE_MARK = re.compile(r"7770;[A-Z]|133;[A-D]")
 
 
 @final
@@ -82,6 +90,17 @@ class Captured:
     certain: bool
 
 
+def zone(before: bytes) -> Zone:
+    """What the next character belongs to, by the newest mark."""
+    at = max(before.rfind(b"\x1b]7770;"), before.rfind(b"\x1b]133;"))
+    while at >= 0:
+        found = ZONE_MARK.match(before[at + 2 : at + 8].decode("ascii", "replace"))
+        if found and found[0] in ZONES:
+            return ZONES[found[0]]
+        at = max(before.rfind(b"\x1b]7770;", 0, at), before.rfind(b"\x1b]133;", 0, at))
+    return ""
+
+
 def captured(lines: Sequence[bytes], columns: int, *, joined: bool) -> Captured:
     """The rows of a `capture-pane -e -N`; `joined`: of one with `-J`, to be cut where the terminal wrapped."""
     reader = _Reader(columns, joined=joined)
@@ -106,14 +125,26 @@ def wrapped_rows(rows: Sequence[bytes], joined: Sequence[bytes]) -> list[bool] |
     return wrapped if next(left, None) is None else None
 
 
+def styled_lines(lines: Sequence[bytes]) -> list[list[Cell]]:
+    """Any lines of a `capture-pane -e`, as long as they are, and without the blanks at their ends."""
+    reader = _Reader(0, joined=False)
+    for line in lines:
+        reader.take(line.decode("utf-8", "replace"))
+    for row in reader.rows:
+        while row.cells and row.cells[-1] == BLANK:
+            row.cells.pop()
+    return [row.cells for row in reader.rows]
+
+
 @final
 class _Reader:
-    """Reads lines; the style goes on from one to the next."""
+    """Reads lines; the style goes on from one to the next. No `columns`: rows of any length."""
 
     def __init__(self, columns: int, *, joined: bool) -> None:
-        self._columns = columns
+        self._columns = columns or _ENDLESS
+        self._fills = bool(columns)
         self._joined = joined
-        self._style, self._graphic = PLAIN, False
+        self._pen, self._graphic = pen(PLAIN), False
         self._row = Row([])
         self.rows: list[Row] = []
         self.certain = True
@@ -122,7 +153,7 @@ class _Reader:
         self._row = Row([])
         for token in _TOKEN.finditer(line):
             if token["style"] is not None:
-                self._style = styled(self._style, token["style"])
+                self._pen = pen(styled(self._pen.style, token["style"]))
             elif token["control"] in ("\x0e", "\x0f"):
                 self._graphic = token["control"] == "\x0e"
             elif token["control"] == "\t":
@@ -132,11 +163,11 @@ class _Reader:
         self._end()
 
     def _text(self, text: str) -> None:
-        cells, style = self._row.cells, self._style
+        cells = self._row.cells
         if self._graphic:
             text = text.translate(GRAPHICS)
         if text.isascii() and len(cells) + len(text) <= self._columns:
-            cells += [Cell(character, style) for character in text]
+            cells += map(self._pen.__getitem__, text)
             return
         for character in text:
             self._append(character)
@@ -160,17 +191,18 @@ class _Reader:
             self._end()
             self._row = Row([])
             cells = self._row.cells
-        cells += [Cell(character, self._style), Cell("", self._style)][:columns]
+        cells += [self._pen[character], self._pen[""]][:columns]
 
     def _tab(self) -> None:
         """From tmux 3.6 on a tab is printed as one, and one that was overwritten in part as some: a guess, then."""
         cells = self._row.cells
         stop = min(len(cells) // TAB * TAB + TAB, self._columns - 1)
-        cells += [Cell(" ", self._style)] * (stop - len(cells))
+        cells += [self._pen[" "]] * (stop - len(cells))
         self.certain = False
 
     def _end(self) -> None:
         row = self._row
         row.touched = True if row.cells else None
-        row.cells += [BLANK] * (self._columns - len(row.cells))
+        if self._fills:
+            row.cells += [BLANK] * (self._columns - len(row.cells))
         self.rows.append(row)

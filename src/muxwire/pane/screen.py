@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import final
 
-from muxwire.pane.captured import Ink, Loaded, ink
+from muxwire.pane.captured import ZONE_MARK, ZONES, Ink, Loaded, ink, zone
 from muxwire.pane.cells import PARAMETERS_COUNT, PARAMETERS_LENGTH, PLAIN, Style, Zone, pen, styled
 from muxwire.pane.grid import Grid, Row
 from muxwire.pane.widths import GRAPHICS, width
@@ -39,12 +39,6 @@ _UNSEEN_MODES = frozenset((1, 5, 9, 12, 13, 45, 66, 1000, 1001, 1002, 1003, 1004
 _UNSEEN = frozenset((" q", "$p"))
 _UNSEEN_PRIVATE = frozenset("cmnpqsu")
 _ALTERNATE = frozenset((47, 1047, 1049))
-# By our own marks (7770) and by those of shells that speak OSC 133 ("semantic prompts", from FinalTerm).
-_ZONES: dict[str, Zone] = {
-    "7770;P": "prompt", "7770;T": "input", "7770;C": "output", "7770;S": "output", "7770;E": "", "7770;D": "",
-    "7770;X": "", "133;A": "prompt", "133;B": "input", "133;C": "output", "133;D": "",
-}  # fmt: skip
-_ZONE_MARK = re.compile(r"7770;[A-Z]|133;[A-D]")
 
 
 @final
@@ -92,6 +86,7 @@ class Screen:
         found = ink(before, whole=whole)
         self.unsure = found is None or state.tabs is None or not certain
         self._use(found or Ink(PLAIN, 0, (False, False)))
+        self.zone = zone(before)
         grid.tabs = set(state.tabs or ())
         self._resume(before)
 
@@ -127,8 +122,8 @@ class Screen:
         return self.grid.pen.zone
 
     @zone.setter
-    def zone(self, zone: Zone) -> None:
-        self.grid.pen = pen(self.grid.pen.style, zone)
+    def zone(self, new: Zone) -> None:
+        self.grid.pen = pen(self.grid.pen.style, new)
 
     def feed(self, data: bytes) -> bool:
         """Take the pane's next bytes; False if the screen is of no use any more."""
@@ -168,9 +163,9 @@ class Screen:
                     self._graphic["()".index(token["set"])] = token["charset"] == "0"
             case _:  # strings: titles, links, marks; a BEL ends an OSC only
                 self.unsure = token["bell"] is not None and token["string"] != "]"
-                marked = _ZONE_MARK.match(token["body"])
+                marked = ZONE_MARK.match(token["body"])
                 if token["string"] == "]" and marked:
-                    self.zone = _ZONES.get(marked[0], self.zone)
+                    self.zone = ZONES.get(marked[0], self.zone)
         self._repeated = ""
 
     def _draw(self, text: str) -> None:
@@ -236,10 +231,10 @@ class Screen:
 
     def _reset(self) -> None:
         """RIS; the other screen and what 1049 keeps stay as they are."""
-        zone, origin = self.zone, self._saved.origin if self._saved else None
+        before, origin = self.zone, self._saved.origin if self._saved else None
         self.grid.reset()
         self._use(Ink(PLAIN, 0, (False, False)))
-        self.zone, self.visible = zone, True
+        self.zone, self.visible = before, True
         self._saved = None if origin is None else _Saved(0, 0, Ink(PLAIN, 0, (False, False)), origin=origin)
 
     def _use(self, found: Ink) -> None:

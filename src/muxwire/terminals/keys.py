@@ -18,7 +18,7 @@ from muxwire.terminals.foreground import tty_modes
 from muxwire.terminals.results import KeysSent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from muxwire.client.client import ControlClient
     from muxwire.terminals.keyboard import Keyboard
@@ -212,8 +212,16 @@ _MODES = "#{keypad_cursor_flag} #{keypad_flag} #{alternate_on} #{pane_in_mode}"
 class KeySender:
     """Sends keys to one pane, one call at a time."""
 
-    def __init__(self, pane: PaneState, keyboard: Keyboard, client: ControlClient, pane_id: str) -> None:
+    def __init__(
+        self,
+        pane: PaneState,
+        keyboard: Keyboard,
+        client: ControlClient,
+        pane_id: str,
+        on_input: Callable[[], None] = lambda: None,
+    ) -> None:
         self._pane = pane
+        self._on_input = on_input  # something is about to be typed
         self._keyboard = keyboard
         self._client = client
         self._pane_id = pane_id
@@ -247,6 +255,7 @@ class KeySender:
         if self._pane.dead:
             raise self._dead()
         next_byte = self._pane.stream.end
+        self._on_input()
         await self._type(found)
         notes = ["" if literal else mistaken(keys)]
         if modes.in_mode:

@@ -59,6 +59,10 @@ class PromptColumns:
         """Whether these bytes are a whole prompt that was seen before."""
         return drawn in self._known
 
+    def length(self, drawn: bytes) -> int:
+        """How many bytes of what was drawn are a whole prompt that was seen before."""
+        return max((len(prompt) for prompt in self._known if drawn.startswith(prompt)), default=0)
+
     def remember(self, drawn: bytes, column: int) -> None:
         """Keep what tmux said of a prompt that was drawn whole."""
         if len(self._known) >= REMEMBERED_PROMPTS:

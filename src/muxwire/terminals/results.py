@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
+from muxwire.pane.svg import svg
+
 if TYPE_CHECKING:
     from muxwire.pane.cells import Run
 
@@ -109,8 +111,9 @@ class Snapshot:
     """`snapshot`: what the pane shows; blank rows at the end of `lines` are left out.
 
     `soft_wrap`: the rows whose text goes on in the next one. `scrollback`: the rows above, None if not asked for.
-    `cells`: runs of columns that do not look like the default, None if not asked for. `next_byte`: the offset of the
-    output that the picture was taken at.
+    `cells`: runs of columns that do not look like the default or that belong to a prompt, to input or to output, None
+    if not asked for. `scrollback_cells`: the same of `scrollback`, by look only; row 0 is its first. `next_byte`: the
+    offset of the output that the picture was taken at.
     """
 
     pane: str
@@ -125,6 +128,19 @@ class Snapshot:
     cells: tuple[Run, ...] | None
     next_byte: int
     schema_version: int = 1
+    scrollback_cells: tuple[Run, ...] | None = None
+
+    def svg(self) -> str:
+        """The viewport as a picture for people; in colour if it was taken with `cells`."""
+        cursor = (self.cursor.x, self.cursor.y) if self.cursor.visible else None
+        return svg(
+            self.lines,
+            self.cells or (),
+            columns=self.cols,
+            rows=self.rows,
+            cursor=cursor,
+            title=self.title or self.pane,
+        )
 
 
 @final

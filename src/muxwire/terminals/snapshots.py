@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
-from muxwire.pane.captured import Loaded, captured, wrapped_rows
+from muxwire.pane.captured import Loaded, captured, styled_lines, wrapped_rows
 from muxwire.pane.cells import runs, text_of
 from muxwire.pane.screen import Screen
 from muxwire.terminals.results import Cursor, Snapshot
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
+    from muxwire.pane.cells import Cell
     from muxwire.terminals.pane_state import PaneState
+    from muxwire.terminals.zones import Zones
 
 # New output that is played into our screen: at 1 MB/s or more, no other task waits for longer than a few ms.
 # More is asked of tmux, which takes a ms or two whatever came.
@@ -61,12 +63,15 @@ class _Said:
 class ScreenView:
     """The screen of one pane, for whoever looks."""
 
-    def __init__(self, pane: PaneState, client: ControlClient, pane_id: str) -> None:
+    def __init__(self, pane: PaneState, client: ControlClient, pane_id: str, zones: Zones) -> None:
         self._pane = pane
+        self._zones = zones
         self._client = client
         self._pane_id = pane_id
         self._screen = Screen(1, 1)
         self._offset: int | None = None  # what the screen holds all output up to; None: it is not to be built upon
+        self._zoned = False  # whether the cells know whose they are
+        self._texts: tuple[str, ...] | None = None  # of each row, as long as the screen stays the same
         self._single: tuple[str, ...] = ("-N", "-T")
         self._turn = anyio.Lock()
 
@@ -79,7 +84,13 @@ class ScreenView:
         async with self._turn:
             try:
                 said = await self._look()
-                above = None if scrollback is None else await self._above(scrollback, said.history, unwrap=unwrap)
+                above = None if scrollback is None else await self._above(scrollback, said.history, cells, unwrap)
+                for _ in range(TRIES):
+                    if above is None or self._offset == self._pane.stream.end:
+                        break
+                    # What was written between the two may have moved a row from the one to the other.
+                    said = await self._look()
+                    above = await self._above(scrollback or 0, said.history, cells, unwrap)
             except CommandError:
                 if self._pane.dead:
                     raise self._gone() from None
@@ -109,7 +120,10 @@ class ScreenView:
             return False
         if (screen.grid.columns, screen.grid.count) != (state.columns, state.count):
             return False
-        sure = screen.feed(stream.ring.read(self._offset, end))
+        sure = True
+        if self._offset < end:
+            sure = self._zones.feed(screen, self._offset, end)
+            self._texts = None
         self._offset = end
         return sure and not screen.in_string and screen.state() == replace(state, tabs=None)
 
@@ -126,6 +140,8 @@ class ScreenView:
                 row.wrapped = wrapped
         before = stream.ring.read(stream.ring.start, stream.end)
         self._screen.load(rows.rows, said.state, before, whole=stream.ring.start == 0, certain=rows.certain)
+        self._zones.settle(self._screen, stream.end)
+        self._zoned, self._texts = False, None
         return said
 
     async def _asked_for_rows(self) -> tuple[_Said, list[tuple[bytes, ...]]]:
@@ -144,30 +160,26 @@ class ScreenView:
         await asked.wait()
         return _Said.parsed(asked.blocks[0].output), [block.output for block in asked.blocks[1:]]
 
-    async def _above(self, scrollback: int, history: int, *, unwrap: bool) -> tuple[str, ...]:
+    async def _above(self, scrollback: int, history: int, cells: bool, unwrap: bool) -> list[list[Cell]]:
         """The rows above the viewport. tmux 3.3 to 3.5 lose as much memory as they show here: ask for little."""
         if not history:
-            return ()
+            return []
         first = min(scrollback or history, history)
-        flags = ("-J",) if unwrap else ()
-        lines = await self._client.command(
-            "capture-pane", "-p", *flags, "-S", str(-first), "-E", "-1", "-t", self._pane_id
+        flags = [*(("-e",) if cells else ()), *(("-J",) if unwrap else ())]
+        return styled_lines(
+            await self._client.command("capture-pane", "-p", *flags, "-S", str(-first), "-E", "-1", "-t", self._pane_id)
         )
-        return tuple(line.decode("utf-8", "replace").rstrip(" ") for line in lines)
 
-    def _picture(self, said: _Said, above: tuple[str, ...] | None, *, cells: bool, unwrap: bool) -> Snapshot:
+    def _picture(self, said: _Said, above: list[list[Cell]] | None, *, cells: bool, unwrap: bool) -> Snapshot:
         screen = self._screen
         rows = screen.grid.rows
-        lines = [text_of(row.cells) for row in rows]
-        if unwrap:
-            lines = []
-            begun = ""
-            for row in rows:
-                whole = begun + ("".join(cell.text for cell in row.cells) if row.wrapped else text_of(row.cells))
-                begun = whole if row.wrapped else ""
-                if not row.wrapped:
-                    lines.append(whole)
-            lines += [begun.rstrip(" ")] if begun else []
+        end = self._pane.stream.end if self._offset is None else self._offset
+        if cells and not self._zoned:
+            self._zones.restore(screen, end)
+            self._zoned = True
+        if self._texts is None:
+            self._texts = tuple(text_of(row.cells) for row in rows)
+        lines = list(self._unwrapped() if unwrap else self._texts)
         while lines and not lines[-1]:
             lines.pop()
         return Snapshot(
@@ -179,10 +191,22 @@ class ScreenView:
             title=said.title,
             alternate_screen=screen.alternate,
             soft_wrap=tuple(y for y, row in enumerate(rows[:-1]) if row.wrapped),
-            scrollback=above,
+            scrollback=None if above is None else tuple(text_of(row) for row in above),
             cells=tuple(runs([row.cells for row in rows])) if cells else None,
-            next_byte=self._pane.stream.end if self._offset is None else self._offset,
+            next_byte=end,
+            scrollback_cells=tuple(runs(above)) if cells and above is not None else None,
         )
+
+    def _unwrapped(self) -> list[str]:
+        """Each line as one, however many rows it takes."""
+        lines, begun = [], ""
+        for row in self._screen.grid.rows:
+            if row.wrapped:
+                begun += "".join(cell.text for cell in row.cells)
+            else:
+                lines.append(begun + text_of(row.cells))
+                begun = ""
+        return [*lines, begun.rstrip(" ")] if begun else lines
 
     def _gone(self) -> TabUnavailable:
         return TabUnavailable(

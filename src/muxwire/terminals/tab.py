@@ -21,6 +21,7 @@ from muxwire.terminals.live_output import LiveOutput, OnOutput
 from muxwire.terminals.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
 from muxwire.terminals.scripts import script_command, script_name
 from muxwire.terminals.snapshots import ScreenView
+from muxwire.terminals.zones import Zones
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,8 +83,9 @@ class Tab:
         self._server = server
         self._book = book
         self._ending = anyio.Lock()
-        self._keys = KeySender(pane, runner.keyboard, server.client, pane_id)
-        self._view = ScreenView(pane, server.client, pane_id)
+        zones = Zones(pane)
+        self._keys = KeySender(pane, runner.keyboard, server.client, pane_id, on_input=zones.typed)
+        self._view = ScreenView(pane, server.client, pane_id, zones)
 
     @property
     def key(self) -> str:
