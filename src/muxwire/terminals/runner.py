@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import secrets
+import shutil
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -40,7 +41,8 @@ from muxwire.terminals.listening import (
 )
 from muxwire.terminals.nesting import reach_shell, settle_aborted, typed_lines
 from muxwire.terminals.redraw import redraw
-from muxwire.terminals.shells import CLEAR_LINE
+from muxwire.terminals.shells import CLEAR_LINE, WRAPPER
+from muxwire.terminals.wrapper_file import WrapperFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,6 +97,7 @@ class Runner:
         self._pane_id = pane_id
         self.folder = folder
         self._columns = columns
+        self._wrapper = WrapperFile(folder / WRAPPER)
         self._turn = anyio.Lock()
         self._again: Callable[[], None] | None = None
 
@@ -204,6 +207,12 @@ class Runner:
             while not (self.pane.listens or self.pane.dead):
                 await self.pane.stream.changed()
 
+    def close(self, *, lasting: bool = False) -> None:
+        """Nothing will be run from here any more; unless the tab lasts without us, its folder goes, and all in it."""
+        self._wrapper.close()
+        if not lasting:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
     # -- whose turn, and is the shell listening?
 
     async def _ready(self, deadline: float) -> Listener:
@@ -306,7 +315,10 @@ class Runner:
     def _press(self, wrapped: Wrapped, shell: Shell) -> None:
         mend_line_modes(self.pane, shell)
         for name, content in wrapped.files:
-            write_private(self.folder / name, content)
+            if name == WRAPPER:
+                self._wrapper.write(content)
+            else:
+                write_private(self.folder / name, content)
         self.keyboard.press(wrapped.typed)
 
     async def _redraw(self, command: bytes, command_id: str, shell: Shell, *, nested: bool) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import NoSuchTarget
@@ -110,10 +109,9 @@ class TabBook:
         if (record := self._records.pop(tab, None)) is not None:
             record.close()
         forget = self._forget.pop(tab, None)
-        if not lasting:
-            if forget is not None:
-                forget()
-            shutil.rmtree(tab.runner.folder, ignore_errors=True)
+        if not lasting and forget is not None:
+            forget()
+        tab.runner.close(lasting=lasting)
         while len(self.closed) >= REMEMBERED_TABS:
             del self.closed[next(iter(self.closed))]
         self.closed[tab.address] = tab

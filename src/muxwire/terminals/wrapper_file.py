@@ -1,0 +1,45 @@
+"""The file that a tab's shell reads at every command, kept open: to make it anew takes as long as a short command."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@final
+class WrapperFile:
+    """A private file of which the content is replaced again and again, while nobody reads it."""
+
+    def __init__(self, path: Path) -> None:
+        """Say where it is to be; it is made when it is first written."""
+        self.path = path
+        self._descriptor: int | None = None
+        self._size = 0
+
+    def write(self, content: bytes) -> None:
+        """Replace the content; OSError. A link in its place is refused by the kernel."""
+        descriptor = self._opened()
+        view = memoryview(content)
+        while view:
+            view = view[os.pwrite(descriptor, view, len(content) - len(view)) :]
+        if len(content) < self._size:
+            os.ftruncate(descriptor, len(content))
+        self._size = len(content)
+
+    def _opened(self) -> int:
+        # Whoever sweeps old files out of memory may have taken ours.
+        if self._descriptor is not None and not os.fstat(self._descriptor).st_nlink:
+            self.close()
+        if self._descriptor is None:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._descriptor, self._size = os.open(self.path, flags, 0o600), 0
+        return self._descriptor
+
+    def close(self) -> None:
+        """Let go of it; a later write opens it again."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
