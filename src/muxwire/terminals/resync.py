@@ -17,10 +17,13 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
+import anyio
+
 from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
 from muxwire.ids import pane_id
-from muxwire.protocol.events import Continue
+from muxwire.protocol.events import Continue, SessionChanged
 from muxwire.terminals.log_file import UNKNOWN_SIZE
+from muxwire.terminals.pane_state import UNDER_WAY
 from muxwire.terminals.panes import look_up
 from muxwire.terminals.shells import supervisor_waits
 
@@ -75,6 +78,7 @@ class Resync:
         self._size = size
         self._book = book
         self._reason = ""
+        self._attaching = False
         self._held: dict[PaneId, _Held] = {}
 
     async def regain(self, reason: str) -> str:
@@ -90,28 +94,35 @@ class Resync:
         return ""
 
     def on_regained(self) -> None:
-        """Attached: take up every pane, before anything of it is read."""
-        self.client.submit(("refresh-client", "-C", self._size))
-        everyone: list[tuple[PaneId, _Held]] = []
-        for tab in list(self._book.open.values()):
+        """There is a process again: what it says of panes counts once tmux has attached it and they flow."""
+        for tab in self._book.open.values():
             pane = pane_id(tab.pane_id)
-            held = self._held[pane] = _Held(tab)
-            everyone.append((pane, held))
-            self.client.attach_pane(pane, held.feed)
+            self._held[pane] = _Held(tab)
+            self.client.attach_pane(pane, self._held[pane].feed)
+        self._attaching = True
+
+    def follow(self, event: Event) -> None:
+        """Take a notification of tmux: %session-changed when we are attached, %continue when a pane flows."""
+        match event:
+            case SessionChanged() if self._attaching:
+                self._attaching = False
+                self._take_up()
+            case Continue(pane) if pane in self._held:
+                self._go_on(pane)
+            case _:
+                pass
+
+    def _take_up(self) -> None:
+        # Not before we are attached: tmux 3.3 reads commands earlier, and refuses these for want of a client.
+        self.client.submit(("refresh-client", "-C", self._size))
+        for pane, held in self._held.items():
             held.pending = self.client.submit_list(
                 ("refresh-client", "-A", f"{pane}:pause"),
                 ("capture-pane", "-p", "-t", pane),
                 ("refresh-client", "-A", f"{pane}:continue"),
             )
+        everyone = list(self._held.items())
         self._book.spawn(lambda: self._settle(everyone))
-
-    def follow(self, event: Event) -> None:
-        """Take a notification of tmux: %continue is where a pane's output is whole again."""
-        match event:
-            case Continue(pane) if pane in self._held:
-                self._go_on(pane)
-            case _:
-                pass
 
     def _go_on(self, pane: PaneId) -> None:
         held = self._held.pop(pane)
@@ -135,12 +146,11 @@ class Resync:
         with suppress(ConnectionClosed):
             for pane, held in everyone:
                 assert held.pending is not None
-                with suppress(CommandError):  # the pane is gone
+                with suppress(CommandError):  # the pane is gone: looked up below
                     await held.pending.wait()
-                    if pane in self._held:
-                        self._go_on(pane)
-                    tabs.append((held.tab, held.whole_from))
-                self._held.pop(pane, None)
+                if pane in self._held:
+                    self._go_on(pane)
+                tabs.append((held.tab, held.whole_from))
             await look_up(self._book)
             self._reason = ""
         for tab, whole_from in tabs:
@@ -153,5 +163,10 @@ async def _catch_up(tab: Tab, reason: str, before: int) -> None:
     if supervisor_waits(tab.pane.leader_pid):
         tab.end_reason = f"its program ended while the connection was lost ({reason}); its status is not known"
         await tab.close(force=True)
-    elif tab.pane.hooked and tab.pane.waits_for_input() == "editor":
+        return
+    settled = tab.pane.at_prompt and tab.pane.running is None
+    if tab.pane.hooked and not settled and tab.pane.waits_for_input() == "editor":
+        await anyio.sleep(UNDER_WAY)  # a mark that was not lost may be on its way
+        if tab.pane.dead or tab.pane.waits_for_input() != "editor":
+            return
         tab.pane.came_back(f"the connection was lost while it ran ({reason}); its end was not seen", before)

@@ -1,0 +1,232 @@
+"""Whatever is slow, the control pipe is drained, no byte is lost, and our memory stays bounded."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import pytest
+
+import muxwire
+from muxwire.terminals.log_read import read_raw
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 150
+VICTIM = Path(__file__).with_name("victim.py")
+LONG = bool(os.environ.get("MUXWIRE_LONG_TESTS"))
+# A megabyte and a half of lines: more than the ring holds, the pipe holds, or one read brings.
+LINES = 200_000
+
+
+def printed(lines: int) -> bytes:
+    return b"\r\n".join(b"%d" % number for number in range(1, lines + 1)) + b"\r\n"
+
+
+async def flood(terminals: muxwire.Terminals, lines: int = LINES) -> muxwire.Tab:
+    """A tab that prints so many lines once it is typed into, and ends."""
+    return await terminals.create_tab(command=["sh", "-c", f"read x; seq 1 {lines}"])
+
+
+async def check(tab: muxwire.Tab, lines: int = LINES) -> None:
+    while not tab.pane.closed:
+        await tab.pane.stream.changed()
+    assert await tab.pane.stream.log.flushed()
+    raw = read_raw(tab.log_path, 0, tab.next_byte)
+    expected = b"\r\n" + printed(lines) + b"\x1b]7770;X;%s;0\x07" % tab.pane.nonce
+    assert len(raw) == len(expected)
+    assert raw == expected
+    assert not tab.log_path.with_suffix(".gaps").exists()
+
+
+async def test_a_disk_that_stands_still_holds_up_nothing(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standing, real = threading.Event(), os.writev
+
+    def writev(descriptor: int, pieces: list[bytes]) -> int:
+        standing.wait(DEADLINE)
+        return real(descriptor, pieces)
+
+    with anyio.fail_after(DEADLINE):
+        tab, other = await flood(alone), await alone.create_tab(shell="bash")
+        monkeypatch.setattr(os, "writev", writev)
+        await tab.send_keys(["Enter"])
+        # All of it arrives and commands run, while not one byte gets to the disk.
+        while not tab.pane.closed:
+            assert (await other.execute("echo $((6 * 7))")).output == "42\n"
+        assert not tab.log_path.stat().st_size
+        standing.set()
+        await check(tab)
+
+
+async def test_a_garbage_collection_costs_no_byte(alone: muxwire.Terminals) -> None:
+    heap: list[list[Any]] = []
+    with anyio.fail_after(DEADLINE):
+        tabs = [await flood(alone) for _ in range(3)]
+        for number in range(1_000_000):
+            heap.append([number, heap])
+        for tab in tabs:
+            await tab.send_keys(["Enter"])
+        slowest = 0.0
+        while not all(tab.pane.closed for tab in tabs):
+            begun = time.perf_counter()
+            gc.collect()
+            slowest = max(slowest, time.perf_counter() - begun)
+            await anyio.sleep(0.01)
+        assert slowest > 0.01, "the heap is too small to hold anybody up"
+        heap.clear()
+        for tab in tabs:
+            await check(tab)
+
+
+async def test_whoever_looks_at_the_screen_all_the_time_costs_no_byte(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await flood(alone)
+        looks = 0
+        await tab.send_keys(["Enter"])
+
+        async def look() -> None:
+            nonlocal looks
+            while True:
+                try:
+                    await tab.snapshot(100, cells=True)
+                except muxwire.TabUnavailable:
+                    return
+                looks += 1
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(4):
+                tasks.start_soon(look)
+        assert looks
+        await check(tab)
+
+
+async def test_readers_that_fall_behind_or_never_read_cost_no_byte(alone: muxwire.Terminals) -> None:
+    """A reader that is slower than the pane by far, one that waits and is never served, and many that go away."""
+    with anyio.fail_after(DEADLINE):
+        tab = await flood(alone)
+
+        async def read_slowly() -> None:
+            offset, seen = 0, ""
+            while True:
+                chunk = await alone.stream_logs(tab.window_id, from_byte=offset, max_bytes=50_000, wait=DEADLINE)
+                offset, seen = chunk.next_byte, seen + chunk.chunk
+                assert chunk.dropped == 0
+                if chunk.closed and chunk.eof:
+                    break
+                await anyio.sleep(0.02)
+            assert seen.encode() == b"\r\n" + printed(LINES)
+
+        async def give_up() -> None:
+            while not tab.pane.closed:
+                with anyio.move_on_after(0.003):
+                    await alone.wait_for([tab.window_id], until="never", timeout=DEADLINE)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(read_slowly)
+            for _ in range(10):
+                tasks.start_soon(give_up)
+            await tab.send_keys(["Enter"])
+        await check(tab)
+
+
+# -- in a process of its own
+
+
+class Victim:
+    """The process, and what it says."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    async def says(self) -> Any:
+        assert self.process.stdout is not None
+        line = await anyio.to_thread.run_sync(self.process.stdout.readline, abandon_on_cancel=True)
+        assert line, "the victim died"
+        return json.loads(line)
+
+    def go_on(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+
+@asynccontextmanager
+async def victim(environ: dict[str, str], panes: int, amount: int, kind: str) -> AsyncIterator[Victim]:
+    argv = [sys.executable, str(VICTIM), str(panes), str(amount), kind]
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, text=True)
+    with process:
+        try:
+            yield Victim(process)
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+
+
+# SIGSTOP for so long. tmux throws out a client after 300 s; what happens then is in test_lost_connection.py.
+STOPPED_SECONDS = 60 if LONG else 3
+
+
+@pytest.mark.timeout(STOPPED_SECONDS + DEADLINE + 30)
+async def test_a_process_that_was_stopped_under_load_loses_nothing(environ: dict[str, str]) -> None:
+    panes, lines = (10, 3_000_000) if LONG else (10, 100_000)
+    with anyio.fail_after(STOPPED_SECONDS + DEADLINE):
+        async with victim(environ, panes, lines, "lines") as stopped:
+            told = await stopped.says()
+            stopped.go_on()
+            while not all(Path(log).stat().st_size > 20_000 for log in told["logs"]):
+                await anyio.sleep(0.005)
+            os.kill(told["pid"], signal.SIGSTOP)
+            sizes = [Path(log).stat().st_size for log in told["logs"]]
+            await anyio.sleep(STOPPED_SECONDS)  # not to wait for something: to be stopped that long is the fault
+            assert sizes == [Path(log).stat().st_size for log in told["logs"]]
+            assert max(sizes) < len(printed(lines)), "it was over before the process was stopped"
+            os.kill(told["pid"], signal.SIGCONT)
+            done = await stopped.says()
+            assert done["statuses"] == [0] * panes
+            for log, end, mark in zip(told["logs"], done["ends"], done["marks"], strict=True):
+                assert not Path(log).with_suffix(".gaps").exists()
+                raw = read_raw(Path(log), 0, end)
+                assert raw[: len(raw) - mark] == b"\r\n" + printed(lines)
+            stopped.go_on()
+
+
+# What fifty panes may keep: a ring of 1 MiB and a quarter each, 64 MiB that wait for the disk, and what is under way.
+MEMORY_KIB = (50 * 5 // 4 + 64 + 32) * 1024
+
+
+@pytest.mark.parametrize(
+    ("panes", "amount", "kind"), [(1, 100_000_000, "no-newline"), (50, 150_000, "lines")], ids=["one-line", "fifty"]
+)
+@pytest.mark.timeout(DEADLINE + 30)
+async def test_memory_is_bounded_whatever_panes_write(
+    environ: dict[str, str], panes: int, amount: int, kind: str
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with victim(environ, panes, amount, kind) as writer:
+            told = await writer.says()
+            writer.go_on()
+            done = await writer.says()
+            assert done["statuses"] == [0] * panes
+            assert done["grown_kib"] < (MEMORY_KIB if panes > 1 else 40 * 1024)
+            for log, end, mark in zip(told["logs"], done["ends"], done["marks"], strict=True):
+                raw = read_raw(Path(log), 0, end)[:-mark]
+                if kind == "lines":
+                    assert raw == b"\r\n" + printed(amount)
+                else:
+                    assert raw.removeprefix(b"\n").removeprefix(b"\r\n").strip(b"x") == b""
+                    assert raw.count(b"x") == amount
+            writer.go_on()

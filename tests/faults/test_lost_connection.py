@@ -1,0 +1,169 @@
+"""A control client that was thrown out, detached or killed is attached again; what was lost is a gap with bounds."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from itertools import pairwise
+from typing import Any
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.terminals.log_read import read_raw
+from muxwire.terminals.log_segments import gaps_path
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+
+
+async def lose(terminals: muxwire.Terminals, how: str, *tabs: muxwire.Tab, times: int = 1) -> None:
+    """End the connection from outside and wait until it is there again, with so many gaps in the logs of tabs."""
+    server = await terminals.server()
+    before = server.process.pid
+    if how == "kill":
+        os.kill(before, signal.SIGKILL)
+    else:
+        (name,) = await server.client.command("list-clients", "-F", "#{client_name}")
+        server.client.submit(("detach-client", "-t", name.decode()))
+    while server.process.pid == before or any(len(gaps(tab)) < times for tab in tabs):
+        await anyio.sleep(0.002)
+    while True:
+        try:
+            await server.client.command("display-message", "-p", "")
+        except muxwire.ConnectionClosed:
+            await anyio.sleep(0.002)
+        else:
+            return
+
+
+def gaps(tab: muxwire.Tab) -> list[dict[str, Any]]:
+    path = gaps_path(tab.log_path)
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+async def ended(terminals: muxwire.Terminals, command_id: str) -> muxwire.ExecutionResult:
+    """The result of a command that has ended; one that waits for input comes back before."""
+    _, execution = terminals._book.command(command_id)
+    await execution.done.wait()
+    return await terminals.command_result(command_id)
+
+
+def numbers(raw: bytes) -> list[int]:
+    return [int(line) for line in raw.split(b"\r\n") if line.isdigit()]
+
+
+@pytest.mark.parametrize("how", ["kill", "detach"])
+async def test_tabs_and_what_runs_in_them_go_on(alone: muxwire.Terminals, how: str) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell="bash", name="work")
+        await tab.execute("cd /tmp; x=5")
+        running = await tab.execute("echo begun; read -r line; echo got $line", wait=False)
+        while b"begun\r\n" not in tab.pane.stream.ring.read(0):
+            await tab.pane.stream.changed()
+        begun = time.time()
+        await lose(alone, how, tab)
+        await tab.send_keys(["hello", "Enter"])
+        result = await ended(alone, running.command_id)
+        assert result.exit_code == 0
+        assert result.output.endswith("got hello\n")
+        assert (await tab.execute("echo $x $PWD")).output == "5 /tmp\n"
+        assert (await alone.server()).generation == 1
+        assert (await alone.list_tabs()).tabs[0].name == "work"
+        assert await tab.pane.stream.log.flushed()
+    (gap,) = gaps(tab)
+    assert (gap["size"], gap["exact"]) == (1, False)
+    assert gap["since"] <= gap["until"]
+    assert begun - 1 < gap["until"] < time.time() + 1
+    assert gap["reason"]
+    assert "begun" in gap["screen"]
+    raw = read_raw(tab.log_path, 0, gap["offset"]), read_raw(tab.log_path, gap["offset"], tab.next_byte)
+    assert raw[0].endswith(b"begun\r\n")
+    assert raw[1].startswith(b"hello\r\n")
+    piece = await alone.stream_logs(tab.window_id, from_byte=gap["offset"])
+    assert piece.dropped == 1
+
+
+async def test_a_flood_has_one_gap_and_each_line_at_most_once(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tabs = [await alone.create_tab(command=["sh", "-c", "read x; seq 1 300000"]) for _ in range(4)]
+        for tab in tabs:
+            await tab.send_keys(["Enter"])
+        for times in (1, 2):
+            heard = tabs[0].next_byte
+            while tabs[0].next_byte < heard + 200_000:
+                await tabs[0].pane.stream.changed()
+            await lose(alone, "kill", *tabs, times=times)
+        for tab in tabs:
+            while not tab.pane.closed:
+                await tab.pane.stream.changed()
+            assert await tab.pane.stream.log.flushed()
+            found = numbers(read_raw(tab.log_path, 0, tab.next_byte))
+            torn = 2 * len(gaps(tab))  # the lines that a gap cuts look like other numbers
+            jumps = [now for before, now in pairwise(found) if now != before + 1]
+            assert len(jumps) <= torn
+            assert found[-1] == 300_000
+            assert len(gaps(tab)) == 2
+
+
+async def test_an_end_that_fell_into_the_gap_is_noticed(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        shell = await alone.create_tab(shell="bash")
+        program = await alone.create_tab(command=["sh", "-c", "read x; echo last; exit 3"])
+        closed = await alone.create_tab(shell="bash")
+        server = await alone.server()
+        go_on = server.folders.runtime / "go-on"
+        running = await shell.execute(f"while ! test -e {go_on}; do sleep 0.01; done", wait=False)
+        started = await program.send_keys(["x"])
+        assert started.sent == 1
+        restart = server.process.restart
+
+        async def restart_late(argv: tuple[str, ...]) -> None:
+            """Let all of it happen while nobody is attached, as seen from outside."""
+            go_on.touch()
+            tmux = ["tmux", "-S", str(server.folders.socket_path)]
+            await anyio.run_process([*tmux, "send-keys", "-t", program.pane_id, "Enter"])
+            await anyio.run_process([*tmux, "kill-window", "-t", closed.window_id])
+            while shell.pane.waits_for_input() != "editor":
+                await anyio.sleep(0.01)
+            while b"sleep" not in (await anyio.Path(f"/proc/{program.pane.leader_pid}/comm").read_bytes()):
+                await anyio.sleep(0.01)
+            await restart(argv)
+
+        monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
+        await lose(alone, "kill")
+        result = await ended(alone, running.command_id)
+        assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
+        assert "its end was not seen" in result.note
+        assert (await shell.execute("echo fine")).output == "fine\n"
+        for tab in (program, closed):
+            while not tab.pane.closed:
+                await tab.pane.stream.changed()
+        assert "its status is not known" in program.end_reason
+        assert "window was closed" in closed.end_reason
+
+
+async def test_calls_in_the_meantime_fail_with_the_reason(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell="bash")
+        server = await alone.server()
+        restart, seen = server.process.restart, anyio.Event()
+
+        async def restart_late(argv: tuple[str, ...]) -> None:
+            with pytest.raises(muxwire.ConnectionClosed):
+                await server.client.command("list-windows")
+            seen.set()
+            await restart(argv)
+
+        monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
+        await lose(alone, "kill")
+        assert seen.is_set()
+        assert (await tab.execute("echo fine")).output == "fine\n"

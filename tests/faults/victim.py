@@ -1,0 +1,51 @@
+"""An instance in a process of its own, to be stopped, killed, measured: `python victim.py PANES BYTES KIND`.
+
+It opens PANES tabs that each write BYTES bytes of that kind when they get a line, and prints one JSON object a line:
+where the logs are once the tabs are there, then, once all of them have ended and are on disk, what they came to.
+A line on its standard input starts the tabs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+
+import anyio
+import anyio.to_thread
+
+import muxwire
+
+# What a pane writes, and how many bytes that is for an argument of %d.
+KINDS = {
+    "lines": "read x; seq 1 %d",
+    "no-newline": "stty -opost; read x; head -c %d /dev/zero | tr '\\0' x",
+}
+
+
+async def main(panes: int, amount: int, kind: str) -> None:
+    async with muxwire.open_terminals() as terminals:
+        tabs = [await terminals.create_tab(command=["sh", "-c", KINDS[kind] % amount]) for _ in range(panes)]
+        server = await terminals.server()
+        (server_pid,) = await server.client.command("display-message", "-p", "#{pid}")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        report = {"pid": os.getpid(), "server": int(server_pid), "logs": [str(tab.log_path) for tab in tabs]}
+        print(json.dumps(report), flush=True)
+        await anyio.to_thread.run_sync(sys.stdin.readline)
+        for tab in tabs:
+            await tab.send_keys(["Enter"])
+        for tab in tabs:
+            while not tab.pane.closed:
+                await tab.pane.stream.changed()
+            assert await tab.pane.stream.log.flushed()
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        statuses = [tab.pane.exit_status for tab in tabs]
+        ends = [tab.next_byte for tab in tabs]
+        marks = [len(f"\x1b]7770;X;{tab.pane.nonce.decode()};0\x07") for tab in tabs]
+        print(json.dumps({"grown_kib": peak - before, "statuses": statuses, "ends": ends, "marks": marks}), flush=True)
+        await anyio.to_thread.run_sync(sys.stdin.readline)
+
+
+if __name__ == "__main__":
+    anyio.run(main, int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
