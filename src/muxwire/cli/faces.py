@@ -73,5 +73,5 @@ def _repl(arguments: argparse.Namespace) -> int:
 
     if arguments.replay is not None:
         return replay(arguments.replay, speed=arguments.speed)
-    name = None if arguments.ephemeral else chosen_name(arguments)
-    return main(lambda wrap: open_terminals(name, wrap=wrap))
+    given = {} if arguments.ephemeral else given_instance(arguments) or {"name": chosen_name(arguments)}
+    return main(lambda wrap: open_terminals(**given, wrap=wrap))

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.client.watchdog import process_table
 from muxwire.terminals.doctor.finding import Finding, ok, warning
+from muxwire.terminals.lock import holder
 from muxwire.terminals.opening import server_runs
 
 if TYPE_CHECKING:
@@ -33,23 +35,24 @@ def sockets(places: Folders) -> Iterator[Finding]:
     """Sockets at which nobody listens, and ephemeral servers whose owner is gone."""
     found = sorted(places.runtime.glob("*.sock"))
     running = [path for path in found if server_runs(path)]
-    dead = [path for path in found if path not in running and not _starts(path.stem)]
+    dead = [path for path in found if path not in running and not _is_owned(places, path.stem)]
     if dead:
         said = f"{len(dead)} sockets at which no server listens: {_names(dead)}"
         yield warning("sockets", said, f"rm {shlex.join(map(str, dead))}")
     for path in running:
-        owner = _EPHEMERAL.match(path.stem)
-        if owner and int(owner[1]) not in process_table():
+        if _EPHEMERAL.match(path.stem) and not _is_owned(places, path.stem):
             said = f"the server of {path.stem} runs, and the process that it should have ended with is gone"
             yield warning("orphans", said, f"tmux -S {shlex.quote(str(path))} kill-server")
     if not dead:
         yield ok("sockets", f"{len(running)} servers run")
 
 
-def _starts(instance: str) -> bool:
-    """Whether an instance may be about to start, or to end: the process that it is named after lives."""
+def _is_owned(places: Folders, instance: str) -> bool:
+    """Whether the process lives that an instance belongs to: its server may be about to start, or to end."""
     owner = _EPHEMERAL.match(instance)
-    return owner is not None and int(owner[1]) in process_table()
+    if owner is not None:
+        return int(owner[1]) in process_table()
+    return bool(holder(replace(places, instance=instance).lock))
 
 
 def folders(places: Folders) -> Iterator[Finding]:
@@ -70,19 +73,27 @@ def folders(places: Folders) -> Iterator[Finding]:
 
 
 def _in_use(places: Folders, instance: str) -> bool:
-    return _starts(instance) or server_runs(places.runtime / f"{instance}.sock")
+    return _is_owned(places, instance) or server_runs(places.runtime / f"{instance}.sock")
 
 
 def clients(places: Folders) -> Iterator[Finding]:
     """`tmux -C` clients whose driver is gone: tmux waits for them, and freezes every pane that they listen to."""
     table = process_table()
-    left = [pid for pid in table if table[pid].parent == 1 and _is_client(pid, places.runtime)]
+    left = [pid for pid in table if _is_reaper(table[pid].parent) and _is_client(pid, places.runtime)]
     if left:
         pids = " ".join(map(str, left))
         said = f"{len(left)} `tmux -C` processes have lost their driver ({pids}): panes may stand still because of them"
         yield warning("clients left", said, f"kill -9 {pids}")
     else:
         yield ok("clients left", "none")
+
+
+def _is_reaper(pid: int) -> bool:
+    """Whether a process is the one that takes in the children of those that have ended."""
+    try:
+        return pid == 1 or (_PROC / str(pid) / "comm").read_text() == "systemd\n"
+    except OSError:
+        return False
 
 
 def _is_client(pid: int, runtime: Path) -> bool:

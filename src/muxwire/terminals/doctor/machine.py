@@ -57,10 +57,10 @@ def open_files() -> Finding:
     return level("open files", said, f"ulimit -n {wanted}")
 
 
-def pipe_size() -> Finding:
-    """How much the pipe from tmux holds while we are busy."""
+def pipe_size(limit: Path = _PIPE_MAX) -> Finding:
+    """How much the pipe from tmux holds while we are busy; `limit` is the file in which Linux says."""
     try:
-        largest = int(_PIPE_MAX.read_text())
+        largest = int(limit.read_text())
     except (OSError, ValueError):
         return ok("pipe size", "the system's own")
     if largest < PIPE_BYTES:

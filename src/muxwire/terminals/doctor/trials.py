@@ -48,9 +48,7 @@ class Trial:
 async def shells(environ: Mapping[str, str]) -> list[Finding]:
     """Try the user's shell and every other that is known and there; MuxwireError if no instance can be opened."""
     usual = default_shell(environ)
-    found = {path: name for name in SHELLS if (path := shutil.which(name, path=environ.get("PATH")))}
-    # /bin may be a link to /usr/bin: one file is tried once, by the name that is given first.
-    paths = list({Path(path).resolve(): path for path in (*reversed(found), usual)}.values())[::-1]
+    paths = installed(environ, usual)
     state = tempfile.mkdtemp(prefix="muxwire-doctor-")
     try:
         async with open_terminals(state_dir=state, environ=environ) as terminals:
@@ -58,6 +56,15 @@ async def shells(environ: Mapping[str, str]) -> list[Finding]:
     finally:
         shutil.rmtree(state, ignore_errors=True)
     return [*unknown(environ, usual), *findings]
+
+
+def installed(environ: Mapping[str, str], usual: str) -> list[str]:
+    """The shells that are there, the usual one first. /bin may be a link to /usr/bin: each file once."""
+    found = [path for name in SHELLS if (path := shutil.which(name, path=environ.get("PATH")))]
+    once: dict[Path, str] = {}
+    for path in (usual, *found):
+        once.setdefault(Path(path).resolve(), path)
+    return list(once.values())
 
 
 def unknown(environ: Mapping[str, str], usual: str) -> list[Finding]:
