@@ -187,6 +187,10 @@ async def test_a_storm_is_a_few_updates_and_its_end_is_one_of_them(watching: Wat
         watching.told.clear()
         events.output("@1", 3000, 3001)  # within the interval, or behind it: it is told
         await watching.until(LOG)
+        await anyio.sleep(0.15)
+        watching.told.clear()
+        await anyio.sleep(0.2)
+        assert watching.told == []  # nothing came, nothing is said
 
 
 async def test_subscribing_to_nothing(watching: Watching) -> None:

@@ -18,6 +18,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2]))
 import muxwire
 import muxwire.mcp.progress
+import muxwire.mcp.updates
 from muxwire.mcp import wire
 from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.server import build_server
@@ -332,3 +333,50 @@ async def test_an_answer_that_cannot_be_encoded_costs_only_itself(monkeypatch: p
 
 
 FOREVER = {"window_id": "@1", "command": "forever"}
+
+
+LOG = "muxwire://tabs/@1/log"
+
+
+async def subscribed(client: Served, era: str) -> None:
+    """Have the server push updates of a log, in one of the two ways."""
+    if era == "legacy":
+        await client.initialize()
+        assert (await client.request("resources/subscribe", {"uri": LOG}))["result"] == {}
+        return
+    await client.start("subscriptions/listen", {"notifications": {"resourceSubscriptions": [LOG]}, "_meta": envelope()})
+    said = json.loads(await client.line())
+    assert said["method"] == "notifications/subscriptions/acknowledged"
+    assert said["params"]["notifications"] == {"resourceSubscriptions": [LOG]}
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_a_reader_of_updates_that_never_reads_is_bounded(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told no more once the pipe is full; what it missed is one update when it reads again."""
+    monkeypatch.setattr(muxwire.mcp.updates, "INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(wire, "HIGH_WATER_BYTES", 4096)
+    async with serving() as client:
+        await subscribed(client, era)
+        assert client.opener.terminals is not None
+        events = client.opener.terminals.events
+        for at in range(20_000):
+            events.output("@1", at, at + 1)
+            await anyio.lowlevel.checkpoint()
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        told = 0
+        with anyio.move_on_after(0.5):
+            while True:
+                assert json.loads(await client.line())["method"] == "notifications/resources/updated"
+                told += 1
+        assert 100 < told < 2_000  # a pipe of 64 KiB and 4 KiB of ours hold less than a thousand
+        events.output("@1", 20_000, 20_001)
+        assert json.loads(await client.line())["params"]["uri"] == LOG
+
+
+async def test_hanging_up_does_not_wait_for_a_stream_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "EOF_GRACE_SECONDS", 3600.0)
+    async with serving() as client:
+        await subscribed(client, "modern")
+        client.hang_up()
+        await client.returned.wait()
