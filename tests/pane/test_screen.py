@@ -110,10 +110,13 @@ def test_styles() -> None:
 STATE = Loaded(4, 3, 2, 2, False, True, True, False, False, 0, 2, frozenset((2,)))
 
 
-def loaded(lines: list[bytes], before: bytes, *, whole: bool = True) -> Screen:
+NEW = Ink(PLAIN, 0, (False, False))
+
+
+def loaded(lines: list[bytes], before: bytes, *, known: Ink | None = NEW) -> Screen:
     screen = Screen(1, 1)
     read = captured(lines, STATE.columns, joined=True)
-    screen.load(read.rows, STATE, before, whole=whole, certain=read.certain)
+    screen.load(read.rows, STATE, before, ink(before, known), certain=read.certain)
     return screen
 
 
@@ -139,14 +142,20 @@ def test_a_captured_screen_goes_on_in_the_middle_of_a_sequence(before: bytes, sh
 
 
 def test_what_the_output_says_of_the_next_character() -> None:
-    plain = Ink(PLAIN, 0, (False, False))
-    assert ink(b"", whole=True) == plain
-    assert ink(b"abc", whole=False) is None
-    assert ink(b"\x1b(0\x1b[31m\x0e", whole=True) == Ink(Style(fg="red"), 1, (True, False))
-    assert ink(b"\x1b(0\x1b[31m\x0e\x1b(B\x1b[m\x0f\x1b)0", whole=False) == Ink(PLAIN, 0, (False, True))
-    assert ink(b"\x1b[m\x1b[31m\x1b8", whole=True) is None
-    assert ink(b"\x1b[31m\x1b8\x1b[m\x1b[32m", whole=True) == Ink(Style(fg="green"), 0, (False, False))
-    assert loaded([b"", b"", b""], b"abc", whole=False).unsure
+    assert ink(b"", NEW) == NEW
+    assert ink(b"abc", None) is None
+    red = Ink(Style(fg="red"), 0, (False, None))
+    assert ink(b"abc\r\n", red) == red
+    assert ink(b"\x1b(0\x1b[31m\x0e", NEW) == Ink(Style(fg="red"), 1, (True, False))
+    assert ink(b"\x1b(0\x1b[31m\x0e\x1b(B\x1b[m\x0f\x1b)0", None) == Ink(PLAIN, 0, (False, True))
+    assert ink(b"\x1b[m\x1b[31m\x1b8", NEW) is None
+    assert ink(b"\x1b[31m\x1b8\x1b[m\x1b[32m", NEW) == Ink(Style(fg="green"), 0, (False, False))
+    assert ink(b"\x1b[m\x0e", None) is None
+    assert loaded([b"", b"", b""], b"abc", known=None).unsure
+    screen = loaded([b"", b"", b""], b"\x1b[m", known=None)
+    assert not screen.unsure
+    screen.feed(b"\x0e")
+    assert screen.unsure
 
 
 def test_rows_by_which_nobody_else_can_cut() -> None:

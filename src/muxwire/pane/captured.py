@@ -13,9 +13,6 @@ from muxwire.pane.widths import GRAPHICS, guessed_width, width
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# How far back the last reset of the style may lie: a page of plain text behind it is far more than programs print.
-_PEN_BYTES = 64 << 10
-
 _TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)|\x1b\[(?P<style>[0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|(?P<control>[\x00-\x1a])"
 )
@@ -55,30 +52,49 @@ class Loaded:
 @final
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """What the next character looks like: its style, and the line drawing sets that are in use."""
+    """What the next character looks like: its style, and which of G0 and G1 draw lines; None: nobody knows of G1."""
 
     style: Style
     shift: int
-    graphic: tuple[bool, bool]
+    graphic: tuple[bool, bool | None]
 
 
-def ink(before: bytes, *, whole: bool) -> Ink | None:
-    """What the newest output says of the next character; None if it does not say it.
-
-    `whole`: it is all that the pane ever wrote.
-    """
+def ink(before: bytes, at_start: Ink | None) -> Ink | None:
+    """What the newest output says of the next character, if it was `at_start` in front of it; None: it says nothing."""
+    if b"\x1b" not in before and b"\x0e" not in before and b"\x0f" not in before:
+        return at_start
     reset = max(map(before.rfind, _RESETS))
-    restored = max(map(before.rfind, _RESTORES))
-    graphics = [before.rfind(begin + b"0") > before.rfind(begin + b"B") for begin in (b"\x1b(", b"\x1b)")]
-    shift = before.rfind(b"\x0e") > before.rfind(b"\x0f")
-    if restored >= 0 and (reset < restored or shift or any(graphics)):
+    restored = any(before.find(restore, max(reset, 0)) >= 0 for restore in _RESTORES)
+    if restored or (reset < 0 and at_start is None):
         return None
-    if (reset < 0 and not whole) or len(before) - max(reset, 0) > _PEN_BYTES:
-        return None
-    style = PLAIN
+    start = at_start or Ink(PLAIN, 0, (False, None))
+    style = start.style if reset < 0 else PLAIN
     for found in _STYLES.finditer(before, max(reset, 0)):
         style = styled(style, found[1].decode())
-    return Ink(style, int(shift), (graphics[0], graphics[1]))
+    graphics = [
+        _is_graphic(before, begin, known) for begin, known in zip((b"\x1b(", b"\x1b)"), start.graphic, strict=True)
+    ]
+    out, back = before.rfind(b"\x0e"), before.rfind(b"\x0f")
+    shift = start.shift if out == back else int(out > back)
+    if (shift or any(graphics)) and any(restore in before for restore in _RESTORES):
+        return None
+    return None if shift and graphics[1] is None else Ink(style, shift, (bool(graphics[0]), graphics[1]))
+
+
+def _is_graphic(before: bytes, begin: bytes, known: bool | None) -> bool | None:
+    on, off = before.rfind(begin + b"0"), before.rfind(begin + b"B")
+    return known if on == off else on > off
+
+
+def zone(before: bytes) -> Zone | None:
+    """What the next character belongs to, by the newest mark; None if there is none."""
+    at = max(before.rfind(b"\x1b]7770;"), before.rfind(b"\x1b]133;"))
+    while at >= 0:
+        found = ZONE_MARK.match(before[at + 2 : at + 8].decode("ascii", "replace"))
+        if found and found[0] in ZONES:
+            return ZONES[found[0]]
+        at = max(before.rfind(b"\x1b]7770;", 0, at), before.rfind(b"\x1b]133;", 0, at))
+    return None
 
 
 @final
@@ -88,17 +104,6 @@ class Captured:
 
     rows: list[Row]
     certain: bool
-
-
-def zone(before: bytes) -> Zone:
-    """What the next character belongs to, by the newest mark."""
-    at = max(before.rfind(b"\x1b]7770;"), before.rfind(b"\x1b]133;"))
-    while at >= 0:
-        found = ZONE_MARK.match(before[at + 2 : at + 8].decode("ascii", "replace"))
-        if found and found[0] in ZONES:
-            return ZONES[found[0]]
-        at = max(before.rfind(b"\x1b]7770;", 0, at), before.rfind(b"\x1b]133;", 0, at))
-    return ""
 
 
 def captured(lines: Sequence[bytes], columns: int, *, joined: bool) -> Captured:

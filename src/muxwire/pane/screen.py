@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import final
 
-from muxwire.pane.captured import ZONE_MARK, ZONES, Ink, Loaded, ink, zone
+from muxwire.pane.captured import ZONE_MARK, ZONES, Ink, Loaded, zone
 from muxwire.pane.cells import PARAMETERS_COUNT, PARAMETERS_LENGTH, PLAIN, Style, Zone, pen, styled
 from muxwire.pane.grid import Grid, Row
 from muxwire.pane.widths import GRAPHICS, width
@@ -65,16 +65,16 @@ class Screen:
         self._left: tuple[int, int, Style] | None = (0, 0, PLAIN)  # the cursor when it was entered with 1049
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._held = ""
-        self._graphic = [False, False]  # G0, G1: the line drawing set
+        self._graphic: list[bool | None] = [False, False]  # G0, G1: the line drawing set
         self._shift = 0
         self._saved: _Saved | None = _Saved(0, 0, Ink(PLAIN, 0, (False, False)), origin=False)
         self._repeated = ""  # what REP repeats; "" for nothing
 
-    def load(self, rows: list[Row], state: Loaded, before: bytes, *, whole: bool, certain: bool = True) -> None:
+    def load(self, rows: list[Row], state: Loaded, before: bytes, found: Ink | None, *, certain: bool) -> None:
         """Take the screen as tmux has it. `certain`: every cell is in its column.
 
-        `before` is the pane's newest output, `whole` if it is all of it: what the next character looks like, and
-        whether a sequence is under way, tmux does not tell.
+        What the next character looks like (`found`, if that is known), and whether a sequence is under way, tmux does
+        not tell: `before` is the pane's newest output.
         """
         self.grid = grid = Grid(state.columns, state.count)
         grid.rows = rows
@@ -83,10 +83,9 @@ class Screen:
         self.alternate, self.visible = state.alternate, state.visible
         self._behind = self._left = self._saved = None
         self._repeated = "?"  # unknown: a repetition is doubt
-        found = ink(before, whole=whole)
         self.unsure = found is None or state.tabs is None or not certain
         self._use(found or Ink(PLAIN, 0, (False, False)))
-        self.zone = zone(before)
+        self.zone = zone(before) or ""
         grid.tabs = set(state.tabs or ())
         self._resume(before)
 
@@ -115,6 +114,11 @@ class Screen:
     def in_string(self) -> bool:
         """Whether a title or the like has begun and not ended; tmux gives it up after 5 s, by a clock of its own."""
         return self._held.startswith(_STRINGS)
+
+    @property
+    def ink(self) -> Ink:
+        """What the next character looks like."""
+        return Ink(self.grid.pen.style, self._shift, (bool(self._graphic[0]), self._graphic[1]))
 
     @property
     def zone(self) -> Zone:
@@ -201,6 +205,7 @@ class Screen:
                 grid.tab()
             case "\x0e" | "\x0f":
                 self._shift = 1 if control == "\x0e" else 0
+                self.unsure = self._graphic[self._shift] is None
             case _:
                 pass
 
@@ -243,8 +248,7 @@ class Screen:
 
     def _save(self) -> None:
         grid = self.grid
-        found = Ink(grid.pen.style, self._shift, (self._graphic[0], self._graphic[1]))
-        self._saved = _Saved(grid.x, grid.y, found, origin=grid.origin)
+        self._saved = _Saved(grid.x, grid.y, self.ink, origin=grid.origin)
 
     def _restore(self) -> None:
         if self._saved is None:

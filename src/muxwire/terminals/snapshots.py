@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
-from muxwire.pane.captured import Loaded, captured, styled_lines, wrapped_rows
-from muxwire.pane.cells import runs, text_of
+from muxwire.pane.captured import Ink, Loaded, captured, ink, styled_lines, wrapped_rows
+from muxwire.pane.cells import PLAIN, runs, text_of
 from muxwire.pane.screen import Screen
 from muxwire.terminals.results import Cursor, Snapshot
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # New output that is played into our screen: at 1 MB/s or more, no other task waits for longer than a few ms.
 # More is asked of tmux, which takes a ms or two whatever came.
 FEED_MAX = 4 << 10
+# Where the newest sequences are looked for that say how the next character looks: all but plain output has some there.
+INK_BYTES = 64 << 10
 # How often the whole screen is asked for until nothing arrives meanwhile: a pane that floods never holds still.
 TRIES = 3
 
@@ -70,6 +72,7 @@ class ScreenView:
         self._pane_id = pane_id
         self._screen = Screen(1, 1)
         self._offset: int | None = None  # what the screen holds all output up to; None: it is not to be built upon
+        self._known = (0, Ink(PLAIN, 0, (False, False)))  # what the character at an offset looks like
         self._zoned = False  # whether the cells know whose they are
         self._texts: tuple[str, ...] | None = None  # of each row, as long as the screen stays the same
         self._single: tuple[str, ...] = ("-N", "-T")
@@ -138,11 +141,23 @@ class ScreenView:
             rows = captured(single, said.state.columns, joined=False)
             for row, wrapped in zip(rows.rows, wrapped_rows(single, joined) or (), strict=False):
                 row.wrapped = wrapped
-        before = stream.ring.read(stream.ring.start, stream.end)
-        self._screen.load(rows.rows, said.state, before, whole=stream.ring.start == 0, certain=rows.certain)
+        before, found = self._ink(stream.end)
+        self._screen.load(rows.rows, said.state, before, found, certain=rows.certain)
         self._zones.settle(self._screen, stream.end)
         self._zoned, self._texts = False, None
         return said
+
+    def _ink(self, end: int) -> tuple[bytes, Ink | None]:
+        """The newest output, and what it says of the next character; if it says nothing, what was known before."""
+        ring = self._pane.stream.ring
+        offset, known = self._known
+        before = ring.read(end - INK_BYTES, end)
+        found = ink(before, known if offset == end - len(before) else None)
+        if found is None and ring.start <= offset <= end:
+            found = ink(ring.read(offset, end), known)
+        if found is not None:
+            self._known = (end, found)
+        return before, found
 
     async def _asked_for_rows(self) -> tuple[_Said, list[tuple[bytes, ...]]]:
         """The same rows twice, joined and single. From tmux 3.4 on `-T` is needed, which older ones do not know."""

@@ -48,7 +48,9 @@ class Zones:
         return screen.feed(ring.read(begin, end))
 
     def settle(self, screen: Screen, end: int) -> None:
-        """A screen was taken from tmux: is its cursor behind a prompt?"""
+        """A screen was taken from tmux: is its cursor behind a prompt, in a program's output?"""
+        if not screen.zone and self._pane.running is not None:
+            screen.zone = "output"
         if self._cuts(self._pane.prompt_end, end):
             self._begin_input(screen)
 
@@ -62,7 +64,7 @@ class Zones:
         if begin > 0:
             begin = max(ring.find(b"\n", begin) + 1, begin)
         again = Screen(screen.grid.columns, screen.grid.count)
-        again.zone = zone(ring.read(begin - _MARK_REACH, begin))
+        again.zone = zone(ring.read(begin - _MARK_REACH, begin)) or ("output" if self._pane.running else "")
         if screen.alternate or not self.feed(again, begin, end):
             return
         below = screen.grid.y - again.grid.y

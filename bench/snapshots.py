@@ -1,0 +1,101 @@
+"""What a look at a screen costs when nothing, a little or 100 KB is new, beside a `capture-pane` process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import anyio
+
+from bench.contenders import PATIENCE, clean_environment
+from bench.measure import WARM_UP, Timing, timing
+from muxwire import open_terminals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from muxwire import Tab
+
+# A terminal of a person's, full of text.
+SIZE = (200, 50)
+# What is written before a look: a line that was typed, and a burst.
+LITTLE, MUCH = 500, 100_000
+
+# Writes as many bytes as each line of its input says: lines as a build prints them, in colours.
+WRITER = r"""
+import os, sys, tty
+tty.setraw(0)
+text = b''.join(b'\x1b[32mworker\x1b[0m %06d handled a \x1b[1mrequest\x1b[m in 12 ms\r\n' % n for n in range(4000))
+print('READY\r')
+sys.stdout.flush()
+at, line = 0, b''
+while True:
+    key = os.read(0, 1)
+    if key != b'\r':
+        line += key
+        continue
+    left, line = int(line), b''
+    while left:
+        at = at if at < len(text) else 0
+        wrote = os.write(1, text[at : at + left])
+        at, left = at + wrote, left - wrote
+"""
+
+
+async def snapshot_times(home: Path, runs: int) -> dict[str, Timing]:
+    """Look `runs` times in each case, the cases in turn. Only the look is timed."""
+    environ = clean_environment(home)
+    async with open_terminals(environ=environ, state_dir=home / "state") as terminals:
+        tab = await terminals.create_tab(command=[sys.executable, "-I", "-S", "-c", WRITER], size=SIZE)
+        with anyio.fail_after(PATIENCE):
+            await terminals.wait_for([tab.window_id], until="READY", timeout=PATIENCE)
+        socket = (await terminals.server()).folders.socket_path
+        argv = ["tmux", "-S", str(socket), "capture-pane", "-p", "-t", tab.pane_id]
+
+        def capture() -> None:
+            subprocess.run(argv, check=True, capture_output=True, env=environ)
+
+        await _more(tab, MUCH)
+        cases = {"nothing new": 0, "500 bytes new": LITTLE, "100 KB new": MUCH}
+        times: dict[str, list[float]] = {name: [] for name in (*cases, "capture-pane, a process")}
+        for turn in range(runs + WARM_UP):
+            for name, size in cases.items():
+                await _more(tab, size)
+                begun = time.perf_counter()
+                await tab.snapshot()
+                _keep(times[name], begun, turn)
+            _keep_call(times["capture-pane, a process"], capture, turn)
+    return {name: timing(name, found) for name, found in times.items()}
+
+
+def _keep(found: list[float], begun: float, turn: int) -> None:
+    if turn >= WARM_UP:
+        found.append((time.perf_counter() - begun) * 1000)
+
+
+def _keep_call(found: list[float], call: Callable[[], None], turn: int) -> None:
+    begun = time.perf_counter()
+    call()
+    _keep(found, begun, turn)
+
+
+async def _more(tab: Tab, size: int) -> None:
+    """Have that much written, and wait until it is here."""
+    if not size:
+        return
+    end = tab.next_byte + size
+    await tab.send_keys([str(size), "Enter"], literal=False)
+    with anyio.fail_after(PATIENCE):
+        while tab.next_byte < end:
+            await tab.pane.stream.changed()
+
+
+def print_snapshots(found: dict[str, Timing]) -> None:
+    """The table of times and of ratios to a process."""
+    process = found["capture-pane, a process"]
+    print(f"{'a look at a screen of 200 x 50':<32} {'p50 ms':>9} {'p99 ms':>9} {'p50/process':>12}")
+    for one in found.values():
+        print(f"{one.name:<32} {one.p50:>9.3f} {one.p99:>9.3f} {one.p50 / process.p50:>12.2f}")
