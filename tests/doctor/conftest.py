@@ -1,0 +1,43 @@
+"""What the tests of the doctor share: a user with nothing set up, and what a person does with a remedy."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from muxwire.terminals.folders import Folders, folders_for
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A short path, since a socket's has room for a hundred bytes."""
+    made = Path(tempfile.mkdtemp(prefix="mw"))
+    (made / "run").mkdir(mode=0o700)
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture
+def environ(home: Path) -> dict[str, str]:
+    return {
+        "HOME": str(home),
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "XDG_RUNTIME_DIR": str(home / "run"),
+        "MUXWIRE_STATE_DIR": str(home / "state"),
+        "SHELL": shutil.which("bash") or "/bin/sh",
+        "LANG": "C.UTF-8",
+    }
+
+
+@pytest.fixture
+def where(environ: dict[str, str]) -> Folders:
+    """The folders of an instance that ran before."""
+    found = folders_for("main", environ)
+    found.runtime.mkdir(mode=0o700)
+    found.state.mkdir(mode=0o700)
+    return found

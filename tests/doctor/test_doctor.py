@@ -1,0 +1,57 @@
+"""The doctor as a whole: its exit code, its two ways to say it, and that it changes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from muxwire.terminals.doctor.examine import outcome
+from muxwire.terminals.doctor.finding import Finding
+from tests.doctor.person import doctor, only
+
+
+def test_a_good_machine_is_well_and_stays_as_it_was(environ: dict[str, str], home: Path) -> None:
+    done = doctor(environ, "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 0, done.stdout
+    assert (report["schema_version"], report["healthy"]) == (1, True)
+    by_check = {finding["check"]: finding for finding in report["findings"]}
+    assert by_check["tmux"]["level"] == "ok"
+    assert "output and exit code are exact" in by_check["shell bash"]["said"]
+    assert "the one that tabs get" in by_check["shell bash"]["said"]
+    assert all(bool(one["remedy"]) == (one["level"] != "ok") for one in report["findings"])
+    assert not (home / "state").exists()
+    assert list((home / "run" / "muxwire").iterdir()) == []
+
+
+def test_a_person_gets_a_line_for_each_and_the_remedy_below(environ: dict[str, str]) -> None:
+    # Not LANG: Python makes LC_CTYPE=C.UTF-8 of LANG=C (PEP 538), and that is what tmux and the panes get then.
+    done = doctor(environ | {"LC_ALL": "C"})
+    assert done.returncode == 0, "a warning is not broken"
+    assert "warning  locale: LC_ALL=C is not UTF-8" in done.stdout
+    assert "\n         -> export LC_ALL=C.UTF-8\n" in done.stdout
+    assert done.stdout.endswith("\n0 broken, 1 worth mending\n")
+
+
+def test_what_is_broken_ends_with_1_and_starts_no_shell(environ: dict[str, str], home: Path) -> None:
+    done = doctor(environ | {"PATH": str(home)})
+    assert done.returncode == 1
+    assert "BROKEN   tmux: tmux is not installed" in done.stdout
+    assert "-> install tmux 3.3 or newer" in done.stdout
+    assert "shells: not tried" in done.stdout
+    assert not (home / "run" / "muxwire").exists()
+
+
+def test_a_finding_says_what_to_do_and_only_then() -> None:
+    for level, remedy in (("warning", ""), ("broken", ""), ("ok", "do")):
+        with pytest.raises(ValueError, match="a remedy belongs"):
+            Finding("x", level, "said", remedy)  # type: ignore[arg-type]
+
+
+def test_a_check_that_may_not_look_is_a_finding() -> None:
+    def check() -> Finding:
+        raise PermissionError(13, "Permission denied", "/somewhere")
+
+    assert only(outcome("x", check)).said == "could not be looked at: /somewhere Permission denied"

@@ -1,0 +1,124 @@
+"""What instances leave behind is left behind, found, and removed by the command that is named."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from muxwire.terminals.doctor import leftovers
+from muxwire.terminals.folders import Folders
+from tests.doctor.person import SECONDS, do, levels, only
+
+
+def dead_pid() -> int:
+    """The number of a process that has just ended."""
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    return process.pid
+
+
+def test_a_socket_without_a_server(where: Folders, environ: dict[str, str]) -> None:
+    assert levels(leftovers.sockets(where)) == {"sockets": "ok"}
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(where.socket_path))
+        server.listen()
+        assert levels(leftovers.sockets(where)) == {"sockets": "ok"}
+    found = only(leftovers.sockets(where))
+    assert (found.level, found.remedy) == ("warning", f"rm {where.socket_path}")
+    do(found.remedy, environ)
+    assert levels(leftovers.sockets(where)) == {"sockets": "ok"}
+
+
+def test_a_server_whose_owner_is_gone(where: Folders, environ: dict[str, str]) -> None:
+    path = where.runtime / f"e{dead_pid()}-abcdef.sock"
+    living = where.runtime / f"e{os.getpid()}-abcdef.sock"
+    for one in (path, living):
+        subprocess.run(["tmux", "-S", one, "-f", "/dev/null", "new-session", "-d", "cat"], check=True, env=environ)
+    found = {one.check: one for one in leftovers.sockets(where)}
+    assert found["orphans"].remedy == f"tmux -S {path} kill-server"
+    do(found["orphans"].remedy, environ)
+    deadline = time.monotonic() + SECONDS
+    while "orphans" in levels(leftovers.sockets(where)):  # a server says goodbye before it has gone
+        assert time.monotonic() < deadline
+    do(f"tmux -S {living} kill-server", environ)
+
+
+def test_folders_of_instances_that_are_gone(where: Folders, environ: dict[str, str]) -> None:
+    (where.runtime / f"e{os.getpid()}-abcdef").mkdir()
+    assert only(leftovers.folders(where)).level == "ok"
+    for name in (f"e{dead_pid()}-abcdef", "named"):
+        (where.runtime / name / "shells").mkdir(parents=True)
+    found = only(leftovers.folders(where))
+    assert (found.level, found.said[:10]) == ("warning", "2 folders ")
+    do(found.remedy, environ)
+    assert [entry.name for entry in where.runtime.iterdir()] == [f"e{os.getpid()}-abcdef"]
+
+
+def test_a_named_instance_whose_owner_lives_is_left_alone(where: Folders, environ: dict[str, str]) -> None:
+    (where.runtime / "named").mkdir()
+    (where.runtime / "named.sock").touch()
+    lock = where.state / "named" / "lock"
+    lock.parent.mkdir()
+    script = f"""
+import sys
+from pathlib import Path
+from muxwire.terminals.lock import InstanceLock
+held = InstanceLock(Path({str(lock)!r}))
+print("held" if held.take() else "refused", flush=True)
+sys.stdin.read()
+"""
+    argv = [sys.executable, "-c", script]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        assert owner.stdout.readline() == "held\n"
+        assert only(leftovers.folders(where)).level == "ok"
+        assert only(leftovers.sockets(where)).level == "ok"
+        assert owner.stdin is not None
+        owner.stdin.close()
+    assert only(leftovers.folders(where)).level == "warning"
+    assert only(leftovers.sockets(where)).level == "warning"
+
+
+def test_a_client_whose_driver_is_gone(where: Folders, environ: dict[str, str]) -> None:
+    sock = where.socket_path
+    subprocess.run(["tmux", "-S", sock, "-f", "/dev/null", "new-session", "-d", "cat"], check=True, env=environ)
+    try:
+        # Its input never ends, and the shell that started it has.
+        script = f"sleep 1000 | tmux -S {sock} -C attach >/dev/null 2>&1 &"
+        with subprocess.Popen(["/bin/sh", "-c", script], env=environ, start_new_session=True) as shell:
+            shell.wait()
+        deadline = time.monotonic() + SECONDS
+        while (found := only(leftovers.clients(where))).level == "ok":
+            assert time.monotonic() < deadline, "the client is not seen"
+        assert found.remedy.startswith("kill -9 ")
+        do(found.remedy, environ)
+        while only(leftovers.clients(where)).level != "ok":
+            assert time.monotonic() < deadline
+    finally:
+        subprocess.run(["tmux", "-S", sock, "kill-server"], check=True, env=environ)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
+
+
+def test_the_lock_of_a_rehash_that_was_killed(environ: dict[str, str], home: Path) -> None:
+    assert list(leftovers.shim_locks(environ)) == []
+    lock = home / ".pyenv" / "shims" / ".pyenv-shim"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    found = only(leftovers.shim_locks(environ))
+    assert (found.level, found.remedy) == ("warning", f"rm {lock}")
+    program = home / "pyenv-rehash"
+    program.write_text("#!/bin/sh\nread -r line\n")
+    program.chmod(0o755)
+    with subprocess.Popen([program], stdin=subprocess.PIPE) as rehash:
+        assert list(leftovers.shim_locks(environ)) == [], "one that works now may have its lock"
+        assert rehash.stdin is not None
+        rehash.stdin.close()
+    do(only(leftovers.shim_locks(environ)).remedy, environ)
+    assert list(leftovers.shim_locks(environ | {"PYENV_ROOT": str(home / "other")})) == []

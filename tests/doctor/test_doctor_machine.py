@@ -1,0 +1,133 @@
+"""Faults of the machine are made to happen: tmux, folders, disks, locale, limits; and the remedies help."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from muxwire.terminals.doctor import machine, places, programs
+from muxwire.terminals.folders import Folders, folders_for
+from tests.doctor.person import do, doctor, install_tmux, levels, only
+
+
+@pytest.mark.parametrize(
+    ("script", "level", "said"),
+    [
+        ("echo tmux 3.2a", "broken", "is too old; it lacks: dead panes that do not crash"),
+        ("echo tmux 2.9", "broken", "subscriptions"),
+        ("echo tmux 3.3a", "ok", "mended in 3.6"),
+        ("echo tmux 3.7c", "ok", "tmux 3.7c at"),
+        ("echo tmux next-3.8", "ok", "tmux next-3.8 at"),
+        ("echo tmux master", "ok", "newer than all"),
+        ("echo no such library >&2; exit 127", "broken", "says 'no such library'"),
+    ],
+)
+def test_the_version_of_tmux_is_judged(home: Path, script: str, level: str, said: str) -> None:
+    found = programs.tmux(install_tmux(home, script))
+    assert (found.level, said in found.said) == (level, True), found
+
+
+def test_folders_that_are_not_there_yet_are_fine(environ: dict[str, str]) -> None:
+    assert set(levels(places.folders(folders_for("main", environ))).values()) == {"ok"}
+
+
+def test_an_open_folder_is_closed_by_the_remedy(where: Folders, environ: dict[str, str]) -> None:
+    where.runtime.chmod(0o755)
+    found = places.folder("runtime folder", where.runtime, "XDG_RUNTIME_DIR")
+    assert (found.level, "open to others (0755)" in found.said) == ("warning", True)
+    do(found.remedy, environ)
+    assert places.folder("runtime folder", where.runtime, "XDG_RUNTIME_DIR").level == "ok"
+
+
+def test_a_link_and_a_file_in_the_place_of_a_folder(where: Folders, home: Path, environ: dict[str, str]) -> None:
+    where.runtime.rmdir()
+    where.runtime.symlink_to(home)
+    found = places.folder("runtime folder", where.runtime, "XDG_RUNTIME_DIR")
+    assert (found.level, "not a folder" in found.said) == ("broken", True)
+    do(found.remedy, environ)
+    assert home.is_dir()
+    (home / "file").touch()
+    inside = places.folder("state folder", home / "file" / "muxwire", "MUXWIRE_STATE_DIR")
+    assert inside.level == "broken"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+def test_somebody_elses_folder(where: Folders) -> None:
+    os.chown(where.state, 12345, 12345)
+    found = places.folder("state folder", where.state, "MUXWIRE_STATE_DIR", private=False)
+    assert (found.level, "belongs to user 12345" in found.said) == ("broken", True)
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_to(where: Folders, environ: dict[str, str]) -> None:
+    where.state.chmod(0o500)
+    found = places.folder("state folder", where.state, "MUXWIRE_STATE_DIR", private=False)
+    assert found.level == "broken"
+    do(found.remedy.partition(",")[0], environ)
+    assert places.folder("state folder", where.state, "MUXWIRE_STATE_DIR", private=False).level == "ok"
+
+
+def test_a_socket_path_that_is_too_long(environ: dict[str, str], home: Path) -> None:
+    deep = home / ("d" * 90)
+    deep.mkdir()
+    found = places.socket_path(folders_for("main", environ | {"XDG_RUNTIME_DIR": str(deep)}))
+    assert (found.level, found.remedy) == ("broken", "set XDG_RUNTIME_DIR to a shorter path")
+    done = doctor(environ | {"XDG_RUNTIME_DIR": str(deep)})
+    assert done.returncode == 1
+
+
+def test_a_disk_that_is_nearly_full(environ: dict[str, str], home: Path) -> None:
+    small = home / "state"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", small], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("no right to mount a small disk")
+    try:
+        assert levels(places.room(folders_for("main", environ)))["room for logs"] == "warning"
+        (small / "fill").write_bytes(b"x" * (1 << 20))
+        assert levels(places.room(folders_for("main", environ)))["room for logs"] == "broken"
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({}, "none is set"),
+        ({"LANG": "POSIX"}, "LANG=POSIX is not UTF-8"),
+        ({"LANG": "C.UTF-8", "LC_ALL": "C"}, "LC_ALL=C is not UTF-8"),
+        ({"LANG": "xx_YY.UTF-8"}, "is not installed"),
+    ],
+)
+def test_a_locale_that_loses_characters(variables: dict[str, str], said: str) -> None:
+    found = machine.locale(variables)
+    assert (found.level, said in found.said) == ("warning", True), found
+    name, _, value = found.remedy.partition(",")[0].removeprefix("export ").partition("=")
+    assert machine.locale(variables | {name: value}).level == "ok"
+
+
+@pytest.mark.parametrize(("count", "sign"), [(128, "warning"), (40, "BROKEN ")])
+def test_few_open_files(environ: dict[str, str], count: int, sign: str) -> None:
+    done = doctor(environ, limit=f"ulimit -n {count}; ")
+    assert f"{sign}  open files: {count} at most" in done.stdout
+    assert done.returncode == (1 if sign.startswith("BROKEN") else 0)
+    (remedy,) = [line.strip() for line in done.stdout.splitlines() if "-> ulimit" in line]
+    if "as root" in remedy:  # the hard limit went down with the soft one
+        assert remedy.startswith("-> ulimit -n 1024")
+
+
+def test_small_pipes_and_no_terminals_left(tmp_path: Path) -> None:
+    limit = tmp_path / "pipe-max-size"
+    limit.write_text("65536\n")
+    assert machine.pipe_size(limit).level == "warning"
+    limit.write_text("1048576\n")
+    assert machine.pipe_size(limit).level == "ok"
+    assert machine.pipe_size(tmp_path / "missing").level == "ok"
+    for used, level in ((10, "ok"), (4080, "warning"), (4096, "broken")):
+        (tmp_path / "max").write_text("4096\n")
+        (tmp_path / "nr").write_text(f"{used}\n")
+        assert only(machine.terminals(tmp_path)).level == level
+    assert list(machine.terminals(tmp_path / "missing")) == []

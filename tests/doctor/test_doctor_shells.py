@@ -1,0 +1,65 @@
+"""Shells that do not work, and that the doctor says so of the right ones."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from muxwire.terminals.doctor import trials
+from muxwire.terminals.doctor.examine import examine
+from tests.doctor.person import install_tmux, levels, only
+
+BASH = shutil.which("bash") or "/bin/bash"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("rc", "level", "said"),
+    [
+        ("sleep 1", "warning", " s to its prompt"),
+        ("echo waiting for a key; read -r key", "broken", "its last line: 'waiting for a key'"),
+        ("exit 3", "broken", "ended"),
+    ],
+)
+async def test_start_up_files_that_hold_a_shell_up(
+    environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch, rc: str, level: str, said: str
+) -> None:
+    (home / ".bashrc").write_text(f"{rc}\n")
+    monkeypatch.setattr(trials, "SHELLS", ("bash",))
+    monkeypatch.setattr(trials, "SLOW_S", 0.9)
+    if level == "broken":
+        monkeypatch.setattr(trials, "PATIENCE_S", 3.0)
+    found = only(await trials.shells(environ))
+    assert (found.level, said in found.said) == (level, True), found
+    assert "HOME=$(mktemp -d)" in found.remedy
+
+
+@pytest.mark.anyio
+async def test_a_shell_that_nobody_asked_for_is_only_a_warning(
+    environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("zsh") is None:
+        pytest.skip("there is no zsh")
+    (home / ".zshrc").write_text("exit 3\n")
+    monkeypatch.setattr(trials, "SHELLS", ("bash", "zsh"))
+    monkeypatch.setattr(trials, "PATIENCE_S", 5.0)
+    assert levels(await trials.shells(environ)) == {"shell bash": "ok", "shell zsh": "warning"}
+
+
+@pytest.mark.parametrize(("shell", "said"), [("/bin/cat", "is not known"), ("/no/such/bash", "cannot be run")])
+def test_a_shell_that_tabs_cannot_have(environ: dict[str, str], shell: str, said: str) -> None:
+    found = only(trials.unknown(environ | {"SHELL": shell}, BASH))
+    assert (found.level, said in found.said) == ("warning", True)
+
+
+@pytest.mark.anyio
+async def test_an_instance_that_cannot_be_opened_is_broken(
+    environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = install_tmux(home, '[ "$1" = -V ] && echo tmux 3.4 && exit; echo no server today >&2; exit 1')
+    monkeypatch.setattr(trials, "SHELLS", ())
+    found = (await examine(environ | fake))[-1]
+    assert (found.check, found.level) == ("trial", "broken")
+    assert "no server today" in found.said
