@@ -22,9 +22,10 @@ _LOOK_SECONDS = 0.005
 class GuestLog:
     """Counts what is appended, and writes nothing. `end` is the offset of the next byte."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, end: int | None = None) -> None:
+        """Begin at the end of the file, or at `end` if that is known."""
         self.path = path
-        self.end = end_of(path)
+        self.end = end_of(path) if end is None else end
 
     def append(self, data: bytes) -> None:
         """Take the pane's next bytes."""

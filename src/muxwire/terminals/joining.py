@@ -22,7 +22,7 @@ from muxwire.terminals.hand_over import Remains, over_folders, read_pipe
 from muxwire.terminals.log_file import UNKNOWN_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Container, Iterable, Sequence
     from pathlib import Path
 
     from muxwire.terminals.folders import Folders
@@ -63,24 +63,20 @@ class FileSink:
     """Puts bytes into the log of a tab that is gone."""
 
     def __init__(self, log: PaneLog) -> None:
-        self._log = log
+        self.log = log
 
     @property
     def end(self) -> int:
         """The offset of the next byte."""
-        return self._log.end
+        return self.log.end
 
     def take(self, data: bytes) -> None:
         """Append the next bytes."""
-        self._log.append(data)
+        self.log.append(data)
 
     def lose(self, size: int, reason: str) -> None:
         """Say that so many bytes are lost."""
-        self._log.lose(size, reason=reason)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._log.close()
+        self.log.lose(size, reason=reason)
 
 
 @final
@@ -118,11 +114,11 @@ class Sinks:
         self._unflushed = 0
         await self._store.written()
 
-    def close(self) -> None:
-        """Let go of the files of tabs that are gone."""
-        for sink in self._known.values():
-            if isinstance(sink, FileSink):
-                sink.close()
+    def close(self, keep: Container[str] = ()) -> None:
+        """Let go of the files of tabs that are gone; those of `keep` are written on."""
+        for name, sink in self._known.items():
+            if isinstance(sink, FileSink) and name not in keep:
+                sink.log.close()
 
 
 async def join_remains(remains: Remains, sinks: Sinks) -> None:
@@ -164,30 +160,36 @@ async def join_dead(folders: Folders, store: LogStore, *, alive: int = 0) -> Non
         sinks.close()
 
 
-async def join_living(server: TmuxServer, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:
+async def join_living(
+    server: TmuxServer, tabs: Sequence[Tab], listen: Callable[[Tab, TabSink | FileSink], None], *, heard: bool = False
+) -> None:
     """Complete the logs of the server that we are attached to, and go over from tmux's writing to ours.
 
-    `listen` is called for each tab at the moment from which its output comes to us.
+    `listen` is called for each tab at the moment from which its output goes into its log by us, with what goes on
+    there. `heard`: we have listened all the time, as a guest, and the streams have what the logs have not.
     """
     assert server.hand_over is not None
     remains = [Remains(folder) for folder in over_folders(server.logs.parent) if folder != server.hand_over.folder]
-    sinks = Sinks(server.logs, server.log_store, tabs)
+    sinks = Sinks(server.logs, server.log_store, () if heard else tabs)
     for one in remains:
         await join_remains(one, sinks)
     carried = {path.name for one in remains for path in one.pipes()}
     async with _stopped(server, tabs):
-        await _settle(server, [tab for tab in tabs if tab.log_path.name in carried], remains, sinks)
+        piped = [tab for tab in tabs if tab.log_path.name in carried]
+        await _settle(server, tabs, () if heard else piped, remains, sinks)
         for tab in tabs:
-            if tab.log_path.name not in carried:
-                tab.pane.stream.lose(UNKNOWN_SIZE, exact=False, reason=_NOBODY)
-            listen(tab)
+            name = tab.log_path.name
+            sink = sinks[name]
+            if name not in carried and not heard:
+                sink.lose(UNKNOWN_SIZE, _NOBODY)
+            listen(tab, sink)
         # After the watchdog knows the panes: should we be killed now, it has tmux go on writing.
         await _stop_pipes(server, tabs)
     for one in remains:
         await join_pipes(one, sinks)
         await sinks.flushed()
         one.remove()
-    sinks.close()
+    sinks.close({tab.log_path.name for tab in tabs})
 
 
 @asynccontextmanager
@@ -202,23 +204,26 @@ async def _stopped(server: TmuxServer, tabs: Sequence[Tab]) -> AsyncIterator[Non
         stop_terminals(terminals, termios.TCOON)
 
 
-async def _settle(server: TmuxServer, tabs: Sequence[Tab], remains: Sequence[Remains], sinks: Sinks) -> None:
-    """Return when nothing more comes, neither to us nor into the pipes' files."""
+async def _settle(
+    server: TmuxServer, tabs: Sequence[Tab], carried: Sequence[Tab], remains: Sequence[Remains], sinks: Sinks
+) -> None:
+    """Return when nothing more comes, neither to us nor into the pipes' files. What the pipes carry we do not keep."""
     heard = 0
 
     def hear(data: bytes) -> None:
         nonlocal heard
         heard += len(data)
 
-    for tab in tabs:
+    for tab in carried:
         server.client.attach_pane(pane_id(tab.pane_id), hear)
-    quiet = 0
+    quiet, before = 0, -1
     with anyio.move_on_after(SETTLE_SECONDS):
         while quiet < QUIET_LOOKS:
-            before = heard
             await server.client.command("display-message", "-p", "")
             more = [await join_pipes(one, sinks) for one in remains]
-            quiet = 0 if heard != before or any(more) else quiet + 1
+            now = heard + sum(tab.pane.stream.end for tab in tabs)
+            quiet = 0 if now != before or any(more) else quiet + 1
+            before = now
             await anyio.sleep(QUIET_LOOK_S)
 
 

@@ -17,8 +17,10 @@ import anyio.to_thread
 
 from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.pane.marks import MarkScanner
-from muxwire.protocol.events import UnlinkedWindowAdd, WindowAdd
+from muxwire.protocol.events import ClientDetached, UnlinkedWindowAdd, WindowAdd
 from muxwire.terminals import log_read
+from muxwire.terminals.beside import aligned, become_owner, begin_stream
+from muxwire.terminals.clients import kill_stale_clients, sign_client
 from muxwire.terminals.joining import join_dead, join_living
 from muxwire.terminals.shells import supervisor_argv
 from muxwire.terminals.tab_maker import PanePlace, TabMaker
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from muxwire.pane.marks import Mark
     from muxwire.protocol.events import Event
+    from muxwire.terminals.lock import InstanceLock
     from muxwire.terminals.tab import Tab
     from muxwire.terminals.tab_book import TabBook
     from muxwire.terminals.tmux_server import TmuxServer
@@ -40,6 +43,9 @@ _NONCE = re.compile(
 )
 # A window of ours is in the book this long after tmux told of it: else another process made it.
 _OWN_SECONDS = 0.05
+# A client that leaves may be the owner's: its hand-over ends a little later, and its lock is free then.
+SUCCESSION_SECONDS = 3.0
+_SUCCESSION_LOOK = 0.02
 # What is read of a log at once.
 _READ_BYTES = 4 << 20
 
@@ -71,21 +77,43 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
 
 async def take_up(server: TmuxServer, book: TabBook, environ: Mapping[str, str]) -> None:
     """Take up every tab that runs on a server which we have just attached to; the folders of others go."""
+    await sign_client(server)
     panes = await running_panes(server)
     maker = TabMaker(server, environ, book)
     tabs = []
     for pane in panes:
         tab = maker.build(pane.record, pane.place)
         tab.columns, tab.session_id = pane.columns, pane.session_id
-        await restore(tab, book)
         tabs.append(tab)
     if server.hand_over is None:
-        for tab in tabs:
-            maker.listen(tab)
+        async with aligned(server, tabs) as heard:
+            for tab in tabs:
+                await restore(tab, book)
+                tab.pane.stream.feed(bytes(heard[tab]))
+                maker.listen(tab)
         return
-    await join_living(server, tabs, maker.listen)
+    await kill_stale_clients(server)
+    for tab in tabs:
+        await restore(tab, book)
+    await join_living(server, tabs, lambda tab, _: maker.listen(tab))
     await join_dead(server.folders, server.log_store, alive=server.generation)
     await anyio.to_thread.run_sync(_sweep, server, {pane.record.nonce for pane in panes})
+
+
+async def succeed(server: TmuxServer, book: TabBook, environ: Mapping[str, str]) -> None:
+    """Become the owner of a server whose guest we were, if the owner has gone and nobody else was faster."""
+    if server.access.lock is None or not await _inherits(server, server.access.lock):
+        return
+    if server.hand_over is None and not server.client.closed:
+        maker = TabMaker(server, environ, book)
+        await become_owner(server, list(book.open.values()), maker.listen)
+
+
+async def _inherits(server: TmuxServer, lock: InstanceLock) -> bool:
+    with anyio.move_on_after(SUCCESSION_SECONDS):
+        while not lock.take() and not server.client.closed:  # noqa: ASYNC110 - nothing tells of a lock's end
+            await anyio.sleep(_SUCCESSION_LOOK)
+    return lock.held
 
 
 async def restore(tab: Tab, book: TabBook) -> None:
@@ -132,6 +160,8 @@ class Newcomers:
     def follow(self, event: Event, server: TmuxServer) -> None:
         """Take a notification of tmux."""
         match event:
+            case ClientDetached() if server.access.role == "guest":
+                self._book.spawn(lambda: succeed(server, self._book, self._environ))
             case WindowAdd(window) | UnlinkedWindowAdd(window) if window not in self._book.open:
                 self._book.spawn(lambda: self._look(window, server))
             case _:
@@ -147,4 +177,6 @@ class Newcomers:
                     maker = TabMaker(server, self._environ, self._book)
                     tab = maker.build(pane.record, pane.place)
                     tab.columns, tab.session_id = pane.columns, pane.session_id
+                    if server.access.role == "guest":
+                        begin_stream(tab, 0)  # we have heard it from its first byte
                     maker.listen(tab)

@@ -22,7 +22,7 @@ from muxwire.errors import InvalidArgument
 from muxwire.terminals.execution import Execution
 from muxwire.terminals.folders import write_private
 from muxwire.terminals.foreground import foreground_pgrp, tty_modes
-from muxwire.terminals.interrupt import CTRL_C, Interrupter
+from muxwire.terminals.interrupt import CTRL_C, Interrupter, continue_shell
 from muxwire.terminals.listening import (
     DRAWN,
     DRAWN_REMOTE,
@@ -33,6 +33,7 @@ from muxwire.terminals.listening import (
     asks_secret,
     fall_silent,
     find_listener,
+    ksh_reads,
     mend_line_modes,
     prompt_drawn,
     quiet,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.keyboard import Keyboard
     from muxwire.terminals.pane_state import PaneState
     from muxwire.terminals.shells import Shell, Wrapped
+    from muxwire.terminals.turn import SharedTurn
 
 Outcome = Literal["ended", "timed_out", "interactive"]
 Progress = Callable[[Execution], Awaitable[None]]
@@ -89,7 +91,9 @@ class Runner:
         pane_id: str,
         folder: Path,
         columns: Callable[[], int],
+        turn: SharedTurn | None = None,
     ) -> None:
+        """`turn` is given for a pane into which other processes type too."""
         self.pane = pane
         self.keyboard = keyboard
         self.interrupter = Interrupter(pane, keyboard)
@@ -98,7 +102,7 @@ class Runner:
         self.folder = folder
         self._columns = columns
         self._wrapper = WrapperFile(folder / WRAPPER)
-        self._turn = anyio.Lock()
+        self._turn = turn or anyio.Lock()
         self._again: Callable[[], None] | None = None
 
     async def start(
@@ -166,6 +170,7 @@ class Runner:
     def _waits(self, execution: Execution) -> bool:
         """Whether the command newly waits for input. A nested shell that gave it up is asked for its status instead."""
         pane = self.pane
+        continue_shell(pane)
         settle_aborted(pane, self.keyboard, execution)
         if execution.cut >= 0 or pane.stream.end == execution.answered_at:
             return False
@@ -228,6 +233,7 @@ class Runner:
             waited = anyio.current_time() - begun
             if pane.running is not None and not pane.running.started:
                 await self._unstick(pane.running)
+            continue_shell(pane)
             found = None if pane.dead else find_listener(pane, waited, self.folder)
             if found is not None:
                 if found.level == 3:
@@ -239,6 +245,8 @@ class Runner:
                 await pane.stream.changed()
         assert pane.shell is not None
         edits = await self._editor_up()
+        if pane.shell.name == "ksh":
+            await ksh_reads(pane, EDITOR_GRACE)
         if pane.shell.settle_after_prompt:
             await self._cursor_asked(pane.shell.settle_after_prompt)
         return Listener(pane.shell, 1, edits=edits)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.execution import Execution
     from muxwire.terminals.tab import Tab
     from muxwire.terminals.tab_record import CommandBook
+    from muxwire.terminals.turn import SharedTurn
 
 # How many commands are remembered for command_result: an agent asks about the last few.
 REMEMBERED_COMMANDS = 1000
@@ -42,6 +43,7 @@ class TabBook:
         self._commands: dict[str, tuple[Tab, Execution]] = {}
         # Of an instance that outlives us: where the commands of its tabs are written down for a later process.
         self._records: dict[Tab, CommandBook] = {}
+        self._turns: dict[Tab, SharedTurn | None] = {}
         self._forget: dict[Tab, Callable[[], None]] = {}
         self.events = EventLog()
         self._heard: dict[Tab, TabEvents] = {}
@@ -108,6 +110,8 @@ class TabBook:
         self.events.record("tab_closed", tab.key, reason=tab.end_reason)
         if (record := self._records.pop(tab, None)) is not None:
             record.close()
+        if (turn := self._turns.pop(tab, None)) is not None:
+            turn.close()
         forget = self._forget.pop(tab, None)
         if not lasting and forget is not None:
             forget()
@@ -126,9 +130,10 @@ class TabBook:
         if (heard := self._heard.get(tab)) is not None:
             heard.named()
 
-    def keep(self, tab: Tab, record: CommandBook, forget: Callable[[], None]) -> None:
+    def keep(self, tab: Tab, record: CommandBook, turn: SharedTurn | None, forget: Callable[[], None]) -> None:
         """Have the commands of a tab written down, for a later process; `forget` is called when the tab has ended."""
         self._records[tab] = record
+        self._turns[tab] = turn
         self._forget[tab] = forget
 
     def remember(self, tab: Tab, execution: Execution) -> None:

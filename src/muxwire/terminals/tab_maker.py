@@ -24,6 +24,7 @@ from muxwire.terminals.stream import PaneStream
 from muxwire.terminals.tab import Tab
 from muxwire.terminals.tab_record import CommandBook, TabRecord
 from muxwire.terminals.tmux_server import COLUMNS, HUB
+from muxwire.terminals.turn import SharedTurn
 
 if TYPE_CHECKING:
     import os
@@ -252,7 +253,8 @@ class TabMaker:
         log = server.open_log(log_path)
         state.stream = PaneStream(log, state.on_mark, start=log.end)
         keyboard = Keyboard(server.client, place.pane, server.version)
-        runner = Runner(state, keyboard, server.client, place.pane, folder, lambda: tab.columns)
+        turn = SharedTurn(folder, state, server.client, self._book.spawn) if server.access.lasting else None
+        runner = Runner(state, keyboard, server.client, place.pane, folder, lambda: tab.columns, turn)
         tab = Tab(
             window_id=window_id(place.window),
             pane_id=place.pane,
@@ -268,7 +270,7 @@ class TabMaker:
             further=record.further,
         )
         if server.access.lasting:
-            self._book.keep(tab, CommandBook(folder), lambda: server.forget(tab))
+            self._book.keep(tab, CommandBook(folder), turn, lambda: server.forget(tab))
         return tab
 
     def listen(self, tab: Tab) -> None:
