@@ -35,6 +35,7 @@ async def look_up(book: TabBook) -> None:
 def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:
     """`windows` says in which window each pane is; a tab of `known` that it does not name is gone."""
     left: set[str] = set()
+    names = {tab.window_id: tab.name for tab in known}
     arrived: defaultdict[str, list[Tab]] = defaultdict(list)
     for tab in known:
         if book.open.get(tab.key) is not tab:
@@ -47,6 +48,7 @@ def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:
             if not tab.further:
                 left.add(tab.window_id)
             book.rename_key(tab, window=window, further=True)
+            tab.name = names.get(window, tab.name)
     for window in left | set(arrived):
         _name(book, window, left_by_first=window in left)
 

@@ -319,11 +319,15 @@ class Tab:
                     state=state,
                     remedy="stop it first, or close with force",
                 )
-        await self._end("the tab was closed")
+        await self._end("the tab was closed" if self.pane.exit_status is None else self._program_ended)
 
     async def reap(self) -> None:
         """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
-        await self._end(f"its program ended with status {self.pane.exit_status}")
+        await self._end(self._program_ended)
+
+    @property
+    def _program_ended(self) -> str:
+        return f"its program ended with status {self.pane.exit_status}"
 
     def was_renamed(self, shown: str) -> None:
         """The window has a new name, tmux says; of one that we gave it shows only what fits its status line."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from muxwire.client.pending import Pending
     from muxwire.protocol.events import CommandBlock
     from muxwire.terminals.operations.step import Step
+    from muxwire.terminals.tab import Tab
     from muxwire.terminals.tab_maker import Birth
 
 # One line is parsed on tmux's only thread, where every pane waits meanwhile: this takes less than 2 ms.
@@ -57,8 +58,13 @@ class Part:
     place: Place | None = None
     other: Place | None = None
     birth: Birth | None = None
-    name_before: str = ""
+    was_called: str = ""
     first: int = 0
+
+    @property
+    def renames(self) -> Tab | None:
+        """The tab that gets a new name by it."""
+        return self.place.tab if isinstance(self.step.operation, RenameWindow) and self.place is not None else None
 
     def blocks(self, answer: Pending) -> Sequence[CommandBlock]:
         """The blocks that have come for this step, of all that answer its line."""

@@ -53,6 +53,11 @@ def picture_command(pane: str) -> Arguments:
     return ("display-message", "-p", "-t", pane, _PICTURE)
 
 
+def name_command(pane: str) -> Arguments:
+    """The command that tells what tmux shows as the name of a pane's window."""
+    return ("display-message", "-p", "-t", pane, "#{window_name}")
+
+
 def option_command(operation: SetOption, place: Place | None) -> Arguments:
     """The command that tells what an option is set to now; nothing if it is not set there."""
     shown = ShowOption(option=operation.option, scope=operation.scope, global_=operation.global_)
@@ -106,11 +111,13 @@ class Rollback:
         words = again if before else ("set-option", "-u", *again[1:-1])
         self._add(f"option {operation.option}", words)
 
-    def renamed(self, tab: Tab, before: str) -> None:
-        """A tab was called `before`."""
+    def renamed(self, tab: Tab, before: str, shown: Sequence[bytes]) -> None:
+        """A tab was called `before`, and tmux showed that name of it."""
+        # tmux doubles backslashes of names, and reads a doubled # as one.
+        given = b" ".join(shown).decode("utf-8", "replace").replace("\\\\", "\\").replace("#", "##")
 
         async def undo() -> None:
-            await rename(self._book, tab, before)
+            await rename(self._book, tab, before, given)
 
         self._undo.append((f"name of {tab.window_id}", undo))
 
@@ -184,10 +191,10 @@ class Rollback:
         await client.submit_list(*commands).wait()
 
 
-async def rename(book: TabBook, tab: Tab, name: str) -> None:
-    """Give a tab's window a name, as `rename_window` does."""
+async def rename(book: TabBook, tab: Tab, name: str, given: str = "") -> None:
+    """Give a tab's window a name, as `rename_window` does; `given` is what tmux gets of it."""
     will_rename(book, tab)
-    await tab.client.command("rename-window", "-t", tab.pane_id, "--", window_name(name))
+    await tab.client.command("rename-window", "-t", tab.pane_id, "--", given or window_name(name))
     was_renamed(book, tab, name)
 
 

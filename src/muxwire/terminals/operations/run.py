@@ -38,6 +38,7 @@ from muxwire.terminals.operations.results import Dispatch, OperationsResult
 from muxwire.terminals.operations.rollback import (
     Picture,
     Rollback,
+    name_command,
     option_command,
     picture_command,
     was_renamed,
@@ -151,11 +152,13 @@ class OperationsRun:
         part = Part(step, [command], command, place, other)
         if isinstance(operation, DisplayMessage) and place is not None:
             part.commands.insert(0, ("has-session", "-t", place.pane))  # display-message itself minds no missing pane
-        if isinstance(operation, RenameWindow) and place is not None and place.tab is not None:
-            part.name_before = place.tab.name
+        if place is not None and place.tab is not None:
+            part.was_called = place.tab.name
         if self.rollback is not None:
             if isinstance(operation, _TOUCHES_WINDOW):
                 part.commands[:0] = [picture_command(one.pane) for one in places]
+            elif isinstance(operation, RenameWindow):
+                part.commands.insert(0, name_command(places[0].pane))
             elif isinstance(operation, SetOption):
                 part.commands.insert(0, option_command(operation, place))
         return part
@@ -213,8 +216,8 @@ class OperationsRun:
             return []
         for part in batch.parts:
             part.step.sent()
-            if part.name_before and part.place is not None and part.place.tab is not None:
-                will_rename(self.around.book, part.place.tab)
+            if (tab := part.renames) is not None:
+                will_rename(self.around.book, tab)
         return answers
 
     def _unsent(self, part: Part, error: MuxwireError) -> None:
@@ -242,8 +245,8 @@ class OperationsRun:
             return
         if part.birth is not None:
             part.birth.discard()
-        if part.name_before and part.place is not None and part.place.tab is not None:
-            will_rename(self.around.book, part.place.tab, -1)
+        if (tab := part.renames) is not None:
+            will_rename(self.around.book, tab, -1)
 
     def _succeeded(self, part: Part, outputs: Sequence[tuple[bytes, ...]]) -> None:
         step, operation, place = part.step, part.step.operation, part.place
@@ -264,11 +267,11 @@ class OperationsRun:
             case SetOption():
                 self.rollback.set_option(operation, place, outputs[0])
             case RenameWindow() if tab is not None:
-                self.rollback.renamed(tab, part.name_before)
+                self.rollback.renamed(tab, part.was_called, outputs[0])
             case SwapPane() if place is not None and part.other is not None:
                 self.rollback.swapped(place.pane, part.other.pane)
             case JoinPane() if tab is not None and (before_it := Picture.told(outputs[0])) is not None:
-                self.rollback.moved(tab, before_it, tab.name)
+                self.rollback.moved(tab, before_it, part.was_called)
             case _:
                 pass
 
