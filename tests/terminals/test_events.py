@@ -187,12 +187,12 @@ async def test_it_wakes_for_what_is_wanted_and_for_nothing_else(alone: muxwire.T
     first, second = [await alone.create_tab(shell="bash") for _ in range(2)]
     await first.execute("true")
     await second.execute("true")
-    await until(alone, "prompt", targets=[second.window_id])
+    cursor = alone.events.end
     batches: list[EventBatch] = []
 
     async def wait() -> None:
         wanted = ["command_finished"]
-        batches.append(await alone.watch_events([second.window_id], kinds=wanted, timeout=DEADLINE))
+        batches.append(await alone.watch_events([second.window_id], kinds=wanted, since=cursor, timeout=DEADLINE))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(wait)

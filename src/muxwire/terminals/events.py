@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
+from muxwire.errors import ConnectionClosed
 from muxwire.protocol.events import (
     ClientDetached,
     LayoutChange,
@@ -84,7 +86,7 @@ async def _forget_prompts(tab: Tab) -> None:
 
 def _restore_size(tab: Tab) -> None:
     """Give a tab its own size back: tmux leaves a window that nobody looks at as small as a person's terminal was."""
-    if not tab.client.closed:
+    with suppress(ConnectionClosed):  # people leave when the server ends, too
         tab.client.submit(
             ("resize-window", "-t", tab.window_id, "-x", str(COLUMNS), "-y", str(ROWS)),
             # It pins the size too, and the next person's terminal shall count again.

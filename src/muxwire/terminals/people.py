@@ -10,10 +10,11 @@ asked for. Keys in copy mode do not count. A line that a shell accepted is known
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import MuxwireError
+from muxwire.errors import ConnectionClosed, MuxwireError
 from muxwire.protocol.events import ClientDetached, ClientSessionChanged, SubscriptionChanged
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class People:
     def _arrived(self, client: str, session: str, fronts: bytes) -> None:
         if not self._attached:
             self._fronts = _read(fronts)
-            self._server.client.submit(("refresh-client", "-B", f"{_NAME}::{_FRONT}"))
+            self._subscribe(f"{_NAME}::{_FRONT}")
         self._attached.add(client)
         self._book.events.record("client_attached", "", client=client, session=session)
 
@@ -83,8 +84,11 @@ class People:
         self._attached.discard(client)
         if not self._attached and self._fronts:
             self._fronts = {}
-            if not self._server.client.closed:
-                self._server.client.submit(("refresh-client", "-B", _NAME))
+            self._subscribe(_NAME)
+
+    def _subscribe(self, subscription: str) -> None:
+        with suppress(ConnectionClosed):
+            self._server.client.submit(("refresh-client", "-B", subscription))
 
     def _compare(self, value: bytes) -> None:
         """A key was pressed somewhere, or another pane is in front."""
