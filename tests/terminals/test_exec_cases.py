@@ -57,6 +57,11 @@ _QUERIES = "the log holds a terminal query; tmux answers it into the tty, which 
 MISSES = {
     ("ksh", "set-x"): _KSH_TRACE,
     ("ksh", "set-x-same-command"): _KSH_TRACE,
+    ("ksh", "set-e-and-x-and-v"): _KSH_TRACE,
+    ("ksh", "trap-debug"): "ksh runs the trap for the wrapper too",
+    ("bash", "trap-debug"): "bash keeps a DEBUG trap out of sourced files",
+    ("bash", "trap-err-at-the-end"): "bash runs the trap for the failed eval too",
+    ("zsh", "job-number"): "in zsh every construct around a command takes a job number",
     ("ksh", "alias-then-use-multiline"): "ksh parses an eval as a whole",
     ("ksh", "ctrl-backslash"): "sleep is a builtin of ksh that ignores SIGQUIT",
 }

@@ -141,6 +141,11 @@ def _wchan(pid: int) -> bytes:
     return _read_proc(pid, "wchan")
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether a process is stopped by a signal (state T); False where the kernel's account is not to be had."""
+    return _stat_fields(pid)[:1] == [b"T"]
+
+
 def shares_folder(pid: int, folder: Path) -> bool:
     """Whether a process finds our private folder where we do, and may read in it: not after `chroot` or `su bob`."""
     if not _HAS_PROC:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING, final
 
-from muxwire.terminals.foreground import foreground_pgrp, signal_group, tty_modes
+from muxwire.terminals.foreground import foreground_pgrp, is_stopped, signal_group, signal_process, tty_modes
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -27,6 +27,15 @@ STEPS: tuple[tuple[signal.Signals, float], ...] = (
     (signal.SIGKILL, 1.0),
 )
 CTRL_C = b"\x03"
+
+
+def continue_shell(pane: PaneState) -> None:
+    """Let the tab's shell go on if it is stopped: it has no shell above it to do so.
+
+    ksh stops itself along with the job that a C-z stopped, and `suspend` does so in any shell.
+    """
+    if pane.shell_pid and is_stopped(pane.shell_pid):
+        signal_process(pane.shell_pid, signal.SIGCONT)
 
 
 @final
@@ -72,6 +81,7 @@ class Interrupter:
     def _send(self, number: signal.Signals, *, typed: int, spared: int) -> bool:
         """Send one signal the best way; False if nothing may get it."""
         pane = self._pane
+        continue_shell(pane)
         group = foreground_pgrp(pane.leader_pid)
         if group is not None and group == spared:
             if number == signal.SIGINT:

@@ -36,6 +36,8 @@ PROMPT_GRACE = 0.3
 # Seconds of silence after which a prompt without an editor is drawn, on this machine and on another one.
 DRAWN = 0.005
 DRAWN_REMOTE = 0.05
+# Seconds to the next look at what the kernel does not announce; most of it takes a fraction of a ms.
+LOOK_AGAIN = 0.001
 # How far back a prompt without a mark is looked for: its last line, and escape sequences.
 _PROMPT_REACH = 1024
 
@@ -108,6 +110,14 @@ def find_listener(pane: PaneState, waited: float, folder: Path) -> Listener | No
     if shares_folder(front.pgrp, folder):
         return Listener(shell, 2, front.pgrp)
     return Listener(None, 3, front.pgrp) if quiet(pane) else None
+
+
+async def ksh_reads(pane: PaneState, at_most: float) -> None:
+    """Wait until ksh polls or reads a raw tty: only then `mend_line_modes` sees which of the two it does."""
+    with anyio.move_on_after(at_most):
+        while (modes := tty_modes(pane.tty)) is not None and not modes.icanon and not pane.reads():
+            with anyio.move_on_after(LOOK_AGAIN):
+                await pane.stream.changed()
 
 
 def mend_line_modes(pane: PaneState, shell: Shell) -> None:

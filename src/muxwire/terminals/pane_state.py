@@ -226,7 +226,7 @@ class PaneState:
             return "interactive"
         if running is not None:
             # `read` of fish and ksh, `read -n 1` of bash: the shell itself edits, or waits for a key, in mid-command.
-            return "interactive" if waiting == "editor" and running.started and self._reads() else "running"
+            return "interactive" if waiting == "editor" and running.started and self.reads() else "running"
         if self.accepted_time is not None or self.at_prompt:
             return "busy"
         return "incomplete" if waiting == "editor" else "running"
@@ -271,7 +271,7 @@ class PaneState:
             return "line" if modes.echo else "password"
         return ""
 
-    def _reads(self) -> bool:
+    def reads(self) -> bool:
         """Whether the foreground sleeps until something is typed; a tty left raw makes it look so when it computes."""
         front = foreground(self.leader_pid)
         return not SEES_WAITS or (front is not None and (front.reads_tty() or front.polls()))

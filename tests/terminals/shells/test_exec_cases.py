@@ -36,8 +36,14 @@ PROGRAMS |= {"nested-dash", "ctrl-c-program-handles", "stty-raw-program", "echoc
 MISSES = {
     ("ksh", "set-x"): _KSH_TRACE,
     ("ksh", "set-x-same-command"): _KSH_TRACE,
+    ("ksh", "set-e-and-x-and-v"): _KSH_TRACE,
+    ("ksh", "trap-debug"): "ksh runs the trap for the wrapper too",
+    ("bash", "trap-debug"): "bash keeps a DEBUG trap out of sourced files",
+    ("bash", "trap-err-at-the-end"): "bash runs the trap for the failed eval too",
+    ("zsh", "job-number"): "in zsh every construct around a command takes a job number",
     ("ksh", "alias-then-use-multiline"): "ksh parses an eval as a whole",
     ("ksh", "ctrl-backslash"): "sleep is a builtin of ksh that ignores SIGQUIT",
+    ("ksh", "ctrl-z-pipeline"): "ksh stops itself too; muxwire lets it go on",
     ("busybox", "ctrl-c-builtin-loop"): "busybox loses one C-c in 25, also without us",
 }
 
