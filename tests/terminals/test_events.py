@@ -196,6 +196,7 @@ async def test_it_wakes_for_what_is_wanted_and_for_nothing_else(alone: muxwire.T
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
         await first.execute("true")
         assert not batches
         result = await second.execute("(exit 9)")
