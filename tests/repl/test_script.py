@@ -87,7 +87,11 @@ def test_the_wire_and_the_numbers(script: Script) -> None:
     assert re.search(r"^> display-message -p y\n< %begin", done.stdout, re.MULTILINE)
     assert re.search(r"^blocks       \d+ answered, 0 in flight", done.stdout, re.MULTILINE)
     assert re.search(r"^lag          \d+\.\d\d ms", done.stdout, re.MULTILINE)
-    assert re.search(r"^dropped      0 B of the rings here, 0 notifications not shown", done.stdout, re.MULTILINE)
+    assert re.search(
+        r"^dropped      0 B of the tabs' rings, 0 B of the rings here, 0 notifications not shown",
+        done.stdout,
+        re.MULTILINE,
+    )
 
 
 def test_help_is_of_words_and_of_commands(script: Script) -> None:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 class Live:
     """An instance, and what its tmux is known to know."""
 
-    def __init__(self, terminals: Terminals) -> None:
+    def __init__(self, terminals: Terminals, on_new_server: Callable[[TmuxServer, str], None]) -> None:
+        """`on_new_server` is told each tmux server that is met, with its version as it says it itself."""
         self.terminals = terminals
+        self._on_new_server = on_new_server
         self.vocabulary = Vocabulary()
         self.stale_targets = False
         self._server: TmuxServer | None = None
@@ -32,7 +34,9 @@ class Live:
         server = await self.terminals.server()
         if server is not self._server:
             self.vocabulary = await load_vocabulary(server.client)
+            (version,) = await server.client.command("display-message", "-p", "#{version}")
             self._server = server
+            self._on_new_server(server, version.decode("utf-8", "replace"))
         return server
 
     async def send(self, line: CommandLine, claim: Callable[[bytes], None]) -> None:

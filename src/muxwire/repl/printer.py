@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOM = 1000
 # Lines written at once: a terminal that is asked to show more is busy for longer than a key may wait.
 BATCH = 200
-# Between two writes: more often than this nobody sees, and each costs a redraw of the prompt.
+# Between two writes to a terminal: more often than this nobody sees, and each costs a redraw of the prompt.
 PAUSE_S = 0.02
 
 
@@ -28,10 +28,13 @@ PAUSE_S = 0.02
 class Printer:
     """Takes lines at any time; `run` writes them by `write`."""
 
-    def __init__(self, write: Callable[[Sequence[Line]], Awaitable[None]], *, room: int = ROOM) -> None:
+    def __init__(
+        self, write: Callable[[Sequence[Line]], Awaitable[None]], *, room: int = ROOM, pause: float = PAUSE_S
+    ) -> None:
         self.left_out = 0  # notifications, since the start
         self._write = write
         self._room = room
+        self._pause = pause
         self._lines: deque[Line] = deque()
         self._gap = 0  # notifications left out since the last line
         self._filled = anyio.Event()
@@ -69,7 +72,7 @@ class Printer:
                     self._close_gap()
                 batch = [self._lines.popleft() for _ in range(min(BATCH, len(self._lines)))]
                 await self._write(batch)
-                await anyio.sleep(PAUSE_S if self._lines else 0)
+                await anyio.sleep(self._pause if self._lines else 0)
             self._empty.set()
 
     def _close_gap(self) -> None:

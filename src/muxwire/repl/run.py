@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.terminals.terminals import Terminals
-    from muxwire.terminals.tmux_server import Wrap
+    from muxwire.terminals.tmux_server import TmuxServer, Wrap
 
     # Opens the instance, with something around its transport.
     Open = Callable[[Wrap], AbstractAsyncContextManager[Terminals]]
@@ -48,8 +48,8 @@ def main(open_instance: Open) -> int:
             tasks.start_soon(printer.run)
             try:
                 async with open_instance(session.wrap) as terminals:
-                    session.live = Live(terminals)
-                    await _greet(session, session.live)
+                    session.live = Live(terminals, lambda server, version: _greet(session, server, version))
+                    await session.live.server()
                     code = await loop(session)
                     await _finish_recording(session)
             except MuxwireError as error:
@@ -82,7 +82,7 @@ def replay(path: str, *, speed: float = 0.0) -> int:
 def _face() -> tuple[Printer, Loop]:
     """Choose the way to write and the way to ask."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return Printer(script.write_lines, room=PIPE_ROOM), lambda session: script.run_script(
+        return Printer(script.write_lines, room=PIPE_ROOM, pause=0), lambda session: script.run_script(
             session, sys.stdin.fileno()
         )
 
@@ -99,12 +99,11 @@ def history_file() -> Path:
     return folder / HISTORY
 
 
-async def _greet(session: Session, live: Live) -> None:
-    server = await live.server()
-    version = ".".join(map(str, server.version))
-    folders, role = live.terminals.folders, live.terminals.role
+def _greet(session: Session, server: TmuxServer, version: str) -> None:
+    socket, role = server.folders.socket_path, server.access.role
+    life = f", life {server.generation} of its server" if server.generation > 1 else ""
     session.say(
-        f"instance {folders.instance} ({role}), tmux {version}, socket {folders.socket_path}",
+        f"instance {server.folders.instance} ({role}{life}), tmux {version}, socket {socket}",
         "a tmux command, or :help; C-d ends",
     )
 

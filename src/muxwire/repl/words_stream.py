@@ -63,7 +63,6 @@ async def stats(session: Session, rest: str) -> None:
     middle = (
         f"{statistics.median(trips) * _MS:.2f} ms in the middle, {trips[-1] * _MS:.2f} at most" if trips else "none"
     )
-    rings = sum(ring.dropped for ring in view.rings.values())
     rows = [
         ("open for", f"{now - view.begin:.1f} s"),
         ("received", f"{_bytes(view.received.total)} in {view.lines} lines; {_rates(view, now)}"),
@@ -72,7 +71,7 @@ async def stats(session: Session, rest: str) -> None:
         ("blocks", f"{view.answered} answered, {view.unanswered} in flight, {view.hook_blocks} that nobody asked for"),
         ("round trips", middle),
         ("lag", lag),
-        ("dropped", f"{_bytes(rings)} of the rings here, {session.printer.left_out} notifications not shown"),
+        ("dropped", f"{await _dropped(session)}, {session.printer.left_out} notifications not shown"),
         ("unclaimed", f"{_bytes(await _unclaimed(session))} kept of panes that are no tabs"),
     ]
     if view.failure:
@@ -89,6 +88,16 @@ async def _lag(session: Session) -> str:
     before = anyio.current_time()
     await client.command("display-message", "-p", "")
     return f"{(anyio.current_time() - before) * _MS:.2f} ms"
+
+
+async def _dropped(session: Session) -> str:
+    """What bounded memories gave up: the rings of the tabs, whose logs still have it, and the small ones here."""
+    here = f"{_bytes(sum(ring.dropped for ring in session.view.rings.values()))} of the rings here"
+    if session.live is None:
+        return here
+    terminals = session.live.terminals
+    tabs = [await terminals.tab(row.window_id) for row in (await terminals.list_tabs()).tabs if not row.closed]
+    return f"{_bytes(sum(tab.pane.stream.ring.dropped for tab in tabs))} of the tabs' rings, {here}"
 
 
 async def _unclaimed(session: Session) -> int:

@@ -21,6 +21,8 @@ PATIENCE_S = 86_400.0
 WAIT_S = 30.0
 # A line or two of the ring, a screen of the log.
 RING_SHOWN, LOG_SHOWN = 400, 20
+# Characters of a command's output, head and tail: some screens. The log has all of it.
+EXEC_SHOWN = 50_000
 
 _PLACE = "#{session_name}:#{window_index}.#{pane_index}"
 _PANES = f"#{{pane_id}} #{{window_id}} {_PLACE} #{{pane_width}}x#{{pane_height}} #{{pane_current_command}}"
@@ -66,7 +68,7 @@ async def run(session: Session, rest: str) -> None:
     if not command:
         raise InvalidArgument("nothing to run", remedy=":exec [-t TARGET] [-w SECONDS] COMMAND")
     chosen = await session.connection().tab(target)
-    result = await chosen.execute(command, timeout=seconds)
+    result = await chosen.execute(command, timeout=seconds, max_chars=EXEC_SHOWN)
     session.printer.put([*((((TEXT, escaped(line)),)) for line in result.output.splitlines()), _outcome(result)])
 
 
@@ -76,6 +78,8 @@ def _outcome(result: ExecutionResult) -> Line:
              f"bytes {result.from_byte}-{result.next_byte}", result.command_id]  # fmt: skip
     if result.timed_out:
         facts.insert(1, f"timed out, {result.signal_sent or 'left running'}")
+    if result.truncated:
+        facts.append(f"{result.omitted_bytes} bytes of the middle not shown")
     if result.output and not result.output.endswith("\n"):
         facts.append("no newline at the end")
     facts += [result.note] if result.note else []
