@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # POSIX XBD 8.1: names of variables that every shell can hold.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
+# A command's text is typed by nobody, but a shell must parse it: beyond this it is data and belongs in a file.
+COMMAND_LIMIT = 16 << 20
+
 
 def checked_environment(env: Mapping[str, str]) -> dict[str, str]:
     """Return `env`; InvalidArgument for a name that no shell can hold, or a NUL in a value."""
@@ -53,3 +56,18 @@ def checked_program(program: str, what: str, environ: Mapping[str, str]) -> str:
         )
     # A relative one is relative to us, not to the tab's folder.
     return str(Path(found).absolute())
+
+
+def check_command(command: bytes) -> None:
+    """Refuse what no shell could be handed: InvalidArgument."""
+    if b"\0" in command:
+        raise InvalidArgument("the command contains a NUL byte", remedy="write it as \\0 inside printf, or use a file")
+    if len(command) > COMMAND_LIMIT:
+        raise InvalidArgument(
+            f"the command has {len(command)} bytes, the limit is {COMMAND_LIMIT}",
+            remedy="write the data to a file first",
+        )
+    if not command.strip():
+        raise InvalidArgument(
+            "the command is empty", remedy="give a command; read_logs_from_tab shows the screen's text"
+        )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
-from muxwire.errors import InvalidArgument
+from muxwire.terminals.environment import check_command
 from muxwire.terminals.execution import Execution
 from muxwire.terminals.folders import write_private
 from muxwire.terminals.foreground import foreground_pgrp, tty_modes
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
 Outcome = Literal["ended", "timed_out", "interactive"]
 Progress = Callable[[Execution], Awaitable[None]]
 
-# A command's text is typed by nobody, but a shell must parse it: beyond this it is data and belongs in a file.
-COMMAND_LIMIT = 16 << 20
 # Seconds after typing at which a silent command is looked at; then every LOOK_EVERY. A password prompt shows by 0.15.
 LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
 LOOK_EVERY = 5.0
@@ -389,18 +387,3 @@ def _echoes(tty: str) -> bool:
     """Whether the kernel, not a line editor, takes what is typed."""
     modes = tty_modes(tty)
     return modes is not None and modes.icanon
-
-
-def check_command(command: bytes) -> None:
-    """Refuse what no shell could be handed: InvalidArgument."""
-    if b"\0" in command:
-        raise InvalidArgument("the command contains a NUL byte", remedy="write it as \\0 inside printf, or use a file")
-    if len(command) > COMMAND_LIMIT:
-        raise InvalidArgument(
-            f"the command has {len(command)} bytes, the limit is {COMMAND_LIMIT}",
-            remedy="write the data to a file first",
-        )
-    if not command.strip():
-        raise InvalidArgument(
-            "the command is empty", remedy="give a command; read_logs_from_tab shows the screen's text"
-        )
