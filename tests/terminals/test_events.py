@@ -198,6 +198,7 @@ async def test_it_wakes_for_what_is_wanted_and_for_nothing_else(alone: muxwire.T
         tasks.start_soon(wait)
         await anyio.wait_all_tasks_blocked()
         await first.execute("true")
+        await anyio.wait_all_tasks_blocked()
         assert not batches
         result = await second.execute("(exit 9)")
     assert [(event.window_id, event.details["exit_code"]) for event in batches[0].events] == [(second.window_id, 9)]

@@ -1,0 +1,158 @@
+"""Events and resources of real tabs through a real server, in both eras of the protocol."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.subscriptions import ServerEvent
+from mcp.server.subscriptions import ResourceUpdated
+from mcp.types import ResourceUpdatedNotification, TextResourceContents
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore:resources/(un)?subscribe is removed"),
+]
+
+DEADLINE = 60
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A short path: a socket's may have about 100 bytes."""
+    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+class User:
+    """A client, what it was told of resources, and the calls of a model."""
+
+    def __init__(self, mode: str) -> None:
+        self.mode = mode
+        self.client: Client
+        self.told: set[str] = set()
+        self._news = anyio.Event()
+
+    async def on_message(self, message: Any) -> None:
+        if isinstance(message, ResourceUpdatedNotification):
+            self._tell(message.params.uri)
+
+    def on_event(self, event: ServerEvent) -> None:
+        if isinstance(event, ResourceUpdated):
+            self._tell(event.uri)
+
+    def _tell(self, uri: str) -> None:
+        self.told.add(uri)
+        self._news.set()
+        self._news = anyio.Event()
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.content
+        return dict(result.structured_content or {})
+
+    async def text(self, uri: str) -> str:
+        [content] = (await self.client.read_resource(uri)).contents
+        assert isinstance(content, TextResourceContents)
+        return content.text
+
+    async def until_told(self, uri: str) -> None:
+        while uri not in self.told:
+            await self._news.wait()
+        self.told.clear()
+
+    @asynccontextmanager
+    async def subscribed(self, uri: str) -> AsyncIterator[None]:
+        if self.mode == "legacy":
+            await self.client.session.subscribe_resource(uri)
+            yield
+            await self.client.session.unsubscribe_resource(uri)
+            return
+        async with AsyncExitStack() as stack:
+            stream = await stack.enter_async_context(self.client.listen(resource_subscriptions=[uri]))
+            tasks = await stack.enter_async_context(anyio.create_task_group())
+
+            async def listen() -> None:
+                async for event in stream:
+                    self.on_event(event)
+
+            tasks.start_soon(listen)
+            yield
+            tasks.cancel_scope.cancel()
+
+
+@pytest.fixture(params=["legacy", "2026-07-28"])
+async def user(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[User]:
+    (folder / "home").mkdir()
+    environ = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(folder / "home"),
+        "SHELL": "/bin/bash",
+        "LANG": "C.UTF-8",
+        "XDG_RUNTIME_DIR": str(folder),
+        "MUXWIRE_STATE_DIR": str(folder / "state"),
+    }
+    server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve"], env=environ)
+    made = User(request.param)
+    with anyio.fail_after(DEADLINE):
+        async with Client(server, mode=request.param, message_handler=made.on_message) as client:
+            made.client = client
+            yield made
+
+
+async def test_events_of_a_tab(user: User) -> None:
+    tab = await user.call("create_tab", name="work")
+    ran = await user.call("execute_command", window_id="work", command="printf 'a\\a'; false")
+    assert ran["exit_code"] == 1
+    seen = await user.call("watch_events", since=0, kinds=["tab_opened", "bell", "command_finished"], timeout_ms=0)
+    assert [(event["kind"], event["window_id"]) for event in seen["events"]] == [
+        ("tab_opened", tab["window_id"]), ("bell", tab["window_id"]), ("command_finished", tab["window_id"]),
+    ]  # fmt: skip
+    assert seen["events"][-1]["exit_code"] == 1
+    assert seen["events"][-1]["command_id"] == ran["command_id"]
+    later: dict[str, Any] = {}
+
+    async def watch() -> None:
+        later.update(await user.call("watch_events", since=seen["next"], kinds=["exited"], timeout_ms=30_000))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(watch)
+        await user.call("send_keys", window_id="work", keys=["exit 3", "Enter"])
+    assert [(event["kind"], event["exit_code"]) for event in later["events"]] == [("exited", 3)]
+    assert later["dropped"] == 0
+
+
+async def test_a_log_and_a_screen_in_view(user: User) -> None:
+    tab = await user.call("create_tab", name="work", size=[80, 24])
+    log, screen = (f"muxwire://tabs/{tab['window_id']}/{view}" for view in ("log", "screen"))
+    assert [str(resource.uri) for resource in (await user.client.list_resources()).resources] == [
+        "muxwire://tabs", log, screen,
+    ]  # fmt: skip
+    ran = await user.call("execute_command", window_id="work", command='read -r line; echo "[$line]"', timeout_ms=5000)
+    assert ran["state"] == "interactive"
+    async with user.subscribed(log), user.subscribed(screen):
+        user.told.clear()
+        await user.call("send_keys", window_id="work", keys=["hello", "Enter"])
+        await user.call("wait_for", window_ids=["work"], until="[hello]")
+        await user.until_told(log)
+        while "[hello]" not in await user.text(log):
+            await user.until_told(log)
+        while "[hello]" not in await user.text(screen):
+            await user.until_told(screen)
+    listed = json.loads(await user.text("muxwire://tabs"))
+    assert [row["name"] for row in listed["tabs"]] == ["work"]
+    async with user.subscribed("muxwire://tabs"):
+        user.told.clear()
+        await user.call("close_tab", window_id="work", force=True)
+        await user.until_told("muxwire://tabs")
+        while not json.loads(await user.text("muxwire://tabs"))["tabs"][0]["closed"]:
+            await user.until_told("muxwire://tabs")
+    assert "[hello]" in await user.text(log)  # also of a closed tab
