@@ -12,7 +12,9 @@ import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
-from muxwire.terminals.keys import LINE_MAX, KeyModes, key_bytes, mistaken, strokes
+from muxwire.terminals.foreground import TtyModes
+from muxwire.terminals.keys import KeyModes, key_bytes, mistaken, strokes
+from muxwire.terminals.open_line import LINE_MAX, OpenLine
 
 if TYPE_CHECKING:
     from muxwire.terminals.tab import Tab
@@ -171,6 +173,88 @@ async def test_a_line_that_a_terminal_would_cut_is_refused(terminals: Terminals,
         while not tab.pane.at_prompt:
             await tab.pane.stream.changed()
     assert (tmp_path / "got").read_text() == "".join(letter * LINE_MAX + "\n" for letter in "xyz")
+    await tab.close(force=True)
+
+
+LINES, KEYS = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)
+
+
+def test_an_open_line_is_counted() -> None:
+    line = OpenLine()
+    line.check(b"x" * LINE_MAX + b"\r" + b"y" * LINE_MAX, LINES)
+    line.typed(b"x\r" + b"y" * (LINE_MAX - 1), LINES)
+    line.check(b"z\r", LINES)
+    with pytest.raises(InvalidArgument):
+        line.check(b"zz", LINES)
+    line.check(b"zz", KEYS)
+    line.typed(b"\x7f\x7f", LINES)
+    line.check(b"zzz", LINES)
+    for end in (b"\r", b"\n", b"\x03", b"\x04", b"\x15"):
+        line.typed(b"x" * LINE_MAX + end, LINES)
+        line.check(b"x" * LINE_MAX, LINES)
+    line.typed(b"x" * LINE_MAX, LINES)
+    line.typed(b"x", KEYS)
+    line.check(b"x" * LINE_MAX, LINES)
+    line.check(b"x" * (LINE_MAX + 1), None)
+
+
+async def test_a_line_typed_in_parts_is_not_cut_either(terminals: Terminals, tmp_path: Path) -> None:
+    tab = await terminals.create_tab()
+    await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
+    # The check comes again when the program reads that the first line starts.
+    with pytest.raises(InvalidArgument, match="reads by lines") as caught:
+        await tab.send_keys([f"cat > {tmp_path}/got", "Enter", "x" * (LINE_MAX + 1), "Enter"])
+    assert "what came before it was typed" in caught.value.remedy
+    half = LINE_MAX // 2
+    await tab.send_keys(["x" * half])
+    await tab.send_keys(["y" * half])
+    with pytest.raises(InvalidArgument, match=f"a line of {2 * half + 2} bytes"):
+        await tab.send_keys(["zz"])
+    await tab.send_keys(["z", "Enter"])
+    await tab.send_keys(["one", "C-u", "two", "BSpace", "Enter", "C-d"])
+    with anyio.fail_after(DEADLINE):
+        while not tab.pane.at_prompt:
+            await tab.pane.stream.changed()
+    assert (tmp_path / "got").read_text() == "x" * half + "y" * half + "z\ntw\n"
+    await tab.close(force=True)
+
+
+async def test_lines_for_a_reader_that_is_slow_all_arrive(terminals: Terminals, tmp_path: Path) -> None:
+    """More than the terminal holds, in lines that it can hold, before the program reads the first one."""
+    text = "".join(f"{number:05d} é\n" for number in range(20_000))
+    tab = await terminals.create_tab()
+    begun = await tab.start_process(f"echo READY; read -r go; sleep 0.5; echo GOES; cat > {tmp_path}/got")
+    await shown(tab, "READY\r\n", begun.from_byte)
+    await tab.send_keys(["go", "Enter"])
+    await tab.send_keys([text, "C-d"], paste=True)
+    with anyio.fail_after(DEADLINE):
+        while not tab.pane.at_prompt:
+            await tab.pane.stream.changed()
+    assert (tmp_path / "got").read_text() == text
+    await tab.close(force=True)
+
+
+async def test_a_pane_whose_input_is_off_is_told(terminals: Terminals) -> None:
+    tab = await python(terminals, READER, "")
+    client = (await terminals.server()).client
+    await client.command("select-pane", "-d", "-t", tab.pane_id)
+    with pytest.raises(TabUnavailable, match="input off"):
+        await tab.send_keys(["x"])
+    await client.command("select-pane", "-e", "-t", tab.pane_id)
+    sent = await tab.send_keys(["y"])
+    await shown(tab, "GOT 79\r\n", sent.next_byte)
+    await tab.close(force=True)
+
+
+@pytest.mark.parametrize("mode", [("copy-mode",), ("copy-mode", "-u"), ("clock-mode",)], ids=" ".join)
+async def test_a_mode_that_a_person_left_swallows_nothing(terminals: Terminals, mode: tuple[str, ...]) -> None:
+    tab = await python(terminals, READER, r"\x1b[?2004h")
+    await (await terminals.server()).client.command(*mode, "-t", tab.pane_id)
+    sent = await tab.send_keys(["q", "pasted text", "Enter"])
+    got = await shown(tab, r"GOT ((?s:.*))0d\r\n", sent.next_byte)
+    data = bytes.fromhex("".join(re.findall(r"[0-9a-f]{2,}", got[0])))
+    assert data == b"q\x1b[200~pasted text\x1b[201~\r"
+    assert "scrolls in this pane" in sent.note
     await tab.close(force=True)
 
 

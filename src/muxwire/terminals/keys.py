@@ -15,6 +15,7 @@ import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
 from muxwire.terminals.foreground import tty_modes
+from muxwire.terminals.open_line import OpenLine
 from muxwire.terminals.results import KeysSent
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from muxwire.terminals.keyboard import Keyboard
     from muxwire.terminals.pane_state import PaneState
 
-# Linux keeps 4096 bytes of a line that a canonical-mode program has not ended, the line end among them (MAX_CANON).
-LINE_MAX = 4095
 # One call's keys: what tmux buffers for a pane that does not read has no limit of its own.
 KEYS_MAX = 4 << 20
 # An Escape and the key behind it must not arrive as Alt and that key: programs wait 25 to 100 ms (vim).
@@ -33,12 +32,14 @@ ESCAPE_PAUSE = 0.12
 # A shell's prompt comes within a ms of a command's end; a program that the shell was replaced by gives none.
 PROMPT_GRACE = 0.3
 
-_PASTE_END = b"\x1b[201~"
+_PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
+# DECSET and DECRST 2004, alone or among others.
+_PASTE_MODE = re.compile(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
 
 # Keys whose sequence has no place for a modifier.
 _PLAIN = {
     "Enter": b"\r", "Escape": b"\x1b", "Tab": b"\t", "Space": b" ", "BSpace": b"\x7f", "BTab": b"\x1b[Z",
-    "KPEnter": b"\r",
+    "KPEnter": b"\n",
 }  # fmt: skip
 # CSI 1;MODIFIERS FINAL; without a modifier CSI FINAL, or SS3 FINAL if the program asked for application cursor keys.
 _CURSOR = {"Up": b"A", "Down": b"B", "Right": b"C", "Left": b"D"}
@@ -76,6 +77,7 @@ class KeyModes:
     keypad: bool = False
     alternate_screen: bool = False
     in_mode: bool = False
+    input_off: bool = False
 
 
 def key_bytes(name: str, modes: KeyModes) -> bytes | None:
@@ -186,16 +188,6 @@ def _pasted(text: bytes) -> bytes:
     return text.replace(b"\r\n", b"\r").replace(b"\n", b"\r")
 
 
-def check_line_lengths(data: bytes) -> None:
-    """Refuse what a program that reads by lines would lose without a word: InvalidArgument."""
-    longest = max(map(len, re.split(rb"[\r\n]", data)))
-    if longest > LINE_MAX:
-        raise InvalidArgument(
-            f"a line of {longest} bytes: the program reads by lines, and its terminal keeps {LINE_MAX} of one",
-            remedy="send shorter lines, or write the text to a file and have the program read that",
-        )
-
-
 def mistaken(keys: Sequence[str]) -> str:
     """Return a word on what looks like another program's name of a key; no text is repeated, it may be secret."""
     places = [index for index, key in enumerate(keys) if _MISTAKEN.match(key) and key_bytes(key, KeyModes()) is None]
@@ -205,7 +197,7 @@ def mistaken(keys: Sequence[str]) -> str:
     return f"{where} was typed as text; key names are tmux's: Enter, Escape, BSpace, C-c, M-x, Up, PPage"
 
 
-_MODES = "#{keypad_cursor_flag} #{keypad_flag} #{alternate_on} #{pane_in_mode}"
+_MODES = "#{keypad_cursor_flag} #{keypad_flag} #{alternate_on} #{pane_in_mode} #{pane_input_off}"
 
 
 @final
@@ -226,6 +218,7 @@ class KeySender:
         self._client = client
         self._pane_id = pane_id
         self._turn = anyio.Lock()
+        self._line = OpenLine()
         self._entered = -PROMPT_GRACE  # when a line was last ended at the prompt
 
     async def send(self, keys: Sequence[str], *, paste: bool, literal: bool = False) -> KeysSent:
@@ -249,14 +242,18 @@ class KeySender:
         data = b"".join(stroke.data for stroke in found)
         if b"\0" in data:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
-        tty = tty_modes(self._pane.tty)
-        if tty is not None and tty.icanon:
-            check_line_lengths(data)
+        self._line.check(data, tty_modes(self._pane.tty))
         if self._pane.dead:
             raise self._dead()
+        if modes.input_off:
+            raise TabUnavailable(
+                "somebody switched this pane's input off (tmux select-pane -d): tmux types nothing into it",
+                state=self._pane.look(),
+                remedy="switch it on again: select-pane -e",
+            )
         next_byte = self._pane.stream.end
         self._on_input()
-        await self._type(found)
+        await self._type(found, in_mode=modes.in_mode)
         notes = ["" if literal else mistaken(keys)]
         if modes.in_mode:
             notes.append("somebody scrolls in this pane (copy mode); the keys went to the program all the same")
@@ -277,21 +274,34 @@ class KeySender:
         (answer,) = await self._client.command("display-message", "-p", "-t", self._pane_id, _MODES)
         return KeyModes(*(flag == b"1" for flag in answer.split(b" ")))
 
-    async def _type(self, found: Sequence[Stroke]) -> None:
+    async def _type(self, found: Sequence[Stroke], *, in_mode: bool) -> None:
         answers = []
-        for stroke in found:
+        for number, stroke in enumerate(found):
             await self._line_taken()
             if self._pane.dead:
                 raise self._dead()
+            # The line before may have started a program that reads by lines, where an editor had read keys.
+            tty = tty_modes(self._pane.tty)
+            self._line.check(stroke.data, tty, begun=number > 0)
+            self._line.typed(stroke.data, tty)
             if self._pane.at_prompt and not stroke.bracketed and b"\r" in stroke.data:
                 # The shell takes the line now; only its next prompt says that it is free again.
                 self._pane.at_prompt = False
                 self._entered = time.monotonic()
-            answers += self._keyboard.press(stroke.data, bracketed=stroke.bracketed)
+            if stroke.bracketed and in_mode:
+                answers += self._keyboard.press(self._marked(stroke.data))
+            else:
+                answers += self._keyboard.press(stroke.data, bracketed=stroke.bracketed)
             if stroke.pause:
                 await anyio.sleep(ESCAPE_PAUSE)
         for answer in answers:
             await answer.wait()
+
+    def _marked(self, text: bytes) -> bytes:
+        """A paste for a pane that somebody scrolls in: there tmux would ask copy mode whether to mark it."""
+        ring = self._pane.stream.ring
+        asked = _PASTE_MODE.findall(ring.read(ring.start, ring.end))
+        return _PASTE_BEGIN + text + _PASTE_END if asked[-1:] == [b"h"] else text
 
     async def _line_taken(self) -> None:
         """Let the shell take a line that was just typed: until then the terminal has its editor's modes.
