@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -34,7 +35,7 @@ from muxwire.terminals.tab import DEFAULT_TIMEOUT
 from muxwire.terminals.tab_maker import window_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from muxwire.client.pending import Pending
     from muxwire.terminals.operations.run import OperationsRun
@@ -92,7 +93,7 @@ class OwnSteps:
             case WaitFor():
                 await self._wait_for(step, operation, tab)
             case KillPane():
-                await tab.close(force=True)
+                await self._apart(partial(tab.close, force=True))
                 step.succeed()
                 self._cannot(step, "a pane that was killed does not come back")
             case ResizePane(zoom=zoom):
@@ -167,10 +168,42 @@ class OwnSteps:
     # -- windows
 
     async def _new_window(self, step: Step, operation: NewWindow) -> None:
-        run = self._run
-        tab = await run.maker.make(request(operation, run.around.environ, ""), secrets.token_hex(8))
-        step.window = tab.window_id
-        self._made(step, [tab])
+        run, made = self._run, []
+
+        async def make() -> None:
+            made.append(await run.maker.make(request(operation, run.around.environ, ""), secrets.token_hex(8)))
+
+        async def late() -> None:
+            if run.rollback is not None:
+                await made[0].close(force=True)
+
+        await self._apart(make, late)
+        step.window = made[0].window_id
+        self._made(step, made)
+
+    async def _apart(
+        self, work: Callable[[], Awaitable[object]], late: Callable[[], Awaitable[object]] | None = None
+    ) -> None:
+        """Wait for what is done whole or not at all, for as long as the step has; `late` follows if that was less."""
+        done, failures, abandoned = anyio.Event(), [], anyio.Event()
+
+        async def run() -> None:
+            try:
+                await work()
+            except MuxwireError as error:
+                failures.append(error)
+            done.set()
+            if late is not None and abandoned.is_set() and not failures:
+                await late()
+
+        self._run.around.book.spawn(run)
+        try:
+            await done.wait()
+        except BaseException:
+            abandoned.set()
+            raise
+        if failures:
+            raise failures[0]
 
     async def _zoom(self, pane: str, *, wanted: bool) -> None:
         for answer in self._run.server.client.submit(*zoom_commands(pane, wanted=wanted)):

@@ -1,0 +1,197 @@
+"""A step without an answer is unknown, never sent again; what it did in the end is known all the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.anyio
+
+Ask = Callable[..., Awaitable[list[str]]]
+Json = dict[str, Any]
+# Long enough that a step which was written is answered on a busy machine, short enough to wait for.
+SHORT = 0.3
+
+
+@pytest.fixture
+async def terminals(folder: Path, environ: dict[str, str]) -> AsyncIterator[muxwire.Terminals]:
+    """An instance for one test: its tmux is stopped and continued."""
+    async with muxwire.open_terminals(state_dir=folder / "slow", environ=environ) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def pid(terminals: muxwire.Terminals, ask: Ask) -> int:
+    return int((await ask("display-message", "-p", "#{pid}"))[0])
+
+
+@contextmanager
+def standing_still(pid: int) -> Iterator[None]:
+    """Have tmux do nothing meanwhile."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def setting(name: str) -> Json:
+    return {"kind": "set_option", "option": name, "value": "1", "global": True}
+
+
+def statuses(result: Any) -> list[str]:
+    return [step.status for step in result.steps]
+
+
+async def test_a_chain_without_an_answer_is_unknown_and_happens_once(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, ask: Ask
+) -> None:
+    append = {"kind": "rename_window", "target": tab.pane_id, "name": "late"}
+    with standing_still(pid):
+        result = await terminals.run_operations([setting("@a"), append], dispatch_timeout=SHORT)
+    assert not result.succeeded
+    assert statuses(result) == ["unknown", "unknown"]
+    assert "may" in result.steps[0].error
+    assert len(result.dispatches) == 1
+    assert await ask("show-options", "-gv", "@a") == ["1"]  # it did happen, when tmux went on
+
+
+async def test_what_was_not_sent_is_skipped_or_goes_on(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, ask: Ask
+) -> None:
+    steps: list[Json] = [{"kind": "split_pane", "target": tab.pane_id, "ref": "c"}, setting("@b"),
+                         {"kind": "select_pane", "target": {"ref": "c"}}, setting("@c")]  # fmt: skip
+    with standing_still(pid):
+        stopped = await terminals.run_operations(steps, dispatch_timeout=SHORT)
+        later = [steps[1], setting("@d")]
+        going = await terminals.run_operations(later, dispatch_timeout=SHORT, on_error="continue")
+    assert statuses(stopped) == ["unknown", "unknown", "skipped", "skipped"]
+    assert statuses(going) == ["unknown", "unknown"]
+    assert await ask("show-options", "-gqv", "@c") == []
+
+
+@pytest.mark.parametrize("step", [
+    {"kind": "split_pane", "ref": "c"},
+    {"kind": "split_evenly", "count": 2},
+    {"kind": "make_grid", "rows": 1, "cols": 2},
+])  # fmt: skip
+@pytest.mark.parametrize("rollback", [False, True])
+async def test_a_pane_that_came_late_is_known_or_goes_again(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, ask: Ask, step: Json, rollback: bool
+) -> None:
+    """A split is written and tmux stands still before it reads it; composite ones ask for a size before."""
+    if step["kind"] != "split_pane":
+        result = await _stopped_in_the_middle(terminals, tab, pid, step, rollback=rollback)
+    else:
+        with standing_still(pid):
+            result = await terminals.run_operations(
+                [{**step, "target": tab.pane_id}], dispatch_timeout=SHORT, rollback_on_error=rollback
+            )
+    assert statuses(result) == ["unknown"]
+    count = 1 if rollback else 2
+    with anyio.fail_after(10):
+        while len(terminals._book.panes(tab.window_id)) != count or len(await ask("list-panes", "-a")) != count + 1:
+            await ask("display-message", "-p", "")
+    if not rollback:
+        late = terminals._book.panes(tab.window_id)[1]
+        assert (await late.execute("echo here")).output == "here\n"
+
+
+async def _stopped_in_the_middle(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, step: Json, *, rollback: bool
+) -> Any:
+    """Stop tmux as soon as the sizes are answered, so that only the splits are left without an answer."""
+    client = (await terminals.server()).client
+    sent = client.submit_list
+
+    def stop_first(*commands: Any) -> Any:
+        os.kill(pid, signal.SIGSTOP)
+        return sent(*commands)
+
+    client.submit_list = stop_first  # type: ignore[method-assign]
+    try:
+        return await terminals.run_operations(
+            [{**step, "target": tab.pane_id}], dispatch_timeout=SHORT, rollback_on_error=rollback
+        )
+    finally:
+        client.submit_list = sent  # type: ignore[method-assign]
+        os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("step", [
+    {"kind": "send_keys", "keys": "true"},
+    {"kind": "kill_pane"},
+    {"kind": "resize_pane", "zoom": True},
+    {"kind": "break_pane"},
+    {"kind": "capture_pane"},
+    {"kind": "new_window", "session": "s"},
+])  # fmt: skip
+async def test_every_kind_has_its_time(terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, step: Json) -> None:
+    target = {} if step["kind"] == "new_window" else {"target": tab.pane_id}
+    with standing_still(pid), anyio.fail_after(10):
+        result = await terminals.run_operations([{**step, **target}], dispatch_timeout=SHORT)
+    assert statuses(result) == ["unknown"]
+
+
+async def test_the_whole_list_has_a_time(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
+    result = await terminals.run_operations(
+        [
+            {"kind": "execute", "target": tab.pane_id, "command": "echo on; sleep 60"},
+            setting("@never"),
+        ],
+        timeout=1.0,
+        on_error="continue",
+    )
+    assert statuses(result) == ["unknown", "skipped"]
+    assert "1.0 s" in result.steps[1].error
+
+
+async def test_a_command_and_a_wait_have_times_of_their_own(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
+    result = await terminals.run_operations(
+        [
+            {"kind": "execute", "target": tab.pane_id, "command": "echo part; sleep 60", "timeout_ms": 300},
+            {"kind": "wait_for", "target": tab.pane_id, "until": "never", "timeout_ms": 100},
+            {"kind": "execute", "target": tab.pane_id, "command": "sleep 0.5", "timeout_ms": 20000},
+        ],
+        dispatch_timeout=0.2,
+        on_error="continue",
+    )
+    assert statuses(result) == ["failed", "failed", "succeeded"]
+    assert result.steps[0].output == "part\n^C" or result.steps[0].output == "part\n^C\n"
+    assert "0.3 s" in result.steps[0].error
+    assert "0.1 s" in result.steps[1].error
+
+
+async def test_a_rollback_has_its_time_too(terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int) -> None:
+    steps: list[Json] = [setting("@x"), {"kind": "execute", "target": tab.pane_id, "command": f"kill -STOP {pid}"}]
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+
+            async def run() -> None:
+                result = await terminals.run_operations(
+                    [*steps, setting("@y")], dispatch_timeout=SHORT, timeout=2, rollback_on_error=True
+                )
+                assert result.steps[1].status in ("unknown", "failed", "succeeded")
+                assert "option @x: tmux did not answer in 0.3 s" in result.rollback_errors
+                os.kill(pid, signal.SIGCONT)
+
+            tasks.start_soon(run)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0])
+async def test_no_time_at_all_is_refused(terminals: muxwire.Terminals, seconds: float) -> None:
+    with pytest.raises(InvalidArgument, match="dispatch_timeout"):
+        await terminals.run_operations([setting("@x")], dispatch_timeout=seconds)
