@@ -88,7 +88,8 @@ def test_what_passes_runs_nothing_in_tmux(tmp_path: Path) -> None:
     tmux = [TMUX, "-S", str(socket), "-f", "/dev/null"]
     subprocess.run([*tmux, "new-session", "-d", "sleep 600"], check=True)
     try:
-        bad = f"#{{E:#{{l:#}}({TMUX} -S {socket} wait-for -S ran)}}"
+        bad = "#{E:@job}"
+        subprocess.run([*tmux, "set-option", "-g", "@job", f"#({TMUX} -S {socket} wait-for -S ran)"], check=True)
         with pytest.raises(InvalidArgument):
             check_format(bad)
         for text in (f"#{{l:#}}(touch {tmp_path}/never)", f"# (touch {tmp_path}/never)"):

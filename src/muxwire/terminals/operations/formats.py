@@ -1,8 +1,8 @@
 """Which texts tmux may be given to expand, and which options may be set: nothing here can run a program.
 
-tmux runs a program for `#(...)`, also when that only comes about in an expansion: `#{E:...}` and `#{T:...}` expand
-their result once more (`#{E:#{l:#}(touch x)}` runs touch), and `display-message` hands its text to strftime(3) first,
-some of whose conversions are empty in some languages. A modifier stands behind `#{` or `;` and before `:` or `;`
+tmux runs a program for `#(...)`, also when that only comes about in an expansion: `#{E:@x}` and `#{T:@x}` expand the
+option's value too, which may hold one. And `display-message` hands its text to strftime(3) first, some of whose
+conversions are empty in some languages: `#%p(touch x)`. A modifier stands behind `#{` or `;` and before `:` or `;`
 (`format_build_modifiers` in tmux's format.c).
 """
 
