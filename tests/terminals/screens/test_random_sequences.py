@@ -99,3 +99,30 @@ async def test_one_column_or_two_as_tmux_has_it(stage: Stage, terminals: Termina
         screen, wanted = await compared(stage, terminals, pieces)
         assert not screen.unsure
         assert ours(screen) == wanted, texts
+
+
+@settings(max_examples=RUNS // 4, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    parts=st.lists(st.lists(PIECES, min_size=1, max_size=5), min_size=1, max_size=4),
+    torn=st.lists(st.integers(0, 12), min_size=4, max_size=4),
+    forget=st.sets(st.integers(0, 3)),
+)
+async def test_every_look_is_tmuxs(
+    stage: Stage, terminals: Terminals, parts: list[list[str]], torn: list[int], forget: set[int]
+) -> None:
+    """Looks in between, wherever a sequence is torn, and from a picture of tmux's on: never another than tmux's."""
+    await stage.play()
+    held = b""
+    for number, pieces in enumerate(parts):
+        data = held + "".join(pieces).encode()
+        if (await terminals.server()).version >= (3, 6):
+            data = data.replace(b"\t", b"")
+        cut = max(len(data) - torn[number], 0)
+        held = data[cut:]
+        await stage.add(data[:cut])
+        if number in forget:
+            stage.tab._view._offset = None  # as if more had been written than is played
+        taken = await stage.tab.snapshot(cells=True)
+        wanted = await stage.seen()
+        assert ours(stage.tab._view._screen) == wanted
+        assert taken.next_byte == stage.tab.next_byte
