@@ -37,6 +37,8 @@ _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 FRESH_PROMPT = 0.05
 # How far back zsh's PROMPT_SP may reach: a terminal's width of blanks and a few escape sequences.
 _PROMPT_SP_REACH = 4096
+# How the terminal shows a C-c, and the new line that bash then begins.
+_ECHOED = b"^C\r\n"
 
 
 @final
@@ -183,8 +185,14 @@ class PaneState:
         elif self.shell is not None and self.shell.name == "zsh":
             end -= without_prompt_sp(self.stream.ring.read(max(execution.begin, end - _PROMPT_SP_REACH), end))
         # A shell gives a command up by an error, which has a status, or by C-c: of that zsh may say 0, and ksh 256.
-        status = status if status not in (0, 2 * SIGNAL_STATUS) else SIGNAL_STATUS + signal.SIGINT
+        if status in (0, 2 * SIGNAL_STATUS) or (status == 1 and self._says_one(end)):
+            status = SIGNAL_STATUS + signal.SIGINT
         execution.finish("aborted", end=end, exit_code=status, cwd=self.cwd)
+
+    def _says_one(self, end: int) -> bool:
+        """Whether this is a bash before 4.4, whose status of a loop that C-c ended is 1."""
+        old = self.shell is not None and self.shell.name == "bash" and not self.says_accepted
+        return old and self.stream.ring.read(max(end - len(_ECHOED), self.stream.ring.start), end) == _ECHOED
 
     def _on_accepted(self, mark: Mark) -> None:
         if mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
