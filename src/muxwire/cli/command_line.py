@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from muxwire import __version__
-from muxwire.cli import attach, completion, doctor, faces, keys, reading, rec, run, tabs, waiting
+from muxwire.cli import attach, completion, doctor, faces, keys, ops, reading, rec, run, tabs, waiting
 from muxwire.cli.options import Parser
 from muxwire.cli.printing import FAILED, USAGE, die_of, explain, guard_descriptors
 from muxwire.errors import InvalidArgument, MuxwireError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # In the order in which the help shows them.
-GROUPS = (faces, tabs, run, keys, waiting, reading, attach, rec, doctor)
+GROUPS = (faces, tabs, run, keys, waiting, reading, ops, attach, rec, doctor)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,0 +1,49 @@
+"""`muxwire ops`: a list of operations from a file or a pipe, for a person and for a program."""
+
+from __future__ import annotations
+
+import json
+
+from tests.cli.user import Place
+
+LIST = [
+    {"kind": "new_window", "ref": "w", "name": "from ops"},
+    {"kind": "split_pane", "target": {"ref": "w"}, "ref": "side", "horizontal": True},
+    {"kind": "execute", "target": {"ref": "side"}, "command": "echo out; (exit 3)"},
+    {"kind": "rename_window", "target": {"ref": "w"}, "name": "never"},
+]
+
+
+def test_a_dry_run_shows_the_commands(place: Place) -> None:
+    (place.home / "list.json").write_text(json.dumps(LIST))
+    shown = place.ok("ops", "list.json", "--dry-run").splitlines()
+    assert [line.split()[0] for line in shown] == ["new-window", "split-window", "execute", "rename-window"]
+    assert '-t "<ref:w>" -h' in shown[1]
+    assert place.document("ops", "list.json", "--dry-run", "--json")["steps"][2]["status"] == "planned"
+
+
+def test_steps_are_told_and_the_exit_code_says_it(place: Place) -> None:
+    done = place.run("ops", "-", given=json.dumps({"operations": LIST}).encode())
+    assert done.returncode == 1
+    lines = done.stdout.decode().splitlines()
+    assert [line.split()[1] for line in lines if line[2].isdigit()] == ["succeeded", "succeeded", "failed", "skipped"]
+    assert "     | out" in lines
+    assert "from ops" in place.ok("ls")
+
+
+def test_a_rollback_leaves_nothing(place: Place) -> None:
+    before = place.ok("ls")
+    (place.home / "list.json").write_text(json.dumps(LIST))
+    told = place.document("ops", "list.json", "--rollback", "--json", code=1)
+    assert told["rolled_back_panes"] == [told["created_panes"]["side"], told["created_panes"]["w"]]
+    assert len(told["rollback_errors"]) == 1
+    assert place.ok("ls") == before
+
+
+def test_a_wrong_list_is_a_wrong_command_line(place: Place) -> None:
+    for given in (b"[", b"3", b"{}", b'[{"kind": "kill_server"}]', b'[{"kind": "send_keys", "keys": "x"}]'):
+        done = place.run("ops", "-", given=given)
+        assert (done.returncode, done.stdout) == (2, b""), done
+        assert done.stderr.startswith(b"muxwire: ")
+    assert "send_keys" in place.run("ops", "-", given=b'[{"kind": "x"}]').stderr.decode()
+    assert place.run("ops", "no such file").returncode == 1
