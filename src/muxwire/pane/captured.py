@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from muxwire.pane.cells import BLANK, PLAIN, Cell, Style, Zone, pen, styled
+from muxwire.pane.cells import BLANK, PLAIN, Cell, Style, Zone, changed, pen, styled
 from muxwire.pane.grid import TAB, Row
 from muxwire.pane.widths import GRAPHICS, guessed_width, width
 
@@ -158,7 +158,7 @@ class _Reader:
         self._row = Row([])
         for token in _TOKEN.finditer(line):
             if token["style"] is not None:
-                self._pen = pen(styled(self._pen.style, token["style"]))
+                self._pen = changed(self._pen, token["style"])
             elif token["control"] in ("\x0e", "\x0f"):
                 self._graphic = token["control"] == "\x0e"
             elif token["control"] == "\t":

@@ -70,11 +70,21 @@ class Pen(dict[str, Cell]):
         made = self[text] = Cell(text, self.style, self.zone)
         return made
 
+    # One object for each style and zone: to hash all fields at every sequence would cost more than all the rest.
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __eq__ = object.__eq__
+
 
 @lru_cache(maxsize=_STYLES_KEPT)
 def pen(style: Style, zone: Zone = "") -> Pen:
     """The pen of that style and zone."""
     return Pen(style, zone)
+
+
+@lru_cache(maxsize=_STYLES_KEPT)
+def changed(before: Pen, parameters: str) -> Pen:
+    """The pen after `CSI parameters m`."""
+    return pen(styled(before.style, parameters), before.zone)
 
 
 _ON: dict[int, dict[str, bool]] = {
@@ -100,7 +110,6 @@ _EXTENDED = (_FOREGROUND, _BACKGROUND, _UNDERLINE)
 _UNDERLINES = range(1, 6)
 
 
-@lru_cache(maxsize=_STYLES_KEPT)
 def styled(style: Style, parameters: str) -> Style:
     """Return `style` after `CSI parameters m`, by the rules of tmux's input.c; what is unknown changes nothing."""
     if len(parameters) > PARAMETERS_LENGTH or parameters.count(";") >= PARAMETERS_COUNT:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import final
 
 from muxwire.pane.captured import ZONE_MARK, ZONES, Ink, Loaded, zone
-from muxwire.pane.cells import PARAMETERS_COUNT, PARAMETERS_LENGTH, PLAIN, Style, Zone, pen, styled
+from muxwire.pane.cells import PARAMETERS_COUNT, PARAMETERS_LENGTH, PLAIN, Style, Zone, changed, pen
 from muxwire.pane.grid import Grid, Row
 from muxwire.pane.widths import GRAPHICS, width
 
@@ -262,7 +262,7 @@ class Screen:
         if len(parameters) > PARAMETERS_LENGTH or parameters.count(";") >= PARAMETERS_COUNT:
             self.unsure = True
         elif final_byte == "m" and not private and not between:
-            self.grid.pen = pen(styled(self.grid.pen.style, parameters), self.zone)
+            self.grid.pen = changed(self.grid.pen, parameters)
         elif private == "?" and final_byte in "hl" and not between and ":" not in parameters:
             for number in parameters.split(";"):
                 self._mode(int(number or 0), on=final_byte == "h")
