@@ -1,0 +1,114 @@
+"""run_tmux_operations over MCP, with tmux behind it: one call, a result per step, panes that the other tools know."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from mcp import Client
+from mcp.types import CallToolResult, TextContent
+
+import muxwire
+from muxwire.mcp.server import build_server
+from muxwire.mcp.tools.operations import run_tmux_operations
+from muxwire.terminals.operations import KINDS
+from muxwire.terminals.operations.reading import read_operation
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30
+SCHEMA = run_tmux_operations.definition().input_schema
+OPERATION = SCHEMA["properties"]["operations"]["items"]
+EVERY_FIELD: dict[str, Any] = {
+    "target": "%1", "ref": "a", "name": "n", "cwd": "/", "env": {}, "command": ["x"], "session": "s",
+    "horizontal": True, "size": "30%", "count": 2, "rows": 2, "cols": 2, "refs": [], "keys": "x", "enter": True,
+    "literal": True, "timeout_ms": 5, "until": "x", "regex": "x", "idle_ms": 5, "exit": True, "prompt": True,
+    "height": 5, "width": 5, "zoom": True, "layout": "tiled", "with": {"ref": "a"}, "into": "%2", "option": "@x",
+    "value": "1", "scope": "pane", "global": True, "format": "x", "start": -1, "end": 1,
+}  # fmt: skip
+
+
+@asynccontextmanager
+async def client_of_a_server() -> AsyncIterator[Client]:
+    """A server of this process, whose terminals are real."""
+    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        (folder / "run").mkdir(mode=0o700)
+        environ = {"HOME": name, "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": f"{name}/run", "SHELL": "/bin/sh"}
+        opened = partial(muxwire.open_terminals, state_dir=folder / "state", environ=environ)
+        with anyio.fail_after(DEADLINE):
+            async with Client(build_server(opened, toolsets=["core", "ops"])) as client:
+                yield client
+
+
+def told(result: CallToolResult) -> dict[str, Any]:
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    assert not result.is_error, block.text
+    found: dict[str, Any] = json.loads(block.text)
+    assert found == result.structured_content
+    return found
+
+
+async def test_one_call_makes_a_workspace_that_the_other_tools_know() -> None:
+    async with client_of_a_server() as client:
+        result = told(await client.call_tool("run_tmux_operations", {"operations": [
+            {"kind": "new_window", "ref": "w", "name": "work"},
+            {"kind": "split_pane", "target": {"ref": "w"}, "ref": "side", "size": 5},
+            {"kind": "execute", "target": {"ref": "side"}, "command": "echo from side", "timeout_ms": 20000},
+            {"kind": "show_option", "option": "status", "global": True},
+        ]}))  # fmt: skip
+        assert result["succeeded"]
+        assert result["steps"][2]["output"] == "from side\n"
+        assert result["steps"][3]["stdout"] == "on"
+        assert "output" not in result["steps"][3]
+        side = result["created_panes"]["side"]
+        ran = told(await client.call_tool("execute_command", {"window_id": side, "command": "stty size"}))
+        assert ran["output"].startswith("5 ")
+        tabs = told(await client.call_tool("list_tabs", {}))["tabs"]
+        assert sorted(tab["pane_id"] for tab in tabs) == sorted(result["created_panes"].values())
+        log = told(await client.call_tool("read_logs_from_tab", {"window_id": side}))
+        assert "from side" in log["content"]
+
+
+async def test_a_failure_is_a_result_and_a_wrong_list_an_error() -> None:
+    async with client_of_a_server() as client:
+        failed = {"operations": [{"kind": "kill_pane", "target": "%9"}]}
+        assert told(await client.call_tool("run_tmux_operations", failed))["steps"][0]["status"] == "failed"
+        wrong = await client.call_tool("run_tmux_operations", {"operations": [{"kind": "kill_server"}]})
+        assert wrong.is_error
+        [block] = wrong.content
+        assert isinstance(block, TextContent)
+        assert block.text.startswith("invalid_argument: operations[0]: no operation of kind 'kill_server'\nuse one of ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_schema_lets_through_all_that_a_kind_takes(kind: str) -> None:
+    """What the schema allows, and what is read, are the same names: none is missing from either."""
+    with pytest.raises(muxwire.InvalidArgument) as caught:
+        read_operation({"kind": kind, "no such field": 1}, "it")
+    named = caught.value.remedy.removeprefix("it takes ").split(", ")
+    assert set(named) <= set(OPERATION["properties"])
+    given: dict[str, Any] = {"kind": kind} | {name: EVERY_FIELD[name] for name in named}
+    if kind == "execute":
+        given["command"] = "x"
+    Draft202012Validator(SCHEMA).validate({"operations": [given]})
+    read_operation(given, "it")
+
+
+def test_the_schema_is_closed_and_names_nothing_in_vain() -> None:
+    assert OPERATION["additionalProperties"] is False
+    taken = set()
+    for kind in KINDS:
+        with pytest.raises(muxwire.InvalidArgument) as caught:
+            read_operation({"kind": kind, "no such field": 1}, "it")
+        taken.update(caught.value.remedy.removeprefix("it takes ").split(", "))
+    assert set(OPERATION["properties"]) == {"kind", *taken}
