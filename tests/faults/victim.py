@@ -20,6 +20,15 @@ import muxwire
 # What a pane writes, and how many bytes that is for an argument of %d.
 KINDS = {
     "lines": "read x; seq 1 %d",
+    "wide-lines": "read x; seq -f %%099.0f 1 %d",
+    # So many lines a second, until there is a file called stop in the folder.
+    "steady": """read x; exec python3 -u -c '
+import os, time
+n = 0
+while not os.path.exists("stop"):
+    n += 1
+    print(n)
+    time.sleep(1 / %d)'""",
     "no-newline": "stty -opost; read x; head -c %d /dev/zero | tr '\\0' x",
 }
 

@@ -338,6 +338,8 @@ class Terminals:
         """
         tab = self._book.open.get(target)
         if tab is None:
+            tab = next((other for other in self._book.open.values() if other.address == target), None)
+        if tab is None:
             try:
                 tab = await self.known_tab(target)
             except NoSuchTarget as error:
