@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muxwire.cli.instance import on_terminals
 from muxwire.cli.options import ACTIVE, add_target, add_verb, natural, positive
-from muxwire.cli.printing import document, say, write_soon
+from muxwire.cli.printing import document, say, write, write_soon
 
 if TYPE_CHECKING:
     import argparse
@@ -30,6 +31,7 @@ def add(verbs: Verbs) -> None:
     snapshot.add_argument("--scrollback", metavar="N", type=natural, help="also N rows above it; 0: all")
     snapshot.add_argument("--unwrap", action="store_true", help="join rows that the terminal wrapped")
     snapshot.add_argument("--cells", action="store_true", help="with --json: colours and other styles too")
+    snapshot.add_argument("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output")
 
     logs = add_verb(
         verbs, "logs", on_terminals(_logs, any_running=True), summary="print what a tab has shown, a closed one too"
@@ -46,12 +48,30 @@ def add(verbs: Verbs) -> None:
 
 async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
     tab = await terminals.tab(arguments.target)
+    if arguments.svg is not None:
+        return _drawn(await tab.snapshot(cells=True), tab.key, arguments)
     taken = await tab.snapshot(arguments.scrollback, cells=arguments.cells, unwrap=arguments.unwrap)
     if arguments.json:
         document(told(taken))
     else:
         for line in (*(taken.scrollback or ()), *taken.lines):
             say(line)
+    return 0
+
+
+def _drawn(taken: Snapshot, window: str, arguments: argparse.Namespace) -> int:
+    """Write the picture; the file is made for us alone, because a screen may hold secrets. OSError if it cannot be."""
+    picture = taken.svg().encode("utf-8", "replace")
+    if arguments.svg == "-":
+        write(picture)
+        return 0
+    descriptor = os.open(arguments.svg, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        write(picture, descriptor)
+    finally:
+        os.close(descriptor)
+    if arguments.json:
+        document({"file": arguments.svg, "window_id": window})
     return 0
 
 

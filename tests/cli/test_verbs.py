@@ -1,0 +1,246 @@
+"""The verbs, each a process of its own at one named instance: what they print, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+import muxwire
+from tests.cli.user import Place
+
+EVERY_VERB = (
+    "ls", "new", "kill", "run", "send-keys", "paste", "wait", "watch", "snapshot", "logs", "attach", "rec",
+    "serve", "demo", "completion",
+)  # fmt: skip
+
+
+@pytest.fixture
+def tab(place: Place) -> Iterator[str]:
+    """A tab of one test's own, at its prompt."""
+    window = place.ok("new").strip()
+    place.ok("wait", "-t", window, "--prompt")
+    yield window
+    place.ok("kill", "--force", window)
+
+
+def test_the_loop_of_a_script(place: Place) -> None:
+    window = place.ok("new", "-n", "loop", "--cwd", "/").strip()
+    assert re.fullmatch(r"@[0-9]+", window)
+    assert place.ok("run", "-t", "loop", "cd /usr && x=1; pwd") == "/usr\n"
+    assert place.ok("run", "-t", window, "echo $x in $PWD") == "1 in /usr\n"  # a later process, the same shell
+    (row,) = [line for line in place.ok("ls").splitlines() if " loop " in line]
+    assert row.split() == [f"{window}*", "loop", "hub", "prompt", "bash", "/usr"]
+    assert place.ok("logs", "loop", "--grep", "^1 in") == "1 in /usr\n"
+    assert "1 in /usr" in place.ok("snapshot", "-t", "loop")
+    assert place.ok("kill", "loop") == ""
+    assert " loop " not in place.ok("ls")
+    assert "1 in /usr" in place.ok("logs", window)
+
+
+def test_a_picture_of_a_screen(place: Place, tab: str) -> None:
+    place.ok("run", "-t", tab, r"printf '\033[31mred\033[m\n'")
+    picture = place.home / "screen.svg"
+    assert place.ok("snapshot", "-t", tab, "--svg", str(picture)) == ""
+    assert ">red</text>" in picture.read_text()
+    assert picture.stat().st_mode & 0o777 == 0o600
+    assert ">red</text>" in place.ok("snapshot", "-t", tab, "--svg", "-")
+    told = place.document("snapshot", "--json", "-t", tab, "--svg", str(picture))
+    assert (told["file"], told["window_id"]) == (str(picture), tab)
+    assert place.run("snapshot", "-t", tab, "--svg", str(place.home / "none" / "x.svg")).returncode == 1
+
+
+def test_exit_codes(place: Place, tab: str) -> None:
+    def code(*arguments: str) -> int:
+        return place.run(*arguments).returncode
+
+    assert code("run", "-t", tab, "exit_with() { return $1; }; exit_with 3") == 3
+    assert code("run", "-t", tab, "sh -c 'kill -9 $$'") == 137
+    assert code("run", "-t", tab, "nosuchprogram") == 127
+    assert code("run", "-t", tab, "--timeout", "0.3", "sleep 1000") == 125
+    assert code("run", "-t", "nosuchtab", "true") == 126
+    assert code("run", "-t", tab) == 2
+    assert code("run", "-t", tab, "--timeout", "soon", "true") == 2
+    assert code("wait", "-t", tab, "--until", "never", "--timeout", "0.2") == 124
+    assert code("wait", "-t", tab, "--until", "x", "--regex", "y") == 2
+    assert code("wait", "-t", tab) == 2
+    assert code("snapshot", "-t", "nosuchtab") == 1
+    assert code("kill", "nosuchtab") == 1
+    assert code("nonsense") == 2
+    assert code() == 2
+    gone = place.ok("new", "--", "sh", "-c", "exit 5").strip()
+    assert code("wait", "-t", gone, "--until", "never") == 1
+
+
+def test_run_is_exact(place: Place, tab: str) -> None:
+    everything = bytes(range(1, 256)).replace(b"\n", b"") + b"\xe2\x82\xac\n\n no end"
+    (place.home / "bytes").write_bytes(everything)
+    done = place.run("run", "-t", tab, "stty -opost; cat bytes; stty opost")
+    # The terminal makes a line end of LF; with opost off it does not, and then CR LF could only be the program's.
+    assert done.stdout == everything.replace(b"\r\n", b"\n")
+    assert place.run("run", "-t", tab, "cat nosuchfile; echo out").stdout.endswith(b"\nout\n")
+    done = place.run("run", "-t", tab, "-", given=b'for i in 1 2\ndo echo "$i\'\\""\ndone\n')
+    assert done.stdout == b"1'\"\n2'\"\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash"])
+def test_several_words_are_run_as_they_are(place: Place, shell: str) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"needs {shell}")
+    window = place.ok("new", "--shell", shell).strip()
+    words = ["a b", "*", "$HOME", "it's", "back\\slash", "\\'", '"', "", "-n", "ü"]
+    printed = place.ok("run", "-t", window, "--", "/usr/bin/printf", "<%s>\n", *words)
+    assert printed == "".join(f"<{word}>\n" for word in words)
+    place.ok("kill", "--force", window)
+
+
+def test_run_prints_while_the_command_runs(place: Place, tab: str) -> None:
+    fifo = place.home / "go"
+    os.mkfifo(fifo)
+    with place.start("run", "-t", tab, f"echo first; cat {fifo}") as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"first\n"
+        fifo.write_text("second")
+        assert running.stdout.read() == b"second"
+    assert running.returncode == 0
+
+
+def test_run_says_that_the_command_waits_and_waits_on(place: Place, tab: str) -> None:
+    with place.start(
+        "run", "-t", tab, "read -p 'name? ' n; echo hello $n; exit_code() { return 4; }; exit_code"
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert b"waits for a line of input" in running.stderr.readline()
+        place.ok("send-keys", "-t", tab, "you", "Enter")
+        assert running.stdout.read() == b"name? you\nhello you\n"
+    assert running.returncode == 4
+
+
+def test_typing_and_waiting(place: Place, tab: str) -> None:
+    place.ok("send-keys", "-t", tab, "cat", "Enter")
+    place.ok("wait", "-t", tab, "--idle", "0.2")
+    place.ok("send-keys", "-t", tab, "-l", "Enter")
+    place.ok("send-keys", "-t", tab, "Enter")
+    assert place.ok("wait", "-t", tab, "--regex", "(?m)^Enter$", "--timeout", "20") == "Enter\n"
+    place.ok("paste", "-t", tab, "--enter", given="ü two\nlines".encode())
+    place.ok("wait", "-t", tab, "--until", "lines", "--timeout", "20")
+    place.ok("paste", "-t", tab, "--enter", "word")
+    place.ok("wait", "-t", tab, "--until", "word", "--timeout", "20")
+    place.ok("send-keys", "-t", tab, "C-d")
+    place.ok("wait", "-t", tab, "--prompt", "--timeout", "20")
+    assert place.ok("logs", tab, "--strip-ansi").count("ü two\n") == 2  # the echo, and what cat made of it
+    note = place.run("send-keys", "-t", tab, "<Esc>", "C-u")
+    assert (note.returncode, note.stdout) == (0, b"")
+    assert b"key names are tmux's" in note.stderr
+
+
+def test_logs_of_many_kinds(place: Place, tab: str) -> None:
+    place.ok("run", "-t", tab, r"printf '\033[31mred\033[0m\n'; seq 5")
+    assert "\x1b[31mred" in place.ok("logs", tab)
+    assert "\nred\n" in place.ok("logs", tab, "--strip-ansi")
+    assert place.ok("logs", tab, "--grep", "^3$", "-A", "1", "-B", "1") == "2\n3\n4\n"
+    whole = place.ok("logs", tab, "--from-byte", "0")
+    assert whole.endswith(place.ok("logs", tab, "-n", "2"))
+    with place.start("logs", "-f", "-n", "1", tab) as following:
+        assert following.stdout is not None
+        following.stdout.read(1)  # it has begun
+        place.ok("run", "-t", tab, "echo more to come")
+        while b"more to come\r\n" not in following.stdout.readline():
+            assert following.poll() is None
+        place.ok("kill", "--force", place.ok("new").strip())  # some other tab
+        assert following.poll() is None
+        place.ok("send-keys", "-t", tab, "exit", "Enter")
+        following.stdout.read()
+    assert following.returncode == 0
+
+
+def test_documents(place: Place, tab: str) -> None:
+    made = place.document("new", "--json", "-n", "doc", "--size", "90x20")
+    assert made == {
+        "window_id": made["window_id"],
+        "name": "doc",
+        "pane_id": made["pane_id"],
+        "session": "hub",
+        "log_path": made["log_path"],
+    }
+    ran = place.document("run", "--json", "-t", "doc", "echo out; sh -c 'exit 3'", code=3)
+    assert (ran["output"], ran["exit_code"], ran["timed_out"], ran["cwd"]) == ("out\n", 3, False, str(place.home))
+    late = place.document("run", "--json", "--timeout", "0.3", "-t", "doc", "sleep 1000", code=125)
+    assert (late["timed_out"], late["signal_sent"], late["exit_code"]) == (True, "SIGINT", 130)
+    shot = place.document("snapshot", "--json", "--cells", "--scrollback", "0", "-t", "doc")
+    assert (shot["cols"], shot["rows"], shot["lines"][0]) == (90, 20, "b$ echo out; sh -c 'exit 3'")
+    assert shot["scrollback"] == []
+    met = place.document("wait", "--json", "-t", "doc", "--prompt")
+    assert (met["outcome"], met["which"], met["match"]) == ("met", made["window_id"], "prompt")
+    assert place.document("wait", "--json", "-t", "doc", "--bell", "--timeout", "0", code=124)["outcome"] == "timed_out"
+    tail = place.document("logs", "--json", "doc", "--grep", "^out$")
+    assert (tail["content"], tail["returned_lines"]) == ("out\n", 1)
+    sent = place.document("send-keys", "--json", "-t", "doc", "x", "C-u")
+    assert (sent["sent"], sent["pane"]) == (2, made["pane_id"])
+    listed = place.document("ls", "--json")
+    assert {made["window_id"], tab} <= {row["window_id"] for row in listed["tabs"]}
+    assert listed["sessions"][0]["name"] == "hub"
+    assert place.document("kill", "--json", "doc") == {"closed": ["doc"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "code"),
+    [
+        (["run", "--json", "-t", "nosuch", "true"], 126, "no_such_target"),
+        (["snapshot", "--json", "-t", "nosuch"], 1, "no_such_target"),
+        (["wait", "--json", "-t", ".", "--regex", "("], 2, "invalid_argument"),
+        (["ls", "--json", "--nonsense"], 2, "usage"),
+        (["ls", "--json", "--name", "a/b"], 2, "invalid_argument"),
+        (["new", "--json", "--shell", "nosuchshell"], 2, "invalid_argument"),
+    ],
+)
+def test_one_shape_of_error(place: Place, tab: str, arguments: list[str], exit_code: int, code: str) -> None:
+    found = place.document(*arguments, code=exit_code)
+    assert set(found) == {"error"}
+    assert set(found["error"]) == {"code", "message", "remedy"}
+    assert found["error"]["code"] == code
+    assert found["error"]["message"]
+    assert found["error"]["remedy"]
+    spoken = place.run(*(word for word in arguments if word != "--json"))
+    assert (spoken.returncode, spoken.stdout) == (exit_code, b"")
+    assert f"muxwire: {found['error']['message']}\n  {found['error']['remedy']}\n" in spoken.stderr.decode()
+    # Verbs, not the tools of the MCP server.
+    assert not re.search(r"list_tabs|create_tab|send_keys|stop_process", spoken.stderr.decode())
+
+
+def test_events_are_printed_as_they_happen(place: Place, tab: str) -> None:
+    with place.start("watch", "--json", "-t", tab, "--kind", "bell", "--kind", "title", "--count", "2") as watching:
+        assert watching.stdout is not None
+        found: list[dict[str, object]] = []
+        while watching.poll() is None and len(found) < 2:
+            # Until it has begun nobody knows what it misses.
+            place.ok("run", "-t", tab, r"printf '\a\033]2;a title\a'")
+            found += [json.loads(line) for line in watching.stdout.readlines(1)]
+    assert watching.returncode == 0
+    assert {event["kind"] for event in found} <= {"bell", "title"}
+    assert all(event["schema_version"] == 1 and event["window_id"] == tab for event in found)
+
+
+def test_another_name_is_another_instance(place: Place, tab: str) -> None:
+    place.ok("new", "-n", "elsewhere", "--name", "other")
+    assert " elsewhere " not in place.ok("ls")
+    assert " elsewhere " in place.ok("ls", "--name", "other")
+    named = place.run("ls", environ={"MUXWIRE_NAME": "other"})
+    assert b" elsewhere " in named.stdout
+    place.ok("kill", "--force", "--name", "other", "elsewhere")
+
+
+def test_every_verb_has_help(place: Place) -> None:
+    shown = place.ok("--help")
+    for verb in EVERY_VERB:
+        assert re.search(rf"^ +{verb} ", shown, re.MULTILINE), verb
+        assert place.ok(verb, "--help").startswith(f"usage: muxwire {verb} ")
+
+
+def test_the_version(place: Place) -> None:
+    assert place.ok("--version") == f"muxwire {muxwire.__version__}\n"
