@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -272,3 +273,38 @@ async def test_an_offset_beyond_the_end_is_refused(printer: Printer) -> None:
         await printer.wait(until="x", from_byte=printer.tab.next_byte + 1)
     with pytest.raises(InvalidArgument, match="marks its prompts"):
         await printer.wait(prompt=True)
+
+
+SHELLS = [shell for shell in ("bash", "zsh", "fish", "dash") if shutil.which(shell)]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_the_echo_of_what_was_typed_is_no_answer(terminals: Terminals, shell: str) -> None:
+    tab = await terminals.create_tab(shell=shell)
+    names = [tab.window_id]
+    assert (await terminals.wait_for(names, prompt=True, timeout=DEADLINE)).outcome == "met"
+    sent = await tab.send_keys(["sleep 0.4; echo needle in hay; cat", "Enter"])
+    met = await terminals.wait_for(names, until="needle", from_byte=sent.next_byte, timeout=DEADLINE)
+    assert met.outcome == "met"
+    after, _ = await tab.pane.stream.read(met.next_byte, tab.pane.stream.end)
+    assert after.startswith(b" in hay\r\n"), after  # not the one that was typed, which `; cat` follows
+    sent = await tab.send_keys(["another needle", "Enter"])
+    whole = await terminals.wait_for(names, regex=r"^another needle$", from_byte=sent.next_byte, timeout=DEADLINE)
+    assert (await tab.pane.stream.read(sent.next_byte, whole.next_byte))[0].count(b"needle") == 2
+    await tab.close(force=True)
+
+
+async def test_what_looks_like_an_echo_where_nothing_is_echoed_is_seen(printer: Printer) -> None:
+    sent = await printer.tab.send_keys([f"1*{b'1*31'.hex()}\n"])  # prints the beginning of what was typed
+    met = await printer.wait(until="1*31", from_byte=sent.next_byte, timeout=0.5)
+    assert met.outcome == "timed_out"  # it may still become the echo
+    await printer.print(b"\r\n")
+    met = await printer.wait(until="1*31", from_byte=sent.next_byte)
+    assert met.outcome == "met"
+
+
+async def test_a_line_that_the_terminal_wrapped_is_one_line(printer: Printer) -> None:
+    start = printer.tab.next_byte
+    await printer.print(b"x" * 197 + b"needle" + b"y" * 300 + b"\r\n")  # around the right edge of 200 columns
+    met = await printer.wait(regex=r"^x+needley+$", from_byte=start)
+    assert (met.outcome, len(met.match)) == ("met", 503)

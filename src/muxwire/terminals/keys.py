@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
+from muxwire.terminals.echo import Typed
 from muxwire.terminals.foreground import tty_modes
 from muxwire.terminals.open_line import OpenLine
 from muxwire.terminals.results import KeysSent
@@ -252,6 +253,7 @@ class KeySender:
                 remedy="switch it on again: select-pane -e",
             )
         next_byte = self._pane.stream.end
+        self._pane.typed = Typed.of(next_byte, data, at_prompt=self._pane.at_prompt)
         self._on_input()
         await self._type(found, in_mode=modes.in_mode)
         notes = ["" if literal else mistaken(keys)]

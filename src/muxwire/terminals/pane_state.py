@@ -16,6 +16,7 @@ import time
 from typing import TYPE_CHECKING, final
 
 from muxwire.pane.text import strip_ansi
+from muxwire.terminals.echo import NOTHING
 from muxwire.terminals.execution import SIGNAL_STATUS, Execution, shell_status
 from muxwire.terminals.foreground import SEES_WAITS, foreground, foreground_pgrp, tty_modes
 from muxwire.terminals.output import without_prompt_sp
@@ -58,6 +59,8 @@ class PaneState:
         self.prompt_time = 0.0
         self.at_prompt = False
         self.accepted_time: float | None = None
+        self.accepted_at = -1  # the offset behind the newest C mark: there the answer to a typed line begins
+        self.typed = NOTHING
         self.says_accepted = False  # whether its shell prints C at all: bash before 4.4 and the plain ones do not
         self.heard: list[bytes] = []  # the ids that were answered to the newest probe
         self.ended_at = -1  # the end of the newest mark that ended a command or a probe: a prompt follows it
@@ -197,7 +200,7 @@ class PaneState:
     def _on_accepted(self, mark: Mark) -> None:
         if mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
             self.at_prompt, self.says_accepted = False, True
-            self.accepted_time = time.monotonic()
+            self.accepted_time, self.accepted_at = time.monotonic(), mark.end
 
     def _on_postexec(self, mark: Mark) -> None:
         running = self.running

@@ -20,12 +20,14 @@ from muxwire.errors import InvalidArgument
 from muxwire.pane.signals import SignalScanner
 from muxwire.pane.text import AnsiStripper
 from muxwire.pane.visible import lookahead, lookbehind, visible_range, visible_slice
+from muxwire.terminals.echo import echo_end
 from muxwire.terminals.results import WaitOutcome
 from muxwire.terminals.shells import TYPED_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muxwire.terminals.pane_state import PaneState
     from muxwire.terminals.stream import PaneStream
     from muxwire.terminals.tab import Tab
 
@@ -80,20 +82,27 @@ class Found:
 
 @final
 class TextSearch:
-    """Looks for a pattern in the visible text of a stream from an offset on, each byte once but for an overlap."""
+    """Looks for a pattern in the visible text of a pane from an offset on, each byte once but for an overlap.
 
-    def __init__(self, stream: PaneStream, pattern: re.Pattern[str], start: int) -> None:
-        self._stream = stream
+    Where the offset is that of typed keys, their echo is not looked at.
+    """
+
+    def __init__(self, pane: PaneState, pattern: re.Pattern[str], start: int) -> None:
+        self._pane = pane
+        self._stream = pane.stream
         self._pattern = pattern
         self._settled = start  # the raw offset up to which `_text` will not change
         self._text = ""
         self._cut = False  # whether `_text` has lost its beginning
+        self._typed = pane.typed if start == pane.typed.offset and pane.typed.text else None
         self._stripper = AnsiStripper()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     async def advance(self, *, final: bool) -> Found | None:
         """Look at all that is here; no wait lies between the last look and the return."""
         while True:
+            if self._typed is not None and self._typed.at_prompt and self._pane.accepted_at > self._typed.offset:
+                self._go_on_from(self._pane.accepted_at)
             stop = min(self._stream.end, self._settled + SLICE + _LOOKAHEAD)
             begin = max(0, self._settled - _LOOKBEHIND)
             data, lost = await self._stream.read(begin, stop)
@@ -113,12 +122,33 @@ class TextSearch:
         if last and self._settled < stop:  # what may still turn out to be ours: seen now, looked at again later
             rest = visible_range(data, base, self._settled, stop, TYPED_LINES, grows=not final)
             text += copy.copy(self._stripper).feed(rest).decode("utf-8", "replace").replace("\r\n", "\n")
-        match = self._pattern.search(text, 1 if self._cut else 0)  # ^ holds behind a line end, not at a cut
+        begin = self._echo_end(text) if self._typed is not None else int(self._cut)
+        if begin is None and not final:
+            return None
+        match = self._pattern.search(text, begin or 0)  # ^ holds behind a line end, not at a cut
         if match:
             return Found(match[0], self._raw_end(data, base, start, stop, match.end(), before))
+        if self._typed is not None and (begin or 0) <= len(self._text):
+            self._typed = None
+            if begin:
+                self._text, self._cut = self._text[begin - 1 :], True
         if len(self._text) > OVERLAP:
             self._text, self._cut = self._text[-OVERLAP:], True
         return None
+
+    def _echo_end(self, text: str) -> int | None:
+        """Where in `text` the answer to what was typed begins; None if all of it may still be echo."""
+        assert self._typed is not None
+        if len(text) > OVERLAP:
+            return 0
+        editor = self._typed.at_prompt and self._pane.says_accepted and "\n" in self._typed.text
+        # A line editor may colour and complete what it shows; the end of its line, or a mark, is near.
+        return None if editor and "\n" not in text else echo_end(self._typed.text, text)
+
+    def _go_on_from(self, offset: int) -> None:
+        self._settled, self._text, self._typed = offset, "", None
+        self._stripper = AnsiStripper()
+        self._decoder.reset()
 
     def _raw_end(
         self,
@@ -158,7 +188,7 @@ class Watch:
         self._entered = time.monotonic()
         self._after = -1 if from_byte is None else from_byte
         start = current_start(tab) if from_byte is None else from_byte
-        self._search = TextSearch(self._stream, wanted.pattern, start) if wanted.pattern else None
+        self._search = TextSearch(tab.pane, wanted.pattern, start) if wanted.pattern else None
         self._bells = SignalScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
 
     async def run(self) -> WaitOutcome:
@@ -237,7 +267,7 @@ def current_start(tab: Tab) -> int:
         return running.begin if running.started else running.typed_at
     if pane.at_prompt and pane.current is not None:
         return pane.current.begin if pane.current.started else pane.current.typed_at
-    return max(pane.prompt_end, 0)
+    return max(pane.prompt_end, pane.accepted_at, 0)
 
 
 async def tail(stream: PaneStream) -> str:

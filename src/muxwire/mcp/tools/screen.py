@@ -113,8 +113,8 @@ async def send_keys(call: Call, given: SendKeys) -> Result:
     toolset="screen",
 )
 async def wait_for(call: Call, given: WaitFor) -> Result:
-    """Wait until one of these tabs meets any of the conditions. Text is matched without escape sequences, from the
-    last command on unless from_byte is given; the echo of typed text counts.
+    """Wait until one of these tabs meets any condition. Text is matched without escape sequences, from the
+    last command on, or from_byte: with next_byte of send_keys the echo does not count.
     """
     outcome = await call.progress.during(
         call.terminals.wait_for(
