@@ -14,6 +14,7 @@ USAGES = (
     "kill-pane (killp) [-a] [-t target-pane]",
     "new-window (neww) [-abdkPS] [-c start-directory] [-e environment] [-F format] [-n window-name] [-t target-window]",
     "new-session (new) [-AdDEPX] [-t target-session]",
+    "swap-pane (swapp) [-dDUZ] [-s src-pane] [-t dst-pane]",
     "show-options (show) [-AgHpqsvw] [-t target-pane] [option]",
 )
 
@@ -34,6 +35,8 @@ def vocabulary() -> Vocabulary:
         ("killp -t %", ["%0", "%1"]),
         ("neww -d -t e", ["editor"]),
         ("new -d -t h", ["hub"]),
+        ("swapp -s %", ["%0", "%1"]),
+        ("swapp -s %0 -t %", ["%0", "%1"]),
         ("new-window -n ", []),
         ("kill-pane -", ["-a", "-t"]),
         ("show-options -g hist", ["history-limit", "history-file"]),

@@ -43,6 +43,13 @@ def test_what_the_client_refuses_is_refused_with_its_reason(script: Script) -> N
     assert "still here\n-- block" in done.stdout
 
 
+def test_a_short_name_is_answered_as_often_as_its_whole(script: Script) -> None:
+    done = script("if-sh -F 1 'display-message -p yes' 'display-message -p no'", "display-message -p after", ":stats")
+    assert re.search(r"^-- block .*, 1 of 2, .*\nyes\n-- block .*, 2 of 2, .*$", done.stdout, re.MULTILINE)
+    assert "after\n-- block" in done.stdout
+    assert "broken" not in done.stdout
+
+
 def test_words_about_tabs(script: Script) -> None:
     done = script(
         QUIET, ":exec printf 'one\\ntwo\\n'; false", ":tab build", ":exec -t build echo in build", ":panes",
@@ -74,8 +81,8 @@ def test_correlation_is_explained(script: Script) -> None:
         ":explain",
     )  # fmt: skip
     assert "the oldest line without its answer was: show-buffer\n" in done.stdout
-    assert "1 lines between, 1 of them look like a guard and are output all the same\n" in done.stdout
-    assert "%error: tmux drops the rest of the line, so 2 blocks are no longer expected\n" in done.stdout
+    assert "1 line between, 1 of them look like a guard and are output all the same\n" in done.stdout
+    assert "%error: tmux drops the rest of the line, so 2 blocks less will come\n" in done.stdout
     assert done.stdout.count("lines still without their answer: 0\n") == 2
 
 

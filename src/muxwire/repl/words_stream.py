@@ -140,21 +140,24 @@ def _decisions(block: CommandBlock, seen: Seen, question: Question, shower: Show
         "flags & 1: it answers a line that this connection sent, and only such blocks move the queue",
         f"the oldest line without its answer was: {shortened(decoded(question.command.line))}",
         f"so this is block {block.index + 1} of the {whole} that answer it, {after} after it was sent",
-        f"closed by %{word} with the same time, number and flags; {len(block.output)} lines between"
+        f"closed by %{word} with the same time, number and flags; {_counted(len(block.output), 'line')} between"
         + (f", {lookalikes} of them look like a guard and are output all the same" if lookalikes else ""),
     ]
     if seen.skipped:
-        said.append(
-            f"{seen.skipped} blocks with flags 0 (start-up, hooks) came since the block before: they answer none"
-        )
+        hooks = _counted(seen.skipped, "block")
+        said.append(f"since the block before, {hooks} with flags 0 (start-up, hooks) came and answered none")
     if block.error and block.index + 1 < whole:
         said.append(
-            f"%error: tmux drops the rest of the line, so {whole - block.index - 1} blocks are no longer expected"
+            f"%error: tmux drops the rest of the line, so {_counted(whole - block.index - 1, 'block')} less will come"
         )
     if question.command.silent[block.index]:
         said.append("its command prints nothing itself: a notification inside the block would be a notification")
     said.append(f"lines still without their answer: {seen.unanswered}")
     return said
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 # -- recordings

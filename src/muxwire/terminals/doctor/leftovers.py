@@ -18,7 +18,7 @@ from muxwire.terminals.lock import holder
 from muxwire.terminals.opening import server_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from muxwire.terminals.folders import Folders
 
@@ -37,7 +37,7 @@ def sockets(places: Folders) -> Iterator[Finding]:
     running = [path for path in found if server_runs(path)]
     dead = [path for path in found if path not in running and not _is_owned(places, path.stem)]
     if dead:
-        said = f"{len(dead)} sockets at which no server listens: {_names(dead)}"
+        said = f"{_counted(dead, 'socket')} at which no server listens: {_names(dead)}"
         yield warning("sockets", said, f"rm {shlex.join(map(str, dead))}")
     for path in running:
         if _EPHEMERAL.match(path.stem) and not _is_owned(places, path.stem):
@@ -66,7 +66,7 @@ def folders(places: Folders) -> Iterator[Finding]:
         if entry.is_dir() and not entry.is_symlink() and not _in_use(places, entry.name)
     ]
     if left:
-        said = f"{len(left)} folders of instances that are gone: {_names(left)}"
+        said = f"{_counted(left, 'folder')} of instances that are gone: {_names(left)}"
         yield warning("folders left", said, f"rm -r {shlex.join(map(str, left))}")
     else:
         yield ok("folders left", "none")
@@ -82,7 +82,7 @@ def clients(places: Folders) -> Iterator[Finding]:
     left = [pid for pid in table if _is_reaper(table[pid].parent) and _is_client(pid, places.runtime)]
     if left:
         pids = " ".join(map(str, left))
-        said = f"{len(left)} `tmux -C` processes have lost their driver ({pids}): panes may stand still because of them"
+        said = f"{_counted(left, 'process', 'es')} `tmux -C` without a driver ({pids}), for which panes may stand still"
         yield warning("clients left", said, f"kill -9 {pids}")
     else:
         yield ok("clients left", "none")
@@ -121,6 +121,10 @@ def _runs(pid: int, program: str) -> bool:
         return program.encode() in (_PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
         return False
+
+
+def _counted(found: Sequence[object], noun: str, plural: str = "s") -> str:
+    return f"{len(found)} {noun}{'' if len(found) == 1 else plural}"
 
 
 # A line of a report names some; the remedy has all.
