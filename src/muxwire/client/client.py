@@ -59,6 +59,7 @@ class ControlClient:
         on_notification: Callable[[Event], None] | None = None,
         on_chunk: Callable[[], None] | None = None,
         detaches: Callable[[], bool] = lambda: True,
+        attaches: bool = False,
         regain: Callable[[str], Awaitable[str]] | None = None,
         on_regained: Callable[[], None] | None = None,
     ) -> None:
@@ -68,7 +69,9 @@ class ControlClient:
         `on_chunk` is called once after all events of one read. If `detaches` says no, the connection is not ended in
         `aclose`, since the transport hands it on. `regain` is awaited when the transport has ended and nobody asked
         for that: it gets the reason and returns "" if the transport works again, else the reason to end with; then
-        `on_regained` is called, before anything is read. Commands fail in the meantime.
+        `on_regained` is called, before anything is read. Commands fail in the meantime. With `attaches` nothing is
+        sent before tmux has answered the command of its own command line: a server that ran before reads the input of
+        a control client before it has attached it to its session.
         """
         self.close_reason = ""
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
@@ -87,6 +90,7 @@ class ControlClient:
         self._closed = anyio.Event()
         self._closing = False
         self._detaches = detaches
+        self._attaches = self._attaching = attaches
         self._exit_reason = ""
         self._tasks: TaskGroup | None = None
 
@@ -179,6 +183,9 @@ class ControlClient:
         return self.submit_prepared([command_list(*commands) for commands in lists])
 
     def _send(self, data: bytes) -> None:
+        if self._attaching:
+            self._outbox += data
+            return
         if not self._outbox:
             data = data[self._transport.send_nowait(data) :]
         if data:
@@ -242,6 +249,7 @@ class ControlClient:
         if not reason and not self._closing:
             self._regaining = self._exit_reason = ""
             self._protocol = ControlProtocol()
+            self._attaching = self._attaches
             if self._on_regained is not None:
                 self._on_regained()
         return _CLOSED_BY_US if self._closing else reason
@@ -270,6 +278,10 @@ class ControlClient:
     def _notify(self, event: Event) -> None:
         if isinstance(event, Exit):
             self._exit_reason = event.reason.decode("utf-8", "replace")
+        if self._attaching and isinstance(event, CommandBlock):
+            self._attaching = False
+            held, self._outbox = bytes(self._outbox), bytearray()
+            self._send(held)
         if self._on_notification is not None:
             self._on_notification(event)
 

@@ -90,7 +90,7 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
         assert isinstance(sink, FileSink)
         stream = tab.pane.stream
         if sink.end < stream.ring.start:
-            sink.lose(stream.ring.start - sink.end, "the owner was killed together with its watchdog")
+            sink.lose(stream.ring.start - sink.end, reason="the owner was killed together with its watchdog")
         if sink.end < stream.end:
             sink.take(stream.ring.read(sink.end, stream.end))
         elif sink.end > stream.end:

@@ -53,9 +53,9 @@ class TabSink:
         """Append the next bytes."""
         self._stream.feed(data)
 
-    def lose(self, size: int, reason: str) -> None:
+    def lose(self, size: int, **details: object) -> None:
         """Say that so many bytes are lost."""
-        self._stream.lose(size, reason=reason)
+        self._stream.lose(size, **details)
 
 
 @final
@@ -74,9 +74,9 @@ class FileSink:
         """Append the next bytes."""
         self.log.append(data)
 
-    def lose(self, size: int, reason: str) -> None:
+    def lose(self, size: int, **details: object) -> None:
         """Say that so many bytes are lost."""
-        self.log.lose(size, reason=reason)
+        self.log.lose(size, **details)
 
 
 @final
@@ -102,7 +102,7 @@ class Sinks:
         """Append what is new of the bytes at `offset`; what lies between the log's end and there is lost."""
         sink = self[name]
         if offset > sink.end:
-            sink.lose(offset - sink.end, "the process that wrote the log was killed while its disk stood still")
+            sink.lose(offset - sink.end, reason="the process that wrote the log was killed while its disk stood still")
         if offset + len(data) > sink.end:
             sink.take(data[sink.end - offset :])
             self._unflushed += len(data)
@@ -181,7 +181,7 @@ async def join_living(
             name = tab.log_path.name
             sink = sinks[name]
             if name not in carried and not heard:
-                sink.lose(UNKNOWN_SIZE, _NOBODY)
+                sink.lose(UNKNOWN_SIZE, exact=False, reason=_NOBODY)
             listen(tab, sink)
         # After the watchdog knows the panes: should we be killed now, it has tmux go on writing.
         await _stop_pipes(server, tabs)

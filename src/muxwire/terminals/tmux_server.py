@@ -187,6 +187,7 @@ async def open_server(
         regain=None if access.lasting else resync.regain,
         on_regained=resync.on_regained,
         detaches=lambda: not access.hands_over,
+        attaches=True,
     )
     async with store, client:
         server = await _greet(folders, process, client, store, access)

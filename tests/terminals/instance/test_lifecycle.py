@@ -294,6 +294,7 @@ def fake_tmux(folder: Path, script: str) -> str:
 
 
 OLD = r"""
+printf '%%begin 1 0 0\n%%end 1 0 0\n'
 while read -r line; do
   case $line in
     *display-message*) printf '%%begin 1 1 1\n%d $0 @0 1 3.2a\n%%end 1 1 1\n' $$ ;;

@@ -1,0 +1,27 @@
+"""The owner of a named instance, to be killed: `python owner.py NAME STATE COMMAND...`.
+
+It runs each command in a tab of its own, prints the tab's window and the command's id, then `ready`, and stays.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import anyio
+
+import muxwire
+
+
+async def main(name: str, state: str, *commands: str) -> None:
+    async with muxwire.open_terminals(name, state_dir=state) as terminals:
+        assert terminals.role == "owner", terminals.role
+        for command in commands:
+            tab = await terminals.create_tab(name=f"tab {command[:8]}")
+            result = await tab.execute(command, wait=False)
+            print(tab.window_id, result.command_id, flush=True)
+        print("ready", flush=True)
+        await anyio.sleep_forever()
+
+
+if __name__ == "__main__":
+    anyio.run(lambda: main(*sys.argv[1:]))

@@ -1,0 +1,118 @@
+"""Whatever ends the owner, and at whatever rate the panes write: no line is lost or doubled, and ends are true."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from muxwire.client.watchdog import process_table
+from muxwire.terminals import log_read
+from muxwire.terminals.tab import Tab
+
+from .conftest import Instance
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+NUMBERED = Path(__file__).with_name("numbered.py")
+LINE = re.compile(rb"(?:\x1b\]7770;S;[0-9a-f]{16}\x07)?([0-9]{12}) so that a line has some length\r\Z")
+
+
+def numbered(rate: int, stop: Path) -> str:
+    return f"{sys.executable} {NUMBERED} {rate} {stop}; (exit 7)"
+
+
+async def lines_of(tab: Tab) -> tuple[list[int], int, list[bytes]]:
+    """The numbers in a tab's log, how many there should be (-1: not said), and lines that are not whole."""
+    assert await tab.pane.stream.log.flushed()
+    numbers, end, odd = [], -1, []
+    for line in log_read.read_raw(tab.log_path, 0, 1 << 50).split(b"\n"):
+        if found := LINE.match(line):
+            numbers.append(int(found[1]))
+        elif b"so that a line" in line or re.match(rb"[0-9]{3}", line):
+            odd.append(line)
+        elif line.startswith(b"end "):
+            end = int(line.split()[1])
+    return numbers, end, odd
+
+
+def gaps(tab: Tab) -> str:
+    path = tab.log_path.with_suffix(".gaps")
+    return path.read_text() if path.exists() else ""
+
+
+@pytest.mark.parametrize("rates", [(200, 5000), (0,), (0, 0, 300)], ids=str)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
+async def test_no_line_is_lost_or_doubled(instance: Instance, rates: tuple[int, ...], number: signal.Signals) -> None:
+    chance = random.Random(f"{rates} {number}")
+    stop = instance.socket.parent.parent / "stop"
+    with anyio.fail_after(DEADLINE):
+        owner, started = await instance.owner(*(numbered(rate, stop) for rate in rates))
+        for _ in range(3):
+            await anyio.sleep(chance.random() / 2)  # so that the kill comes anywhere
+            owner.send_signal(number)
+            owner.wait()
+            await anyio.sleep(chance.choice((0, 0.02, 0.5)))  # at times the next one meets the watchdog at work
+            owner, _ = await instance.owner()
+        owner.kill()
+        owner.wait()
+        stop.touch()
+        async with instance.open() as terminals:
+            for window, command in started:
+                result = await terminals.command_result(command, wait=DEADLINE, max_chars=100)
+                assert (result.running, result.exit_code) == (False, 7)
+                numbers, end, odd = await lines_of(await terminals.tab(window))
+                assert odd == []
+                assert numbers == list(range(end))
+                assert len(numbers) > 10
+                assert gaps(await terminals.tab(window)) == ""
+
+
+async def test_a_client_that_was_killed_alone(instance: Instance) -> None:
+    """Our tmux -C dies and we live: what tmux held for it is lost, which the log says; nothing else is."""
+    stop = instance.socket.parent.parent / "stop"
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as terminals:
+            tab = await terminals.create_tab()
+            result = await tab.execute(numbered(1000, stop), wait=False)
+            server = await terminals.server()
+            os.kill(server.process.pid, signal.SIGKILL)
+            await server.client.wait_closed()
+            await terminals.server()
+            tab = await terminals.tab(tab.window_id)
+            stop.touch()
+            assert (await terminals.command_result(result.command_id, wait=DEADLINE, max_chars=100)).exit_code == 7
+            numbers, end, _ = await lines_of(tab)
+            assert sorted(set(numbers)) == numbers
+            assert end > 0
+            assert '"exact": false' in gaps(tab)
+
+
+async def test_the_watchdog_is_killed_too(instance: Instance) -> None:
+    """Nobody hands anything over, and tmux waits for a client that nobody drives: the next owner frees the panes."""
+    stop = instance.socket.parent.parent / "stop"
+    with anyio.fail_after(DEADLINE):
+        owner, started = await instance.owner(numbered(0, stop))
+        (window, command) = started[0]
+        for pid, row in process_table().items():
+            if row.parent == owner.pid and b"watchdog" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+        owner.kill()
+        owner.wait()
+        async with instance.open() as terminals:
+            tab = await terminals.tab(window)
+            before = tab.next_byte
+            while tab.next_byte == before:
+                await tab.pane.stream.changed()
+            stop.touch()
+            assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
+            numbers, _, _ = await lines_of(tab)
+            assert sorted(set(numbers)) == numbers
+            assert '"exact": false' in gaps(tab)
