@@ -1,0 +1,85 @@
+"""A log is byte for byte what tmux's own `pipe-pane -o 'cat >>file'` writes of the same pane at the same time."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.terminals.log_read import read_raw
+from muxwire.terminals.log_segments import layout_of
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 100
+Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
+
+# Everything that somebody on the way could change: controls, escapes, what is no UTF-8, what tmux answers or draws.
+AWKWARD = (
+    bytes(range(256)) * 3
+    + "漢字✨é\U0001f468‍\U0001f469\r\n".encode()
+    + b"\x1b[2J\x1b[H\x1b[?1049h\x1b]0;title\x07\x1b[c\x1b[6n\x1bPq#0\x1b\\\x1b[?1049l\x1bc"
+    + b"\\033 %output %1 x\r\n%begin 1 1 1\r\n%end 1 1 1\r\n%exit\r\n"
+    + b"\xff\xfe\xc3\xe2\x82\x00\x00\\"
+)
+
+
+async def piped(tab: muxwire.Tab, file: Path) -> int:
+    """Have tmux write the pane's output there too, and return the offset at which it begins."""
+    await tab.client.command("pipe-pane", "-o", "-t", tab.pane_id, f"cat >> {file}")
+    return tab.next_byte
+
+
+async def same(tab: muxwire.Tab, start: int, file: Path) -> None:
+    """The log from an offset on is the file, once cat has written what tmux gave it."""
+    assert await tab.pane.stream.log.flushed()
+    end = tab.next_byte
+    while not file.exists() or file.stat().st_size < end - start:
+        await anyio.sleep(0.005)
+    raw, theirs = read_raw(tab.log_path, start, end), file.read_bytes()
+    assert len(raw) == len(theirs) == end - start
+    assert raw == theirs
+
+
+async def test_programs_write_the_same_bytes_into_both(alone: muxwire.Terminals, tmp_path: Path) -> None:
+    source, file = tmp_path / "source", tmp_path / "piped"
+    source.write_bytes(AWKWARD + random.Random(5).randbytes(3_000_000) + AWKWARD)
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(
+            command=["sh", "-c", f"read x; stty -echo raw; cat {source}; stty sane; seq 1 100000; echo done; read x"]
+        )
+        start = await piped(tab, file)
+        await tab.send_keys(["Enter"])
+        while not tab.pane.stream.ring.read(0).endswith(b"done\r\n"):
+            await tab.pane.stream.changed()
+        assert source.read_bytes() in read_raw(tab.log_path, 0, tab.next_byte)
+        await same(tab, start, file)
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+async def test_shells_and_their_marks_are_the_same_in_both(
+    open_alone: Callable[..., AbstractAsyncContextManager[muxwire.Terminals]],
+    environ: dict[str, str],
+    tmp_path: Path,
+    shell: str,
+) -> None:
+    small = environ | {"MUXWIRE_LOG_SEGMENT_BYTES": "20000"}
+    with anyio.fail_after(DEADLINE):
+        async with open_alone(environ=small) as terminals:
+            tab = await terminals.create_tab(shell=shell)
+            await tab.execute("true")
+            await tab.runner.settled()
+            start = await piped(tab, tmp_path / "piped")
+            for command in ("seq 1 20000", "printf '\\033[31mred\\033[0m\\n'", "(exit 3)", "echo ünï", "unclosed '"):
+                await tab.execute(command)
+            await tab.execute("exec sleep 1000", wait=False)
+            while b"sleep 1000" not in tab.pane.stream.ring.read(0):
+                await tab.pane.stream.changed()
+            assert b"\x1b]7770;" in read_raw(tab.log_path, start, tab.next_byte)
+            assert len(layout_of(tab.log_path).older) > 2
+            await same(tab, start, tmp_path / "piped")
