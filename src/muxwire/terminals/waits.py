@@ -141,7 +141,8 @@ class TextSearch:
         assert self._typed is not None
         if len(text) > OVERLAP:
             return 0
-        editor = self._typed.at_prompt and self._pane.says_accepted and "\n" in self._typed.text
+        shell = self._pane.shell
+        editor = self._typed.at_prompt and shell is not None and shell.has_accept_mark and "\n" in self._typed.text
         # A line editor may colour and complete what it shows; the end of its line, or a mark, is near.
         return None if editor and "\n" not in text else echo_end(self._typed.text, text)
 
