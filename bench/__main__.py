@@ -1,4 +1,4 @@
-"""Run the scenarios and print ratios: `python -m bench [--short] [--json FILE] [--picture FILE.svg]`."""
+"""Run the scenarios and print their tables: `python -m bench [SCENARIO ...] [--short] [--json FILE] [--docs]`, or `soak`."""
 
 from __future__ import annotations
 
@@ -7,36 +7,21 @@ import json
 import platform
 import subprocess
 import sys
-from dataclasses import asdict
+import time
 from pathlib import Path
+from typing import Any
 
 import anyio
 
 import muxwire
-from bench.contenders import bare_loop, capture_pane, library, mcp_empty, mcp_execute, mcp_server, temporary_home
-from bench.measure import Timing, in_bursts, in_turn
+from bench import soak
 from bench.picture import bars
-from bench.volume import parse_rate, tail_of_big_log
+from bench.report import as_markdown, as_text
+from bench.scenario import Scale
+from bench.scenarios import SCENARIOS
+from bench.soak import main as soak
 
-RUNS, RUNS_SHORT = 1000, 100
-BIG_LOG, BIG_LOG_SHORT = 2 << 30, 64 << 20
-
-
-async def latency(runs: int) -> dict[str, Timing]:
-    """`true` by every road."""
-    with temporary_home() as name:
-        home = Path(name)
-        async with bare_loop(home) as floor, library(home) as ours, mcp_server(home) as server:
-            fast = {
-                "bare loop (floor)": floor,
-                "muxwire library": ours,
-                "muxwire MCP execute_command": mcp_execute(server),
-                "muxwire MCP empty call": mcp_empty(server),
-            }
-            found = await in_bursts(fast, runs)
-        async with capture_pane(home) as polling:
-            found |= await in_turn({"capture-pane polling": polling}, max(20, runs // 20))
-    return found
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def machine() -> dict[str, str]:
@@ -46,51 +31,63 @@ def machine() -> dict[str, str]:
     return {
         "muxwire": muxwire.__version__,
         "commit": commit.stdout.strip(),
-        "tmux": tmux.stdout.strip(),
-        "python": platform.python_version(),
+        "tmux": tmux.stdout.strip().removeprefix("tmux "),
+        "Python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
     }
 
 
-def print_latency(found: dict[str, Timing]) -> None:
-    """The table of times and of ratios to the floor."""
-    floor = found["bare loop (floor)"]
-    print(f"{'run `true` in bash':<32} {'p50 ms':>9} {'p99 ms':>9} {'p50/floor':>10} {'p99/floor':>10}")
-    for one in found.values():
-        ratios = f"{one.p50 / floor.p50:>10.1f} {one.p99 / floor.p50:>10.1f}"
-        print(f"{one.name:<32} {one.p50:>9.3f} {one.p99:>9.3f} {ratios}")
-    ours, polling = found["muxwire library"], found["capture-pane polling"]
-    over = found["muxwire MCP execute_command"].p50 - found["muxwire MCP empty call"].p50
-    print(f"\nthe library against capture-pane polling: {polling.p50 / ours.p50:.0f} times faster")
-    print(f"MCP execute_command over an empty call of the same server: +{over:.2f} ms")
+def run_all(names: list[str], scale: Scale) -> tuple[list[dict[str, Any]], list[str]]:
+    """Run scenarios one after the other, printing as they end; return their documents, and the names of broken ones."""
+    documents, broken = [], []
+    for number, name in enumerate(names, 1):
+        print(f"[{number}/{len(names)}] {name} ...", file=sys.stderr, flush=True)
+        begun = time.monotonic()
+        try:
+            report = anyio.run(SCENARIOS[name], scale)
+        except Exception as error:  # noqa: BLE001 - one broken scenario must not hide the others
+            print(f"{name} is broken: {error!r}", file=sys.stderr)
+            broken.append(name)
+            continue
+        documents.append(report.document())
+        print(as_text(documents[-1]), flush=True)
+        print(f"[{number}/{len(names)}] {name}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+    return documents, broken
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run everything; 0 if every scenario worked. No time is judged here."""
-    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--short", action="store_true", help="a minute in place of several: for CI")
-    parser.add_argument("--json", type=Path, help="write the numbers there")
-    parser.add_argument("--picture", type=Path, help="draw the latencies there, as SVG")
+    """Run what was asked for; 1 if a scenario is broken. No time is judged here: a missed target is printed."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["soak"]:  # not a scenario: it measures no time and has options of its own
+        return soak.main(argv[1:])
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["soak"]:
+        return soak(argv[1:])
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description=__doc__, epilog="`soak` has options of its own"
+    )
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)} (default: all)")
+    parser.add_argument("--short", action="store_true", help="a minute in place of many, and nothing is installed")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there")
+    parser.add_argument(
+        "--docs", action="store_true", help="make docs/benchmarks.md and the picture in the README anew"
+    )
     given = parser.parse_args(argv)
-    found = anyio.run(latency, RUNS_SHORT if given.short else RUNS)
-    print_latency(found)
-    parsed = parse_rate()
-    print(f"parser: {parsed.megabytes_per_second:.0f} MB/s of control stream, over the recorded sessions in tests/")
-    tail = tail_of_big_log(BIG_LOG_SHORT if given.short else BIG_LOG)
-    print(f"last 500 lines of a log of {tail.size >> 20} MiB: {tail.milliseconds:.2f} ms")
+    if unknown := [name for name in given.scenarios if name not in SCENARIOS]:
+        parser.error(f"no scenario {', '.join(unknown)}; there are {', '.join(SCENARIOS)}")
+    documents, broken = run_all(given.scenarios or list(SCENARIOS), Scale(given.short))
     where = machine()
-    print(", ".join(f"{name} {value}" for name, value in where.items()))
-    document = {
-        "machine": where,
-        "latency": [asdict(one) for one in found.values()],
-        "parser": asdict(parsed),
-        "tail": asdict(tail),
-    }
+    print("\n" + ", ".join(f"{name} {value}" for name, value in where.items()))
     if given.json:
-        given.json.write_text(json.dumps(document, indent=2) + "\n")
-    if given.picture:
-        given.picture.write_text(bars("run `true` in bash, p50 in ms (log scale)", found.values(), where))
-    return 0
+        given.json.write_text(json.dumps({"machine": where, "reports": documents}, indent=1) + "\n")
+    if given.docs:
+        (DOCS / "benchmarks.md").write_text(as_markdown(where, documents))
+        for document in documents:
+            if document["name"] == "polling":
+                (DOCS / "pictures" / "latency.svg").write_text(
+                    bars(document["title"] + ", p50 in ms (log scale)", [row[:2] for row in document["rows"]], where)
+                )
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":

@@ -6,13 +6,17 @@ with an empty home, so that nobody's prompt is measured.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -20,6 +24,7 @@ import anyio
 import anyio.to_thread
 
 from muxwire import open_terminals
+from muxwire.client.client import prepared
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +34,7 @@ Once = Callable[[], Awaitable[None]]
 # A terminal's answer takes a millisecond; a second without one is a fault of the contender.
 PATIENCE = 5.0
 READ = 1 << 20
+MUXWIRE = (sys.executable, "-m", "muxwire", "serve")
 
 
 def clean_environment(home: Path) -> dict[str, str]:
@@ -37,8 +43,40 @@ def clean_environment(home: Path) -> dict[str, str]:
     return kept | {"HOME": str(home), "SHELL": shutil.which("bash") or "/bin/sh", "TERM": "xterm-256color"}
 
 
+def typed_line(command: str, count: int) -> bytes:
+    """A line that runs `command` and then prints `<count>`, which the line itself does not contain."""
+    return (b"" if command == "true" else command.encode() + b"; ") + b"echo '<'%d'>'\r" % count
+
+
 @asynccontextmanager
-async def bare_loop(home: Path) -> AsyncIterator[Once]:
+async def bare_pty(home: Path, command: str = "true") -> AsyncIterator[Once]:
+    """A bash on a pty, without any tmux: what the shell alone takes."""
+    pid, descriptor = pty.fork()
+    if pid == 0:
+        os.execvpe("bash", ["bash", "--norc"], clean_environment(home))
+    count = 0
+
+    def run() -> None:
+        nonlocal count
+        count += 1
+        os.write(descriptor, typed_line(command, count))
+        _read_until(descriptor, b"<%d>" % count)
+
+    async def once() -> None:
+        run()
+
+    try:
+        with anyio.fail_after(PATIENCE):
+            await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
+        yield once
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.close(descriptor)
+        os.waitpid(pid, 0)  # noqa: ASYNC222 - it is dead
+
+
+@asynccontextmanager
+async def bare_loop(home: Path, command: str = "true") -> AsyncIterator[Once]:
     """The floor: type a line into bash through `tmux -C`, and read until its output is there. No library at all."""
     socket = str(home / "floor")
     argv = ["tmux", "-u", "-S", socket, "-f", "/dev/null", "-C", "new-session", "--", "bash", "--norc"]
@@ -53,13 +91,9 @@ async def bare_loop(home: Path) -> AsyncIterator[Once]:
     def run() -> None:
         nonlocal count
         count += 1
-        os.write(writer, b"set-buffer -b x -- \"echo '<'%d'>'\\015\"\npaste-buffer -r -d -b x -t %%0\n" % count)
-        wanted, seen = b"<%d>" % count, b""
-        while wanted not in seen:
-            chunk = os.read(reader, READ)
-            if not chunk:
-                raise RuntimeError("tmux ended")
-            seen += chunk
+        line = prepared(("set-buffer", "-b", "x", "--", typed_line(command, count)))[0].line
+        os.write(writer, line + b"\npaste-buffer -r -d -b x -t %0\n")
+        _read_until(reader, b"<%d>" % count)
 
     async def once() -> None:
         run()
@@ -73,60 +107,108 @@ async def bare_loop(home: Path) -> AsyncIterator[Once]:
         process.wait()
 
 
+def _read_until(descriptor: int, wanted: bytes) -> None:
+    """Read until `wanted` is there; what came before is not kept, only its last bytes."""
+    seen = b""
+    while wanted not in seen:
+        chunk = os.read(descriptor, READ)
+        if not chunk:
+            raise RuntimeError("the terminal ended")
+        seen = seen[-len(wanted) :] + chunk
+
+
 @asynccontextmanager
-async def library(home: Path) -> AsyncIterator[Once]:
+async def library(home: Path, command: str = "true") -> AsyncIterator[Once]:
     """As a library: `await tab.execute("true")`."""
     async with open_terminals(environ=clean_environment(home), state_dir=home / "state") as terminals:
         tab = await terminals.create_tab(shell="bash")
 
         async def once() -> None:
-            result = await tab.execute("true")
-            assert (result.exit_code, result.output) == (0, "")
+            result = await tab.execute(command)
+            assert result.exit_code == 0, result
 
         yield once
 
 
 @asynccontextmanager
-async def capture_pane(home: Path) -> AsyncIterator[Once]:
-    """What most tools do: send-keys, then capture-pane in a tight loop until an end marker shows, by subprocess."""
-    tmux = ["tmux", "-S", str(home / "capture"), "-f", "/dev/null"]
-    env = clean_environment(home)
-    subprocess.run([*tmux, "new-session", "-d", "-x", "200", "-y", "50", "bash --norc"], check=True, env=env)
-    count = 0
+async def capture_pane(home: Path, pause: float = 0.0) -> AsyncIterator[Once]:
+    """What most tools do: send-keys, then capture-pane by subprocess, every `pause` s, until an end marker shows."""
+    with _private_bash(home, f"capture{pause}") as (tmux, env):
+        count = 0
 
-    def run() -> None:
-        nonlocal count
-        count += 1
-        subprocess.run([*tmux, "send-keys", "-t", ":0", f"true; echo end-''{count}-$?", "Enter"], check=True, env=env)
-        wanted = f"end-{count}-0"
-        while True:
-            done = subprocess.run([*tmux, "capture-pane", "-p", "-t", ":0"], capture_output=True, text=True, check=True)
-            if wanted in done.stdout:
-                return
+        async def once() -> None:
+            nonlocal count
+            count += 1
+            _press(tmux, env, count)
+            wanted = f"end-{count}-0"
+            while (
+                wanted
+                not in subprocess.run(
+                    [*tmux, "capture-pane", "-p", "-t", ":0"], capture_output=True, text=True, check=True
+                ).stdout
+            ):
+                time.sleep(pause)  # noqa: ASYNC251 - as they do
 
-    async def once() -> None:
-        run()
-
-    try:
         yield once
+
+
+@asynccontextmanager
+async def pipe_pane(home: Path, pause: float) -> AsyncIterator[Once]:
+    """What others do: send-keys by subprocess, and a file that pipe-pane writes, read every `pause` s."""
+    log = home / "pipe.log"
+    with _private_bash(home, "pipe") as (tmux, env):
+        subprocess.run([*tmux, "pipe-pane", "-o", "-t", ":0", f"cat >>{log}"], check=True, env=env)
+        count, at = 0, 0
+
+        async def once() -> None:
+            nonlocal count, at
+            count += 1
+            _press(tmux, env, count)
+            wanted, seen = b"end-%d-0" % count, b""
+            while wanted not in seen:
+                time.sleep(pause)  # noqa: ASYNC251 - as they do
+                with contextlib.suppress(FileNotFoundError), log.open("rb") as file:
+                    file.seek(at)
+                    seen += file.read()
+                    at = file.tell()
+
+        yield once
+
+
+@contextlib.contextmanager
+def _private_bash(home: Path, name: str) -> Iterator[tuple[list[str], dict[str, str]]]:
+    tmux, env = ["tmux", "-S", str(home / name), "-f", "/dev/null"], clean_environment(home)
+    subprocess.run([*tmux, "new-session", "-d", "-x", "200", "-y", "50", "bash --norc"], check=True, env=env)
+    try:
+        yield tmux, env
     finally:
         subprocess.run([*tmux, "kill-server"], check=False, capture_output=True)
 
 
-class McpServer:
-    """A `muxwire serve` process, spoken to in raw JSON-RPC."""
+def _press(tmux: list[str], env: dict[str, str], count: int) -> None:
+    subprocess.run([*tmux, "send-keys", "-t", ":0", f"true; echo end-''{count}-$?", "Enter"], check=True, env=env)
 
-    def __init__(self, home: Path) -> None:
+
+class McpServer:
+    """An MCP server on stdio, spoken to in raw JSON-RPC; `muxwire serve` if nothing else is said."""
+
+    def __init__(self, home: Path, argv: Sequence[str] = MUXWIRE, *, environ: Mapping[str, str] | None = None) -> None:
         """Start it; nothing is sent yet."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "muxwire", "serve"],
+            argv,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=clean_environment(home) | {"MUXWIRE_STATE_DIR": str(home / "state")},
+            stderr=subprocess.DEVNULL if environ is not None else None,
+            env=clean_environment(home) | {"MUXWIRE_STATE_DIR": str(home / "state")} | dict(environ or {}),
             bufsize=0,
         )
         self._count = 0
         self._rest = b""
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
 
     def request(self, method: str, params: Mapping[str, object]) -> dict[str, object]:
         """Send a request and return its result."""
@@ -140,7 +222,10 @@ class McpServer:
                     raise RuntimeError("the MCP server ended")
                 self._rest += chunk
             line, self._rest = self._rest.split(b"\n", 1)
-            message = json.loads(line)
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue  # some servers print to their users on the stream of the protocol
             if message.get("id") == self._count:
                 result: dict[str, object] = message["result"]
                 return result
@@ -158,7 +243,11 @@ class McpServer:
         """Hang up and wait until it has cleaned up."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(PATIENCE)
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # not every server goes when its client has gone
+            self._process.wait()
 
 
 @asynccontextmanager
@@ -175,11 +264,11 @@ async def mcp_server(home: Path) -> AsyncIterator[McpServer]:
         server.close()
 
 
-def mcp_execute(server: McpServer) -> Once:
-    """`execute_command` with `true`."""
+def mcp_execute(server: McpServer, command: str = "true") -> Once:
+    """`execute_command`."""
 
     async def once() -> None:
-        result = server.call("execute_command", window_id="@1", command="true")
+        result = server.call("execute_command", window_id="@1", command=command)
         assert not result.get("isError"), result
 
     return once

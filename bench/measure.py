@@ -31,11 +31,12 @@ class Timing:
 async def in_turn(contenders: dict[str, Once], runs: int) -> dict[str, Timing]:
     """Run every contender `runs` times, A B C A B C ..., so that all of them meet the same machine."""
     times: dict[str, list[float]] = {name: [] for name in contenders}
-    for turn in range(runs + WARM_UP):
+    warm_up = min(WARM_UP, runs)
+    for turn in range(runs + warm_up):
         for name, once in contenders.items():
             begun = time.perf_counter()
             await once()
-            if turn >= WARM_UP:
+            if turn >= warm_up:
                 times[name].append((time.perf_counter() - begun) * 1000)
             await anyio.sleep(BREATH)
     return {name: timing(name, found) for name, found in times.items()}
@@ -44,10 +45,11 @@ async def in_turn(contenders: dict[str, Once], runs: int) -> dict[str, Timing]:
 async def in_bursts(contenders: dict[str, Once], runs: int, burst: int = 50) -> dict[str, Timing]:
     """As `in_turn`, but each contender runs `burst` times on end: what a client that waits for nothing else sees."""
     times: dict[str, list[float]] = {name: [] for name in contenders}
+    burst = min(burst, runs)
     for once in contenders.values():
-        for _ in range(WARM_UP):
+        for _ in range(min(WARM_UP, runs)):
             await once()
-    for _ in range(max(1, runs // burst)):
+    for _ in range(runs // burst):
         for name, once in contenders.items():
             for _ in range(burst):
                 begun = time.perf_counter()

@@ -91,11 +91,3 @@ async def _more(tab: Tab, size: int) -> None:
     with anyio.fail_after(PATIENCE):
         while tab.next_byte < end:
             await tab.pane.stream.changed()
-
-
-def print_snapshots(found: dict[str, Timing]) -> None:
-    """The table of times and of ratios to a process."""
-    process = found["capture-pane, a process"]
-    print(f"{'a look at a screen of 200 x 50':<32} {'p50 ms':>9} {'p99 ms':>9} {'p50/process':>12}")
-    for one in found.values():
-        print(f"{one.name:<32} {one.p50:>9.3f} {one.p99:>9.3f} {one.p50 / process.p50:>12.2f}")

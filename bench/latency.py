@@ -1,0 +1,60 @@
+"""How long one command takes by every road, against the floor: a bare loop that types a line through `tmux -C`."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.contenders import bare_loop, bare_pty, library, mcp_empty, mcp_execute, mcp_server, temporary_home
+from bench.measure import in_bursts
+from bench.scenario import Report, Scale, Target
+
+if TYPE_CHECKING:
+    from bench.contenders import Once
+
+PTY, FLOOR, LIBRARY, MCP, EMPTY = (
+    "bare pty",
+    "bare loop (floor)",
+    "muxwire library",
+    "muxwire MCP execute_command",
+    "muxwire MCP empty call",
+)
+COMMANDS = {
+    "true": "true",
+    "echo": "echo hi",
+    "1,000 lines": "seq 1000",
+    "1 MB": "head -c 1000000 /dev/zero | tr '\\0' x",
+}
+# Bursts of `true`; what writes more takes as much longer.
+RUNS, RUNS_SHORT, FEWER = 1000, 100, 10
+
+
+async def run(scale: Scale) -> Report:
+    """All roads, for commands of all sizes; the targets are about `true`."""
+    rows: list[tuple[str | float, ...]] = []
+    targets: list[Target] = []
+    with temporary_home() as name:
+        home = Path(name)
+        for title, command in COMMANDS.items():
+            runs = scale.of(RUNS, RUNS_SHORT) // (1 if title == "true" else FEWER)
+            async with AsyncExitStack() as stack:
+                server = await stack.enter_async_context(mcp_server(home))
+                roads: dict[str, Once] = {
+                    PTY: await stack.enter_async_context(bare_pty(home, command)),
+                    FLOOR: await stack.enter_async_context(bare_loop(home, command)),
+                    LIBRARY: await stack.enter_async_context(library(home, command)),
+                    MCP: mcp_execute(server, command),
+                    EMPTY: mcp_empty(server),
+                }
+                found = await in_bursts(roads, runs)
+            floor = found[FLOOR].p50
+            rows += [(title, one.name, one.p50, one.p99, one.p50 / floor, one.p99 / floor) for one in found.values()]
+            if title == "true":
+                targets = [
+                    Target("library, p50 over the floor's", found[LIBRARY].p50 / floor, 3),
+                    Target("library, p99 over the floor's p50", found[LIBRARY].p99 / floor, 6),
+                    Target("MCP execute_command over an empty call", found[MCP].p50 - found[EMPTY].p50, 0.7, "ms"),
+                ]
+    columns = ("command in bash", "road", "p50 ms", "p99 ms", "p50/floor", "p99/floor")
+    return Report("latency", "One command, from call to result", columns, tuple(rows), tuple(targets))

@@ -1,0 +1,66 @@
+"""What a scenario is: several contenders, measured in one run, a table of it, and the targets it was to meet."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much to measure: everything, or as much as CI has time for."""
+
+    short: bool
+
+    def of(self, full: int, short: int) -> int:
+        """The number that belongs to this scale."""
+        return short if self.short else full
+
+
+@dataclass(frozen=True)
+class Target:
+    """A ratio or figure that DESIGN promises: `value` may be `limit` at most, or at least if `at_least`."""
+
+    what: str
+    value: float
+    limit: float
+    unit: str = "x"
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        """Whether this run met it."""
+        return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+
+@dataclass(frozen=True)
+class Report:
+    """A table: `rows` are its lines, each with one figure or text for every column; the first names the contender."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | float, ...], ...]
+    targets: tuple[Target, ...] = ()
+    notes: tuple[str, ...] = ()
+    # What a picture or a document may want beside the table.
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        targets = [
+            {"what": t.what, "value": t.value, "limit": t.limit, "unit": t.unit, "at_least": t.at_least, "met": t.met}
+            for t in self.targets
+        ]
+        return {
+            "name": self.name,
+            "title": self.title,
+            "columns": list(self.columns),
+            "rows": [list(row) for row in self.rows],
+            "targets": targets,
+            "notes": list(self.notes),
+        }
+
+
+Scenario = Callable[[Scale], Awaitable[Report]]

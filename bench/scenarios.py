@@ -1,0 +1,38 @@
+"""Every scenario, by name, in the order in which they run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench.growth import run as growth
+from bench.idle import run as idle
+from bench.latency import run as latency
+from bench.logs import run as logs
+from bench.operations import run as operations
+from bench.operations import run as operations
+from bench.peers import run as peers
+from bench.polling import run as polling
+from bench.screen import run as screen
+from bench.startup import run as startup
+from bench.tabs import run as tabs
+from bench.throughput import run as throughput
+from bench.waits import run as waits
+
+if TYPE_CHECKING:
+    from bench.scenario import Scenario
+
+SCENARIOS: dict[str, Scenario] = {
+    "latency": latency,
+    "polling": polling,
+    "peers": peers,
+    "startup": startup,
+    "throughput": throughput,
+    "tabs": tabs,
+    "idle": idle,
+    "screen": screen,
+    "logs": logs,
+    "waits": waits,
+    "operations": operations,
+    "operations": operations,
+    "growth": growth,
+}
