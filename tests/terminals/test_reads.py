@@ -59,6 +59,24 @@ async def test_a_key_that_the_shell_reads_is_asked_for(terminals: Terminals, she
         assert done.output.endswith("got:y\n"), done
 
 
+async def test_a_shell_is_believed_to_read_only_when_it_still_does(terminals: Terminals) -> None:
+    """The kernel may show a shell at its prompt before the prompt's mark is here."""
+    async with a_tab(terminals, "bash") as tab:
+        asked = await tab.execute("read x; read -p Again x", wait=False)
+        while tab.state != "interactive":
+            with anyio.move_on_after(0.02):
+                await tab.pane.stream.changed()
+        assert [tab.pane.surely_waits() for _ in range(3)] == [False, True, True]
+        since = tab.next_byte
+        await tab.send_keys(["one", "Enter"])
+        while tab.pane.stream.ring.find(b"Again", since) < 0 or tab.state != "interactive":
+            with anyio.move_on_after(0.02):
+                await tab.pane.stream.changed()
+        assert [tab.pane.surely_waits() for _ in range(2)] == [False, True]
+        await tab.send_keys(["two", "Enter"])
+        assert (await terminals.command_result(asked.command_id, wait=LONG)).exit_code == 0
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_a_shell_that_computes_on_a_raw_tty_waits_for_nothing(terminals: Terminals, shell: str) -> None:
     async with a_tab(terminals, shell) as tab:

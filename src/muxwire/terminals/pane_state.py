@@ -69,6 +69,7 @@ class PaneState:
         self.repair_tty = False
         self.current: Execution | None = None
         self.prompts = PromptColumns()
+        self._waited_at = -1  # the stream's end when the shell itself was last found to wait for input
         self.on_exit: Callable[[], None] | None = None
         self._open: dict[bytes, Execution] = {}
 
@@ -195,7 +196,9 @@ class PaneState:
     def _says_one(self, end: int) -> bool:
         """Whether this is a bash before 4.4, whose status of a loop that C-c ended is 1."""
         old = self.shell is not None and self.shell.name == "bash" and not self.says_accepted
-        return old and self.stream.ring.read(max(end - len(_ECHOED), self.stream.ring.start), end) == _ECHOED
+        return old and (
+            self.repair_tty or self.stream.ring.read(max(end - len(_ECHOED), self.stream.ring.start), end) == _ECHOED
+        )
 
     def _on_accepted(self, mark: Mark) -> None:
         if mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
@@ -241,6 +244,17 @@ class PaneState:
         if self.accepted_time is not None or self.at_prompt:
             return "busy"
         return "incomplete" if waiting == "editor" else "running"
+
+    def surely_waits(self) -> bool:
+        """Whether the state is `interactive`; of the shell itself, whether it still is at the second look.
+
+        The kernel is ahead of the stream: a shell may be back at its prompt whose mark is not here yet.
+        """
+        if self.look() != "interactive":
+            return False
+        end = self.stream.end
+        again, self._waited_at = self._waited_at == end, end
+        return again or foreground_pgrp(self.leader_pid) != self.shell_pid
 
     def state_after(self, execution: Execution) -> State:
         """The state for a result of `execution`. After its end the prompt may be some microseconds away."""

@@ -173,7 +173,7 @@ class Runner:
         if execution.cut >= 0 or pane.stream.end == execution.answered_at:
             return False
         # A relay's tty is raw whatever runs behind it.
-        if not (asks_secret(pane) if execution.level == 3 else pane.look() == "interactive"):
+        if not (asks_secret(pane) if execution.level == 3 else pane.surely_waits()):
             return False
         execution.answered_at = pane.stream.end
         return True
@@ -275,7 +275,7 @@ class Runner:
         """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
         pane = self.pane
         if pane.running is not None:
-            return waited >= QUIET and quiet(pane) and pane.look() == "interactive"
+            return waited >= QUIET and quiet(pane) and pane.surely_waits()
         return waited >= BUSY_GRACE and (pane.hooked or pane.shell is None or waited >= START_TIMEOUT)
 
     # -- typing
