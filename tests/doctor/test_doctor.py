@@ -13,7 +13,8 @@ from tests.doctor.person import doctor, only
 
 
 def test_a_good_machine_is_well_and_stays_as_it_was(environ: dict[str, str], home: Path) -> None:
-    done = doctor(environ, "--json")
+    (home / "tmp").mkdir()
+    done = doctor(environ | {"TMPDIR": str(home / "tmp")}, "--json")
     report = json.loads(done.stdout)
     assert done.returncode == 0, done.stdout
     assert (report["schema_version"], report["healthy"]) == (1, True)
@@ -23,6 +24,7 @@ def test_a_good_machine_is_well_and_stays_as_it_was(environ: dict[str, str], hom
     assert "the one that tabs get" in by_check["shell bash"]["said"]
     assert all(bool(one["remedy"]) == (one["level"] != "ok") for one in report["findings"])
     assert not (home / "state").exists()
+    assert list((home / "tmp").iterdir()) == []
     assert list((home / "run" / "muxwire").iterdir()) == []
 
 

@@ -45,11 +45,21 @@ class Person:
             raise AssertionError(f"{pattern!r} is not on the screen:\n{shown}") from None
 
 
+# tmux's way to say green, which is what the line behind an answer begins in (console_codes(4): 32).
+GREEN_DASHES = re.compile(rb"\x1b\[[0-9;]*32m-- ")
+
+
 @pytest.fixture
-async def person(environ: dict[str, str], home: Path) -> AsyncIterator[Person]:
+def no_color() -> str:
+    """The variable's value; empty is as if it were not set."""
+    return "1"
+
+
+@pytest.fixture
+async def person(environ: dict[str, str], home: Path, no_color: str) -> AsyncIterator[Person]:
     async with muxwire.open_terminals(state_dir=home / "state", environ=environ) as terminals:
         argv = [sys.executable, "-m", "muxwire", "repl", "--ephemeral"]
-        tab = await terminals.create_tab(command=argv, size=(200, 40), cwd=home, env={"NO_COLOR": "1"})
+        tab = await terminals.create_tab(command=argv, size=(200, 40), cwd=home, env={"NO_COLOR": no_color})
         person = Person(tab)
         await person.sees(r"^tmux>\s*$")
         yield person
@@ -120,3 +130,11 @@ async def test_the_history_is_kept_for_us_alone(person: Person, home: Path) -> N
     history = home / "state" / "repl-history"
     assert "+display-message -p kept\n" in history.read_text()
     assert history.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+async def test_colours_are_for_those_who_want_them(person: Person, no_color: str) -> None:
+    await person.type("display-message -p shown", "Enter")
+    await person.sees(r"^shown\n-- block")
+    written = person.tab.pane.stream.ring.read(0)
+    assert bool(GREEN_DASHES.search(written)) == (not no_color)
