@@ -1,4 +1,4 @@
-"""Run the scenarios and print their tables: `python -m bench [SCENARIO ...] [--short] [--json FILE] [--docs]`, or `soak`."""
+"""Run scenarios and print their tables: `python -m bench [SCENARIO ...] [--short] [--json FILE] [--docs]`, `soak`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from bench.picture import bars
 from bench.report import as_markdown, as_text
 from bench.scenario import Scale
 from bench.scenarios import SCENARIOS
-from bench.soak import main as soak
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -60,9 +59,6 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["soak"]:  # not a scenario: it measures no time and has options of its own
         return soak.main(argv[1:])
-    argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] == ["soak"]:
-        return soak(argv[1:])
     parser = argparse.ArgumentParser(
         prog="python -m bench", description=__doc__, epilog="`soak` has options of its own"
     )

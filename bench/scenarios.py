@@ -9,7 +9,6 @@ from bench.idle import run as idle
 from bench.latency import run as latency
 from bench.logs import run as logs
 from bench.operations import run as operations
-from bench.operations import run as operations
 from bench.peers import run as peers
 from bench.polling import run as polling
 from bench.screen import run as screen
@@ -32,7 +31,6 @@ SCENARIOS: dict[str, Scenario] = {
     "screen": screen,
     "logs": logs,
     "waits": waits,
-    "operations": operations,
     "operations": operations,
     "growth": growth,
 }
