@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
+import resource
 import shutil
 import sys
 import time
@@ -266,6 +269,41 @@ async def test_a_waiting_call_costs_nothing(printer: Printer, monkeypatch: pytes
     assert waited.outcome == "timed_out"
     assert looks == 1
     assert used < 0.5  # a loop that looks again and again would need all of the second
+
+
+async def test_a_wait_for_several_tabs_wakes_nobody_until_its_end(terminals: Terminals) -> None:
+    """Neither the event loop nor any thread of the process: the kernel counts how often they went to sleep."""
+    printers = [await open_printer(terminals) for _ in range(3)]
+    shell = await terminals.create_tab()
+    await shell.execute("true")
+    names = [shell.window_id, *(printer.tab.window_id for printer in printers)]
+    await terminals.wait_for(names, idle=0.3)
+    wakes = 0
+    selector = asyncio.get_running_loop()._selector  # type: ignore[attr-defined]
+    select = selector.select
+
+    def counted(timeout: float | None = None) -> object:
+        nonlocal wakes
+        wakes += 1
+        return select(timeout)
+
+    async def wait_and_watch() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(functools.partial(terminals.watch_events, kinds=["bell"], timeout=1.9))
+            waited = await terminals.wait_for(names, until="never", prompt=False, bell=True, exit=True, timeout=2.0)
+        assert waited.outcome == "timed_out"
+
+    selector.select = counted
+    slept = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+    try:
+        await wait_and_watch()
+    finally:
+        selector.select = select
+    slept = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw - slept
+    assert wakes <= 12  # to start five tasks and to end them; a look every 100 ms would be 20 more
+    assert slept <= 6  # once for each of the two time-outs, and what the kernel adds
+    for tab in (shell, *(printer.tab for printer in printers)):
+        await tab.close(force=True)
 
 
 async def test_an_offset_beyond_the_end_is_refused(printer: Printer) -> None:
