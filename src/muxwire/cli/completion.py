@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muxwire.cli.options import words_behind
 from muxwire.cli.printing import write
 from muxwire.errors import MuxwireError
 
@@ -42,8 +43,7 @@ def add(verbs: Verbs, whole: Callable[[], Parser]) -> None:
 
 def _run(arguments: argparse.Namespace, whole: Callable[[], Parser]) -> int:
     if arguments.words:
-        # Some versions of argparse take the -- away.
-        found = candidates(whole(), arguments.words[arguments.words[0] == "--" :])
+        found = candidates(whole(), words_behind(arguments.words))
         lines = [f"{value}\t{summary}\n" if summary else f"{value}\n" for value, summary in found]
         write("".join(lines).encode("utf-8", "surrogateescape"))
     else:

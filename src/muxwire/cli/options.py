@@ -59,6 +59,11 @@ def add_target(parser: argparse.ArgumentParser, *, many: bool = False) -> None:
         parser.add_argument("-t", "--target", metavar="TAB", default=ACTIVE, help=text)
 
 
+def words_behind(words: list[str]) -> list[str]:
+    """The words of a command, without the -- before it; some versions of argparse have taken that away."""
+    return words[1:] if words[:1] == ["--"] else words
+
+
 def seconds(text: str) -> float:
     """A time in seconds."""
     return _number(text, least=0.0)

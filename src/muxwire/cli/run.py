@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.cli.instance import on_terminals
 from muxwire.cli.keys import read_stdin
-from muxwire.cli.options import ACTIVE, add_verb, assignment, seconds
+from muxwire.cli.options import ACTIVE, add_verb, assignment, seconds, words_behind
 from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
 from muxwire.errors import InvalidArgument, NoSuchTarget
 
@@ -58,7 +58,7 @@ def add(verbs: Verbs) -> None:
 async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
     import anyio
 
-    words = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    words = words_behind(arguments.command)
     if not words:
         raise InvalidArgument("no command was given", remedy="muxwire run COMMAND, or muxwire run - < FILE")
     tab = await _tab(terminals, arguments.target)

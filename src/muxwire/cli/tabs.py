@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muxwire.cli.instance import on_terminals
-from muxwire.cli.options import add_verb, assignment, size
+from muxwire.cli.options import add_verb, assignment, size, words_behind
 from muxwire.cli.printing import document, say, shown
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
     from muxwire.cli.options import Verbs
@@ -25,14 +25,16 @@ def add(verbs: Verbs) -> None:
     ls.add_argument("-a", "--all", action="store_true", help="closed tabs too, whose logs can still be read")
 
     new = add_verb(verbs, "new", on_terminals(_new), summary="open a tab and print its id")
-    new.add_argument("tab_name", metavar="TAB_NAME", nargs="?", default="", help="what the tab is called")
+    new.add_argument("-n", "--tab-name", metavar="TAB_NAME", default="", help="what the tab is called")
     new.add_argument("--cwd", metavar="DIR", help="the folder to start in")
     new.add_argument("--env", metavar="NAME=VALUE", type=assignment, action="append", default=[])
     new.add_argument("--shell", metavar="PROGRAM", help="a shell other than $SHELL")
     new.add_argument("--login", action="store_true", help="a login shell")
     new.add_argument("--session", metavar="NAME", help="show it in that tmux session too")
     new.add_argument("--size", metavar="COLSxROWS", type=size, help="a size that no attached terminal changes")
-    new.add_argument("command", metavar="COMMAND", nargs="*", help="behind --: a program to run in place of a shell")
+    new.add_argument(
+        "command", metavar="COMMAND", nargs=argparse.REMAINDER, help="a program and its arguments, in place of a shell"
+    )
 
     kill = add_verb(verbs, "kill", on_terminals(_kill), summary="close tabs and end what runs in them")
     kill.add_argument("targets", metavar="TAB", nargs="+", help="a tab: its id (@N), its name or SESSION:TAB")
@@ -78,7 +80,7 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
         env=dict(arguments.env),
         login=arguments.login,
         shell=arguments.shell,
-        command=arguments.command or None,
+        command=words_behind(arguments.command) or None,
         session=arguments.session,
         size=arguments.size,
     )
