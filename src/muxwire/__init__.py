@@ -47,6 +47,7 @@ from muxwire.errors import (
 from muxwire.errors import (
     TmuxUnavailable as TmuxUnavailable,
 )
+from muxwire.terminals import operations as operations
 from muxwire.terminals.event_log import (
     EventBatch as EventBatch,
 )
