@@ -43,7 +43,7 @@ STEPS = st.one_of(
     _step("break_pane", target=target, name=st.sampled_from(["out", "x;y"])),
     _step("join_pane", target=target, into=target, horizontal=st.booleans()),
     _step("kill_pane", target=target),
-    _step("set_option", option=st.sampled_from(["@o", "status-left"]), value=text, scope=st.just("window"), target=target),
+    _step("set_option", option=st.sampled_from(["@o", "mode-keys"]), value=text, scope=st.just("window"), target=target),
     _step("show_option", option=st.sampled_from(["@o", "mode-keys"]), scope=st.just("window"), target=target),
     _step("display_message", target=target, format=st.just("#{window_panes} #{pane_width} #{pane_active} #{l:a;b}")),
     _step("capture_pane", target=target, start=st.just(0), end=st.just(2)),
@@ -55,7 +55,8 @@ def lists(draw: st.DrawFn) -> list[Json]:
     """A list whose refs are made before they are named; some steps fail, which is wanted."""
     steps: list[Json] = [{"kind": "new_window", "ref": "first", "command": ["cat"]}]
     known = ["first"]
-    for step in draw(st.lists(STEPS, min_size=1, max_size=12)):
+    for drawn in draw(st.lists(STEPS, min_size=1, max_size=12)):
+        step = drawn
         named = {key: value for key, value in step.items() if key in ("target", "with", "into")}
         if any(isinstance(value, dict) and value["ref"] not in known for value in named.values()):
             continue
