@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from typing import TYPE_CHECKING
 
 import anyio
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from muxwire.repl.showing import Line
 
 _READ_BYTES = 65_536
+_STDOUT = 1
 FAILED = 1
 
 
@@ -32,8 +32,9 @@ async def write_lines(lines: Sequence[Line]) -> None:
 
 
 def _write(text: str) -> None:
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
-    sys.stdout.buffer.flush()
+    rest = memoryview(text.encode("utf-8", "backslashreplace"))
+    while rest:
+        rest = rest[os.write(_STDOUT, rest) :]
 
 
 async def run_script(session: Session, descriptor: int) -> int:
