@@ -310,3 +310,14 @@ async def test_what_cannot_be_typed_is_refused(terminals: Terminals, keys: list[
     with pytest.raises(InvalidArgument):
         await tab.send_keys(keys)
     await tab.close(force=True)
+
+
+async def test_a_program_that_reads_late_loses_nothing(terminals: Terminals) -> None:
+    """Many times what the terminal holds, typed before the program reads at all."""
+    data = b"".join(b"%07d," % number for number in range(60_000))
+    code = COUNTER.replace("print('READY\\r')", "import time\nprint('READY\\r', flush=True)\ntime.sleep(0.5)")
+    tab = await python(terminals, code, str(len(data)))
+    sent = await tab.send_keys([data.decode()])
+    found = await shown(tab, "HASH ([0-9a-f]+) (-?[0-9]+)", sent.next_byte)
+    assert (found[1], found[2]) == (hashlib.sha256(data).hexdigest(), "0")
+    await tab.close(force=True)
