@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import subprocess
+import time
 from typing import TYPE_CHECKING, Self, final
 
 import anyio
@@ -32,6 +33,9 @@ PIPE_BYTES = 1024 * 1024
 _FLOOD_READS = 32
 _FLOOD_READ_BYTES = 2048
 _FLOOD_PAUSE_S = 0.002
+
+# Longer than any wait of a reader that nobody stopped, and short against the 300 s after which tmux gives up on us.
+STALL_SECONDS = 1.0
 
 # tmux says in one line why it cannot start.
 _STDERR_BYTES = 4096
@@ -93,6 +97,9 @@ class TmuxProcess:
         self._view = memoryview(self._buffer)
         self._complaint = ""
         self._closed = False
+        # The newest time in which nothing was read, from and to: what came at its end was written at any time in it.
+        self._read_at = time.monotonic()
+        self.stall = (self._read_at, self._read_at)
         try:
             self._start(argv, ends)
         except TmuxUnavailable:
@@ -191,6 +198,10 @@ class TmuxProcess:
             return b""
 
     def _read(self) -> bytes:
+        now = time.monotonic()
+        if now - self._read_at > STALL_SECONDS:
+            self.stall = (self._read_at, now)
+        self._read_at = now
         if self.journal is not None:
             return self.journal.took(os.readv(self._reader, (self.journal.room(),)))
         return bytes(self._view[: os.readv(self._reader, (self._buffer,))])

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
+from muxwire.client.process import STALL_SECONDS
 from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
 from muxwire.ids import pane_id
 from muxwire.protocol.events import Continue, SessionChanged
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from muxwire.protocol.events import Event
     from muxwire.terminals.tab import Tab
     from muxwire.terminals.tab_book import TabBook
+
+# What tmux held while we did not read has come this long after we read again.
+DRAINED_SECONDS = 10.0
 
 # The answer to the second of the three commands: the rows of the screen.
 _CAPTURE = 1
@@ -132,12 +136,17 @@ class Resync:
             UNKNOWN_SIZE,
             exact=False,
             reason=self._reason,
-            since=round(now - (time.monotonic() - stream.last_output), 3),
+            since=round(now - (time.monotonic() - self._written_before(stream.last_output)), 3),
             until=round(now, 3),
             screen=held.screen(),
         )
         held.whole_from = stream.end
         self.client.attach_pane(pane, stream.feed)
+
+    def _written_before(self, heard: float) -> float:
+        """A time before which the pane wrote what was last heard of it: what tmux or the pipe held is older."""
+        began, ended = self._process.stall
+        return min(heard - STALL_SECONDS, began) if heard < ended + DRAINED_SECONDS else heard - STALL_SECONDS
 
     async def _settle(self, everyone: Sequence[tuple[PaneId, _Held]]) -> None:
         """Find out what happened to the panes meanwhile."""
