@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import ConnectionClosed, MuxwireError
-from muxwire.protocol.events import ClientDetached, ClientSessionChanged, SubscriptionChanged
+from muxwire.protocol.events import ClientDetached, ClientSessionChanged, SessionChanged, SubscriptionChanged
 
 if TYPE_CHECKING:
     from muxwire.protocol.events import Event
@@ -44,6 +44,7 @@ class People:
         self._server = server
         self._book = book
         self._attached: set[str] = set()
+        self._subscribed = False
         self._fronts: dict[str, _Front] = {}
 
     def follow(self, event: Event) -> None:
@@ -53,6 +54,9 @@ class People:
                 self._book.spawn(self.look)
             case ClientDetached(client):
                 self._left(client.decode("utf-8", "replace"))
+            case SessionChanged():  # a new connection to the same server: it subscribed to nothing
+                self._subscribed = False
+                self._book.spawn(self.look)
             case SubscriptionChanged(name, value=value) if name == _NAME.encode():
                 self._compare(value)
             case _:
@@ -67,28 +71,28 @@ class People:
             ]
         except MuxwireError:
             return  # the connection is gone, and with it everybody
+        before, self._attached = self._attached, set()
         for row in rows:
             control, session, client, shown = row.decode("utf-8", "replace").split(" ", 3)
-            # Another muxwire is no person.
-            if control != "1" and client not in self._attached:
-                self._arrived(client, self._server.sessions.name(session, shown), fronts[0])
-
-    def _arrived(self, client: str, session: str, fronts: bytes) -> None:
-        if not self._attached:
-            self._fronts = _read(fronts)
-            self._subscribe(f"{_NAME}::{_FRONT}")
-        self._attached.add(client)
-        self._book.events.record("client_attached", "", client=client, session=session)
+            if control == "1":
+                continue  # another muxwire is no person
+            self._attached.add(client)
+            if client not in before:
+                name = self._server.sessions.name(session, shown)
+                self._book.events.record("client_attached", "", client=client, session=name)
+        self._subscribe_as_needed(fronts[0])
 
     def _left(self, client: str) -> None:
         self._attached.discard(client)
-        if not self._attached and self._fronts:
-            self._fronts = {}
-            self._subscribe(_NAME)
+        self._subscribe_as_needed(b"")
 
-    def _subscribe(self, subscription: str) -> None:
+    def _subscribe_as_needed(self, fronts: bytes) -> None:
+        needed = bool(self._attached)
+        if needed == self._subscribed:
+            return
+        self._subscribed, self._fronts = needed, _read(fronts)
         with suppress(ConnectionClosed):
-            self._server.client.submit(("refresh-client", "-B", subscription))
+            self._server.client.submit(("refresh-client", "-B", f"{_NAME}::{_FRONT}" if needed else _NAME))
 
     def _compare(self, value: bytes) -> None:
         """A key was pressed somewhere, or another pane is in front."""

@@ -69,8 +69,9 @@ class TabBook:
             self.latest = tab.key
         self.generation = tab.generation
         if tab not in self._heard:
-            self._heard[tab] = tab.pane.stream.listener = TabEvents(tab, self.events, self.spawn)
+            self._heard[tab] = TabEvents(tab, self.events, self.spawn)
             self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
+        tab.pane.stream.listener = self._heard[tab]
 
     def panes(self, window: str) -> list[Tab]:
         """The open tabs in a window, the one that goes by the window's id first."""
