@@ -45,6 +45,7 @@ class TtyModes:
     icanon: bool
     echo: bool
     isig: bool
+    opost: bool = True
 
 
 @final
@@ -167,7 +168,7 @@ def tty_modes(tty: str) -> TtyModes | None:
     except OSError:
         return None
     try:
-        lflag = termios.tcgetattr(fd)[3]
+        _, oflag, _, lflag, *_ = termios.tcgetattr(fd)
     except termios.error:
         return None
     finally:
@@ -176,6 +177,7 @@ def tty_modes(tty: str) -> TtyModes | None:
         icanon=bool(lflag & termios.ICANON),
         echo=bool(lflag & termios.ECHO),
         isig=bool(lflag & termios.ISIG),
+        opost=bool(oflag & termios.OPOST),
     )
 
 

@@ -36,8 +36,6 @@ PROMPT_GRACE = 0.3
 # Seconds of silence after which a prompt without an editor is drawn, on this machine and on another one.
 DRAWN = 0.005
 DRAWN_REMOTE = 0.05
-# Seconds to the next look at what the kernel does not announce; most of it takes a fraction of a ms.
-LOOK_AGAIN = 0.001
 # How far back a prompt without a mark is looked for: its last line, and escape sequences.
 _PROMPT_REACH = 1024
 
@@ -112,27 +110,20 @@ def find_listener(pane: PaneState, waited: float, folder: Path) -> Listener | No
     return Listener(None, 3, front.pgrp) if quiet(pane) else None
 
 
-async def ksh_reads(pane: PaneState, at_most: float) -> None:
-    """Wait until ksh polls or reads a raw tty: only then `mend_line_modes` sees which of the two it does."""
-    with anyio.move_on_after(at_most):
-        while (modes := tty_modes(pane.tty)) is not None and not modes.icanon and not pane.reads():
-            with anyio.move_on_after(LOOK_AGAIN):
-                await pane.stream.changed()
-
-
 def mend_line_modes(pane: PaneState, shell: Shell) -> None:
     """Where a program left the tty raw, give it its line modes back for a shell that has no editor to do so.
 
-    dash never has one; ksh has none on such a tty, and reads it plainly, while its editor polls.
+    dash never has one; ksh has none on such a tty, and reads it plainly. Its editor polls, and clears ISIG only.
     """
     if shell.name not in ("dash", "ksh"):
         return
     modes = tty_modes(pane.tty)
+    raw = modes is not None and not modes.icanon
     if shell.name == "dash":
-        raw = pane.repair_tty or (modes is not None and not modes.icanon)
-    else:
+        raw = raw or pane.repair_tty
+    elif raw and modes is not None and modes.opost and not modes.isig:
         front = foreground(pane.leader_pid)
-        raw = modes is not None and not modes.icanon and front is not None and front.reads_tty()
+        raw = front is not None and front.reads_tty()
     if raw:
         restore_line_modes(pane.tty)
 

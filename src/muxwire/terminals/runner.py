@@ -33,7 +33,6 @@ from muxwire.terminals.listening import (
     asks_secret,
     fall_silent,
     find_listener,
-    ksh_reads,
     mend_line_modes,
     prompt_drawn,
     quiet,
@@ -243,8 +242,6 @@ class Runner:
                 await pane.stream.changed()
         assert pane.shell is not None
         edits = await self._editor_up()
-        if pane.shell.name == "ksh":
-            await ksh_reads(pane, EDITOR_GRACE)
         if pane.shell.settle_after_prompt:
             await self._cursor_asked(pane.shell.settle_after_prompt)
         return Listener(pane.shell, 1, edits=edits)
