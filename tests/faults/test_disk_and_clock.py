@@ -1,0 +1,107 @@
+"""The machine under us: a disk that is full for a while, a clock that is set back, a kill in the middle of a write."""
+
+from __future__ import annotations
+
+import logging
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+import muxwire
+from muxwire.terminals.log_read import read_raw
+from tests.faults.victims import victim
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 50
+DAY = 86400
+
+
+@contextmanager
+def full_disk(size: int) -> Iterator[None]:
+    """Have the kernel refuse to let any file of this process grow over a size: as a full disk, for us alone."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_on_a_full_disk_logs_stop_and_execution_goes_on(
+    alone: muxwire.Terminals, caplog: pytest.LogCaptureFixture
+) -> None:
+    size = 100_000
+    with anyio.fail_after(DEADLINE):
+        tab, other = await alone.create_tab(shell="bash"), await alone.create_tab(shell="bash")
+        with caplog.at_level(logging.WARNING, "muxwire"):
+            with full_disk(size):
+                expected = "".join(f"{number}\n" for number in range(1, 100_001))
+                # The results come from memory; the second is larger than the file may grow, and the third is after it.
+                for command, output in (("seq 1 10", None), ("seq 1 100000", expected), ("echo on", "on\n")):
+                    result = await tab.execute(command, timeout=DEADLINE)
+                    assert (result.exit_code, result.output) == (0, output or result.output)
+                assert (await other.execute("echo $((6 * 7))")).output == "42\n"
+                assert not await tab.pane.stream.log.flushed()
+                assert tab.log_path.stat().st_size == size
+                assert (await other.execute("cd /tmp; pwd")).output == "/tmp\n"
+            assert await tab.pane.stream.log.flushed()
+        said = [record.getMessage() for record in caplog.records if "cannot write the log" in record.getMessage()]
+        assert len(said) == 1
+        assert str(tab.log_path) in said[0]
+        assert expected.replace("\n", "\r\n").encode() in read_raw(tab.log_path, 0, tab.next_byte)
+        assert not tab.log_path.with_suffix(".gaps").exists()
+
+
+async def test_a_clock_that_is_set_back_changes_nothing(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, back = time.time, 0.0
+    monkeypatch.setattr(time, "time", lambda: real() - back)
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell="bash")
+        for turn in range(3):
+            result = await tab.execute(f"echo {turn}; sleep 1000", timeout=0.3)
+            assert (result.output.splitlines()[0], result.timed_out) == (str(turn), True)
+            assert 200 < result.duration_ms < DEADLINE * 1000
+            back += DAY
+            outcome = await alone.wait_for([tab.window_id], idle=0.1, timeout=DEADLINE)
+            assert outcome.outcome == "met"
+            back -= DAY / 2
+        tail = await alone.read_logs(tab.window_id)
+        assert [line for line in tail.content.splitlines() if line.isdigit()] == ["0", "1", "2"]
+        # A second life of the server goes on counting where the first ended, whatever day it is.
+        (answer,) = await (await alone.server()).client.command("display-message", "-p", "#{pid}")
+        os.kill(int(answer), signal.SIGKILL)
+        while not tab.pane.closed:
+            await tab.pane.stream.changed()
+        second = await alone.create_tab(shell="bash")
+        assert (tab.generation, second.generation) == (1, 2)
+        assert (await alone.read_logs("1/@1")).content == tail.content
+
+
+async def test_a_kill_in_the_middle_of_a_flood_leaves_a_beginning_of_the_truth(environ: dict[str, str]) -> None:
+    lines = 500_000
+    expected = b"\r\n" + b"".join(b"%d\r\n" % number for number in range(1, lines + 1))
+    with anyio.fail_after(DEADLINE):
+        async with victim(environ | {"MUXWIRE_LOG_SEGMENT_BYTES": "20000"}, 5, lines, "lines") as killed:
+            told = await killed.says()
+            logs = [Path(log) for log in told["logs"]]
+            killed.go_on()
+            while not all(len(list(log.parent.glob(f"{log.stem}.*.log"))) > 3 for log in logs):
+                await anyio.sleep(0.002)
+            os.kill(told["pid"], signal.SIGKILL)
+            killed.process.wait()
+            for log in logs:
+                raw = read_raw(log, 0, len(expected))
+                assert len(raw) > 60_000
+                assert expected.startswith(raw)
