@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from muxwire.terminals.doctor import leftovers
 from muxwire.terminals.folders import Folders
 from tests.doctor.person import SECONDS, do, levels, only
@@ -106,7 +108,9 @@ def test_a_client_whose_driver_is_gone(where: Folders, environ: dict[str, str]) 
             os.killpg(shell.pid, signal.SIGKILL)
 
 
-def test_the_lock_of_a_rehash_that_was_killed(environ: dict[str, str], home: Path) -> None:
+def test_the_lock_of_a_rehash_that_was_killed(
+    environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert list(leftovers.shim_locks(environ)) == []
     lock = home / ".pyenv" / "shims" / ".pyenv-shim"
     lock.parent.mkdir(parents=True)
@@ -120,5 +124,8 @@ def test_the_lock_of_a_rehash_that_was_killed(environ: dict[str, str], home: Pat
         assert list(leftovers.shim_locks(environ)) == [], "one that works now may have its lock"
         assert rehash.stdin is not None
         rehash.stdin.close()
+    monkeypatch.setattr(leftovers, "_PROC", home / "no-proc")
+    assert list(leftovers.shim_locks(environ)) == [], "without /proc only an old lock is taken for one that was left"
+    os.utime(lock, (0, 0))
     do(only(leftovers.shim_locks(environ)).remedy, environ)
     assert list(leftovers.shim_locks(environ | {"PYENV_ROOT": str(home / "other")})) == []

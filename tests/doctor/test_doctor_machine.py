@@ -34,6 +34,19 @@ def test_folders_that_are_not_there_yet_are_fine(environ: dict[str, str]) -> Non
     assert set(levels(places.folders(folders_for("main", environ))).values()) == {"ok"}
 
 
+def test_instances_that_are_looked_for_elsewhere(environ: dict[str, str], home: Path) -> None:
+    usual = home / "user" / str(os.getuid())
+    lost = environ | {"XDG_RUNTIME_DIR": str(home / "gone")}
+    unset = {name: value for name, value in environ.items() if name != "XDG_RUNTIME_DIR"}
+    assert places.runtime_variable(environ, usual.parent).level == "ok"
+    assert places.runtime_variable(unset, usual.parent).level == "ok"
+    assert places.runtime_variable(lost, usual.parent).remedy == "unset XDG_RUNTIME_DIR"
+    usual.mkdir(parents=True)
+    for variables in (lost, unset):
+        found = places.runtime_variable(variables, usual.parent)
+        assert (found.level, found.remedy) == ("warning", f"export XDG_RUNTIME_DIR={usual}")
+
+
 def test_an_open_folder_is_closed_by_the_remedy(where: Folders, environ: dict[str, str]) -> None:
     where.runtime.chmod(0o755)
     found = places.folder("runtime folder", where.runtime, "XDG_RUNTIME_DIR")

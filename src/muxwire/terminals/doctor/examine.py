@@ -37,6 +37,7 @@ def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
     where = folders_for(_INSTANCE, environ)
     return {
         "tmux": lambda: programs.tmux(environ),
+        "XDG_RUNTIME_DIR": lambda: places.runtime_variable(environ),
         "folders": lambda: places.folders(where),
         "socket path": lambda: places.socket_path(where),
         "room": lambda: places.room(where),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _EPHEMERAL = re.compile(r"e([0-9]+)-[0-9a-f]{6}\Z")
 _PROC = Path("/proc")
+# How long pyenv-rehash waits for its lock; it needs a second for its work.
+_REHASH_S = 60
 # What rehash makes its lock of, and where the shims are if nothing else is set.
 _SHIMS = (
     ("PYENV_ROOT", ".pyenv", ".pyenv-shim", "pyenv-rehash"),
@@ -106,14 +109,20 @@ def _is_client(pid: int, runtime: Path) -> bool:
 
 def shim_locks(environ: Mapping[str, str]) -> Iterator[Finding]:
     """The lock of `pyenv rehash`, which start-up files run: one left behind holds up each shell for a minute."""
-    table = process_table()
     for variable, folder, lock, program in _SHIMS:
         root = Path(environ.get(variable) or Path(environ.get("HOME") or Path.home(), folder))
         path = root / "shims" / lock
-        if not path.exists() or any(_runs(pid, program) for pid in table):
+        if not path.exists() or _is_held(path, program):
             continue
         said = f"{path} was left by a {program} that was killed: every shell that runs it waits a minute at its start"
         yield warning("shim lock", said, f"rm {shlex.quote(str(path))}")
+
+
+def _is_held(path: Path, program: str) -> bool:
+    """Whether somebody may be at work behind a lock."""
+    if _PROC.joinpath("self").exists():
+        return any(_runs(pid, program) for pid in process_table())
+    return time.time() - path.stat().st_mtime < _REHASH_S
 
 
 def _runs(pid: int, program: str) -> bool:

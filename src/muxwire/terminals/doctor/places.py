@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.terminals.doctor.finding import Finding, broken, ok, warning
 from muxwire.terminals.folders import PRIVATE_FOLDER, SOCKET_PATH_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
     from muxwire.terminals.folders import Folders
 
@@ -22,7 +22,22 @@ _LONGEST_USUAL_NAME = len("e4194304-abcdef")
 _STATE_BYTES = 200_000_000
 _MEMORY_BYTES = 10_000_000
 _GROUP_AND_OTHERS = 0o077
+# pam_systemd(8).
+_RUNTIME_HOMES = Path("/run/user")
 _MB = 1_000_000
+
+
+def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -> Finding:
+    """Whether every program of this user looks for instances in the same place; `homes` is where logins make theirs."""
+    given, usual = environ.get("XDG_RUNTIME_DIR", ""), homes / str(os.getuid())
+    if given and not Path(given).is_dir():
+        said = f"XDG_RUNTIME_DIR={given} is no folder; another is used, and what was started elsewhere is not seen"
+    elif not given and usual.is_dir():
+        said = f"XDG_RUNTIME_DIR is not set, and {usual} is there: instances that were started with it are not seen"
+    else:
+        return ok("XDG_RUNTIME_DIR", given or "not set")
+    there = f"export XDG_RUNTIME_DIR={usual}" if usual.is_dir() else "unset XDG_RUNTIME_DIR"
+    return warning("XDG_RUNTIME_DIR", said, there)
 
 
 def folders(places: Folders) -> Iterator[Finding]:
