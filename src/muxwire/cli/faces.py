@@ -18,7 +18,7 @@ def add(verbs: Verbs) -> None:
     """Add `serve`, `demo` and `repl`."""
     serve = verbs.add_parser("serve", help="serve MCP on stdin and stdout")
     add_instance(serve, default="an instance of its own, which ends with it")
-    serve.add_argument("--toolsets", metavar="LIST", help="only these sets of tools, e.g. core,scripts")
+    serve.add_argument("--toolsets", metavar="LIST", help="only these of core, screen, scripts, ops; e.g. core,scripts")
     serve.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     serve.set_defaults(run=_serve)
     demo = verbs.add_parser("demo", help="show the main job on this machine: a tab, a command, a process, a log")
@@ -33,7 +33,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from muxwire.mcp import serve
     from muxwire.terminals.opening import open_terminals
 
-    toolsets = arguments.toolsets.split(",") if arguments.toolsets else None
+    toolsets = [name.strip() for name in arguments.toolsets.split(",")] if arguments.toolsets is not None else None
     opening = partial(open_terminals, **given_instance(arguments))
     anyio.run(lambda: serve(opening, toolsets=toolsets, read_only=arguments.read_only))
     return 0

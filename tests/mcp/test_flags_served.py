@@ -1,0 +1,94 @@
+"""`muxwire serve --read-only` and `--toolsets`, as a client meets them: what is not offered cannot be called either."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from muxwire.mcp.tools import TOOLS
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A short path: a socket's may have about 100 bytes."""
+    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
+        (Path(name) / "home").mkdir()
+        yield Path(name)
+
+
+def environ(folder: Path) -> dict[str, str]:
+    return {
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(folder / "home"),
+        "SHELL": "/bin/bash",
+        "LANG": "C.UTF-8",
+        "XDG_RUNTIME_DIR": str(folder),
+        "MUXWIRE_STATE_DIR": str(folder / "state"),
+    }
+
+
+@asynccontextmanager
+async def served(folder: Path, *flags: str) -> AsyncIterator[Client]:
+    server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve", *flags], env=environ(folder))
+    with anyio.fail_after(DEADLINE):
+        async with Client(server) as client:
+            yield client
+
+
+async def names(client: Client) -> set[str]:
+    return {tool.name for tool in (await client.list_tools()).tools}
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return dict(result.structured_content or {})
+
+
+async def test_a_reader_beside_a_worker(folder: Path) -> None:
+    """Two servers on one named instance: one works, the other only looks, and sees what there is to see."""
+    async with served(folder, "--name", "x") as worker, served(folder, "--name", "x", "--read-only") as reader:
+        tab = await call(worker, "create_tab", name="work")
+        window = tab["window_id"]
+        try:
+            for changing in {tool.name for tool in TOOLS} - await names(reader):
+                with pytest.raises(MCPError, match="Unknown tool"):
+                    await reader.call_tool(changing, {})
+            assert not {tool.name for tool in TOOLS if not tool.hints.read_only} & await names(reader)
+            assert [row["name"] for row in (await call(reader, "list_tabs"))["tabs"]] == ["work"]
+            ran = await call(worker, "execute_command", window_id="work", command="echo shown; false")
+            assert ran["exit_code"] == 1
+            met = await call(reader, "wait_for", window_ids=[window], until="shown", from_byte=0)
+            assert met["outcome"] == "met"
+            assert "shown" in (await call(reader, "read_logs_from_tab", window_id=window))["content"]
+            assert any("shown" in line for line in (await call(reader, "snapshot", window_id=window))["lines"])
+        finally:
+            await call(worker, "close_tab", window_id=window, force=True)
+            subprocess.run(["tmux", "-S", str(next((folder / "muxwire").glob("*x*.sock"))), "kill-server"], check=False)
+
+
+async def test_toolsets(folder: Path) -> None:
+    async with served(folder, "--toolsets", "core, scripts") as client:
+        assert await names(client) == {tool.name for tool in TOOLS if tool.toolset in ("core", "scripts")}
+    wrong = subprocess.run(
+        [sys.executable, "-m", "muxwire", "serve", "--toolsets", "core,moon"],
+        env=environ(folder), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+    assert wrong.returncode == 2, wrong
+    assert "no toolset 'moon'" in wrong.stderr
+    assert "core, screen, scripts, ops" in wrong.stderr
+    assert "Traceback" not in wrong.stderr
