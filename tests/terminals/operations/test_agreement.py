@@ -30,6 +30,7 @@ def _step(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Json
     return st.fixed_dictionaries({"kind": st.just(kind), **fields})
 
 
+OPTION = st.sampled_from(["@o", "mode-keys"])
 STEPS = st.one_of(
     _step("split_pane", target=target, horizontal=st.booleans(), size=st.sampled_from(["5", "40%", "500"])),
     _step("split_evenly", target=target, count=st.integers(2, 4), horizontal=st.booleans()),
@@ -43,7 +44,7 @@ STEPS = st.one_of(
     _step("break_pane", target=target, name=st.sampled_from(["out", "x;y"])),
     _step("join_pane", target=target, into=target, horizontal=st.booleans()),
     _step("kill_pane", target=target),
-    _step("set_option", option=st.sampled_from(["@o", "mode-keys"]), value=text, scope=st.just("window"), target=target),
+    _step("set_option", target=target, option=OPTION, value=text, scope=st.just("window")),
     _step("show_option", option=st.sampled_from(["@o", "mode-keys"]), scope=st.just("window"), target=target),
     _step("display_message", target=target, format=st.just("#{window_panes} #{pane_width} #{pane_active} #{l:a;b}")),
     _step("capture_pane", target=target, start=st.just(0), end=st.just(2)),

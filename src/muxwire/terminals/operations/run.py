@@ -310,7 +310,7 @@ class OperationsRun:
         else:
             tab = self.around.book.open.get(target) or await self.around.find(target)
         if tab.pane.closed:
-            raise NoSuchTarget(f"{tab.key} is closed: {tab.end_reason}", remedy="its log can still be read")
+            tab = await self.around.find(tab.pane_id)  # which says why
         return Place(tab.pane_id, tab.session_id or self.server.sessions.hub, tab)
 
     def _planned_place(self, target: Target) -> Place:
