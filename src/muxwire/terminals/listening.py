@@ -19,6 +19,7 @@ from muxwire.terminals.foreground import foreground, restore_line_modes, shares_
 from muxwire.terminals.shells import shell_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from muxwire.terminals.execution import Execution
@@ -71,10 +72,20 @@ def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
     return time.monotonic() - pane.stream.last_output >= seconds
 
 
-async def fall_silent(pane: PaneState, seconds: float) -> None:
-    """Wait until the pane has written nothing for that long from now on: a prompt that comes in pieces is whole."""
+def drawn_prompt(pane: PaneState) -> bytes:
+    """What was drawn since the newest prompt mark."""
+    return pane.stream.ring.read(pane.prompt_end, pane.stream.end)
+
+
+async def late_prompt(pane: PaneState) -> None:
+    """Wait until a prompt that comes after its mark, and in pieces, is whole; one seen before is known at once."""
+    await fall_silent(pane, DRAWN, lambda: drawn_prompt(pane) in pane.prompts)
+
+
+async def fall_silent(pane: PaneState, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
+    """Wait until the pane has written nothing for that long from now on, or it is enough."""
     changed = True
-    while changed:
+    while changed and not enough():
         with anyio.move_on_after(seconds) as still:
             await pane.stream.changed()
         changed = not still.cancelled_caught

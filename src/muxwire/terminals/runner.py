@@ -24,15 +24,15 @@ from muxwire.terminals.folders import write_private
 from muxwire.terminals.foreground import foreground_pgrp, tty_modes
 from muxwire.terminals.interrupt import CTRL_C, Interrupter, continue_shell
 from muxwire.terminals.listening import (
-    DRAWN,
     DRAWN_REMOTE,
     PROMPT_GRACE,
     QUIET,
     START_TIMEOUT,
     Listener,
     asks_secret,
-    fall_silent,
+    drawn_prompt,
     find_listener,
+    late_prompt,
     mend_line_modes,
     prompt_drawn,
     quiet,
@@ -329,11 +329,10 @@ class Runner:
         pane = self.pane
         if nested or pane.prompt_end < pane.stream.ring.start:
             return redraw(command, command_id, column=None, columns=80, typed_length=0)
-        drawn = pane.stream.ring.read(pane.prompt_end, pane.stream.end)
-        if shell.draws_late and drawn not in pane.prompts:
+        if shell.draws_late:
             with anyio.move_on_after(EDITOR_GRACE):
-                await fall_silent(pane, DRAWN)
-            drawn = pane.stream.ring.read(pane.prompt_end, pane.stream.end)
+                await late_prompt(pane)
+        drawn = drawn_prompt(pane)
         column = pane.prompts.column(drawn)
         if column is None and drawn:
             answer = await self._client.command("display-message", "-p", "-t", self._pane_id, "#{cursor_x}")
