@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from muxwire import __version__
 from muxwire.cli import attach, completion, doctor, faces, keys, ops, reading, rec, run, tabs, waiting
 from muxwire.cli.options import Parser
-from muxwire.cli.printing import FAILED, USAGE, die_of, explain, guard_descriptors
+from muxwire.cli.printing import FAILED, USAGE, die_of, explain, flush, guard_descriptors
 from muxwire.errors import InvalidArgument, MuxwireError
 
 if TYPE_CHECKING:
@@ -23,7 +23,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code: 0, 1 for a failure that was explained, 2 for a wrong command line."""
     guard_descriptors()
     parser = command_line()
-    arguments = parser.parse_args(argv)
+    try:
+        arguments = parser.parse_args(argv)
+    except SystemExit:  # argparse has printed its help
+        flush()
+        raise
     if arguments.verb is None:
         parser.print_help(sys.stderr)
         return USAGE

@@ -68,6 +68,14 @@ def write(data: bytes, descriptor: int = STDOUT) -> None:
             raise type(error)(error.errno, error.strerror, *_NAMES.get(descriptor, ())) from None
 
 
+def flush() -> None:
+    """Have written what argparse printed: only here stdout is buffered. A reader that is gone ends us."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        die_of(signal.SIGPIPE)
+
+
 async def write_soon(data: bytes, descriptor: int = STDOUT) -> None:
     """The same without holding up the event loop: a slow reader must not hold up tmux."""
     import anyio.to_thread

@@ -120,6 +120,7 @@ async def _stream(terminals: Terminals, arguments: argparse.Namespace, next_byte
         if arguments.json:
             document(asdict(chunk))
         else:
-            await write_soon(chunk.chunk.encode("utf-8", "surrogateescape"))
+            # Lines end as in `logs -n`; a chunk never cuts the terminal's CR LF.
+            await write_soon(chunk.chunk.replace("\r\n", "\n").encode("utf-8", "surrogateescape"))
         if chunk.eof and (chunk.closed or not arguments.follow):
             return

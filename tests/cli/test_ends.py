@@ -1,0 +1,151 @@
+"""How the verbs end: by signals, by readers that go away, without a stdout, without a terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.user import SECONDS, Place
+
+
+@pytest.fixture(scope="module")
+def tab(place: Place) -> str:
+    window = place.ok("new").strip()
+    place.ok("wait", "-t", window, "--prompt")
+    return window
+
+
+def sh(place: Place, script: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a script in which `muxwire` is a command."""
+    return subprocess.run(
+        ["bash", "-c", f'muxwire() {{ "{sys.executable}" -m muxwire "$@"; }}\n{script}'],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+        cwd=place.home,
+        env=place.environ,
+    )
+
+
+def test_the_first_interrupt_is_for_the_command(place: Place, tab: str) -> None:
+    script = "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.1; done"
+    with place.start("run", "-t", tab, "bash", "-c", script) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"ready\n"
+        running.send_signal(signal.SIGINT)
+        rest = running.stdout.read()
+    assert rest.endswith(b"caught\n")
+    assert running.returncode == 7
+    assert place.ok("run", "-t", tab, "echo free") == "free\n"
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_ignores_it_is_ended_at_the_second(place: Place, tab: str, second: signal.Signals) -> None:
+    script = "trap 'echo no' INT; trap '' TERM HUP; echo ready; while :; do sleep 0.1; done"
+    with place.start("run", "-t", tab, "bash", "-c", script) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"ready\n"
+        running.send_signal(signal.SIGINT)
+        while not (line := running.stdout.readline()).endswith(b"no\n"):  # behind the terminal's ^C
+            assert line
+        running.send_signal(second)
+        running.stdout.read()
+    assert running.returncode == 137
+    assert place.ok("run", "-t", tab, "echo free") == "free\n"
+
+
+def test_an_interrupt_while_another_command_runs_spares_that_one(place: Place, tab: str) -> None:
+    fifo = place.home / "turn"
+    os.mkfifo(fifo)
+    with place.start("run", "-t", tab, f"echo first; cat {fifo}") as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == b"first\n"
+        with place.start("run", "-t", tab, "echo never") as second:
+            # Nothing tells that it waits for its turn; a signal before that ends it just as well.
+            place.ok("wait", "-t", tab, "--idle", "0.5")
+            second.send_signal(signal.SIGINT)
+            assert second.stdout is not None
+            assert second.stdout.read() == b""
+        assert second.returncode == -signal.SIGINT
+        fifo.write_text("whole")
+        assert first.stdout.read() == b"whole"
+    assert first.returncode == 0
+
+
+def test_a_reader_that_goes_away_ends_the_command(place: Place, tab: str) -> None:
+    done = sh(place, f"muxwire run -t {tab} yes | head -n 2; echo ${{PIPESTATUS[0]}}")
+    assert (done.stdout, done.stderr) == (b"y\ny\n141\n", b"")
+    assert place.ok("run", "-t", tab, "echo free") == "free\n"
+    done = sh(
+        place, f"muxwire logs --from-byte 0 {tab} | :; muxwire --help | :; muxwire ls | :; echo ${{PIPESTATUS[0]}}"
+    )
+    assert done.stderr == b""
+    assert b"Traceback" not in done.stdout
+
+
+def test_without_a_stdout(place: Place, tab: str) -> None:
+    done = sh(
+        place, f"muxwire ls >&-; echo $?; muxwire run -t {tab} 'echo x' >&-; echo $?; muxwire ls <&- >&- 2>&-; echo $?"
+    )
+    assert done.stdout == b"1\n126\n1\n"
+    assert done.stderr.count(b"muxwire: stdout: Bad file descriptor\n") == 2
+    assert b"Traceback" not in done.stderr
+    assert place.ok("run", "-t", tab, "echo free") == "free\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_said(place: Place, tab: str) -> None:
+    done = sh(place, f"muxwire run -t {tab} 'echo x' >/dev/full; echo $?; muxwire ls >/dev/full; echo $?")
+    assert done.stdout == b"126\n1\n"
+    assert done.stderr == b"muxwire: stdout: No space left on device\n" * 2
+
+
+@pytest.mark.parametrize("arguments", [["wait", "--until", "never"], ["logs", "-f"], ["watch"]])
+def test_what_waits_ends_by_the_signal_itself(place: Place, tab: str, arguments: list[str]) -> None:
+    which = ["-t", tab] if arguments[0] != "logs" else [tab]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with place.start(*arguments, *which) as waiting:
+            place.ok("run", "-t", tab, "true")  # it has started by then, or is about to
+            waiting.send_signal(number)
+            assert waiting.stderr is not None
+            assert waiting.stderr.read() == b""
+        assert waiting.returncode == -number
+    assert place.ok("run", "-t", tab, "echo free") == "free\n"
+
+
+def test_attach_wants_a_terminal(place: Place, tab: str) -> None:
+    done = place.run("attach", tab)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"stdin and stdout must be a terminal" in done.stderr
+
+
+def test_nothing_to_paste_is_not_waited_for(place: Place, tab: str) -> None:
+    ours, theirs = os.openpty()
+    try:
+        with place.start("paste", "-t", tab, stdin=theirs) as pasting:
+            assert pasting.stderr is not None
+            assert b"stdin is a terminal" in pasting.stderr.read()
+        assert pasting.returncode == 2
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_only_what_a_verb_needs_is_imported(place: Place) -> None:
+    script = """
+import sys
+from muxwire.cli import main
+for words in (["ls"], ["new"], ["run", "echo x"], ["send-keys", "x"], ["snapshot"], ["logs"], ["completion", "bash"]):
+    assert main(words) == 0, words
+late = {"mcp", "pydantic", "pyte", "prompt_toolkit", "muxwire.mcp", "muxwire.repl"} & set(sys.modules)
+assert not late, late
+"""
+    subprocess.run(
+        [sys.executable, "-c", script], env=place.environ, stdout=subprocess.DEVNULL, timeout=SECONDS, check=True
+    )

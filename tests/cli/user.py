@@ -1,0 +1,136 @@
+"""A user of the command line: a home of its own, and a way to run `muxwire` in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, final
+
+from muxwire.cli import command_line
+
+# A verb takes a third of a second; a machine that is busy needs more.
+SECONDS = 50
+
+
+def _awaited(pid: int) -> int:
+    """The wait status of a child; it is killed if it takes too long."""
+    deadline = time.monotonic() + SECONDS
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return status
+        if time.monotonic() > deadline:
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.002)  # nothing to wait for in Python 3.11 but SIGCHLD, which asyncio may own
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A user with short paths: a socket's has room for a hundred bytes."""
+
+    home: Path
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {
+            "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+            "HOME": str(self.home),
+            "XDG_RUNTIME_DIR": str(self.home / "run"),
+            "MUXWIRE_STATE_DIR": str(self.home / "state"),
+            "SHELL": shutil.which("bash") or "/bin/sh",
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+        }
+
+    def socket(self, name: str = "main") -> Path:
+        return self.home / "run" / "muxwire" / f"{name}.sock"
+
+    def argv(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "muxwire", *arguments]
+
+    def run(
+        self, *arguments: str, given: bytes | None = None, environ: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run `muxwire` to its end, in a fork of this process: to start Python takes longer than most verbs."""
+        argv = list(arguments)
+        with tempfile.TemporaryFile() as inp, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            inp.write(given or b"")
+            inp.seek(0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: a thread of another test idles
+                pid = os.fork()
+            if pid == 0:
+                self._be(argv, (inp.fileno(), out.fileno(), err.fileno()), self.environ | dict(environ or {}))
+            status = os.waitstatus_to_exitcode(_awaited(pid))
+            out.seek(0)
+            err.seek(0)
+            return subprocess.CompletedProcess(["muxwire", *argv], status, out.read(), err.read())
+
+    def _be(self, argv: list[str], descriptors: tuple[int, ...], environ: Mapping[str, str]) -> NoReturn:
+        """In the child: become `muxwire`, with these descriptors for 0, 1 and 2."""
+        code = 70  # EX_SOFTWARE of sysexits.h
+        try:
+            for number, descriptor in enumerate(descriptors):
+                os.dup2(descriptor, number)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+                signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+            sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
+            sys.argv = ["muxwire", *argv]
+            os.environ.clear()
+            os.environ.update(environ)
+            os.chdir(self.home)
+            code = command_line.main(argv)
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
+        except BaseException:  # noqa: BLE001 - a child of a test must not go on with its parent's tests
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+    @contextmanager
+    def start(self, *arguments: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+        """Start `muxwire` with pipes; it is killed at the end if it still runs."""
+        usual: dict[str, Any] = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "cwd": self.home,
+            "env": self.environ,
+        }
+        with subprocess.Popen(self.argv(*arguments), **usual | options) as started:
+            try:
+                yield started
+                started.wait(SECONDS)
+            finally:
+                started.kill()
+
+    def ok(self, *arguments: str, given: bytes | None = None) -> str:
+        """Run `muxwire`; what it prints, if it exits with 0."""
+        done = self.run(*arguments, given=given)
+        assert (done.returncode, done.stderr) == (0, b""), done
+        return done.stdout.decode()
+
+    def document(self, *arguments: str, code: int = 0) -> dict[str, Any]:
+        """Run `muxwire`; the one document that it prints, and nothing else."""
+        done = self.run(*arguments)
+        assert (done.returncode, done.stderr) == (code, b""), done
+        assert done.stdout.count(b"\n") == 1
+        found: dict[str, Any] = json.loads(done.stdout)
+        assert found.pop("schema_version") == 1
+        return found
