@@ -11,12 +11,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 import anyio
-from prompt_toolkit import PromptSession, print_formatted_text
-from prompt_toolkit.application import get_app_or_none
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app_or_none, get_app_session
 from prompt_toolkit.completion import Completer, Completion
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory
+from prompt_toolkit.renderer import print_formatted_text as render
+from prompt_toolkit.styles import default_ui_style
 
 from muxwire.repl.completion import complete
 from muxwire.repl.reading import is_unfinished, is_word
@@ -38,8 +40,9 @@ if TYPE_CHECKING:
 async def write_lines(lines: Sequence[Line]) -> None:
     """Write lines above the prompt, or where the cursor is if there is none.
 
-    prompt_toolkit's own way leaves raw mode while it prints: what is typed then is echoed into the lines, and C-c is a
-    signal. So the prompt is taken away, the lines are written, and the prompt is drawn again below them.
+    prompt_toolkit's own way (run_in_terminal, print_formatted_text) leaves raw mode while it prints: what is typed then
+    is echoed into the lines, and C-c is a signal. So the prompt is taken away, the lines are written by the renderer,
+    and the prompt is drawn again below them.
     """
     coloured = not os.environ.get("NO_COLOR")  # https://no-color.org
     app = get_app_or_none()
@@ -47,7 +50,7 @@ async def write_lines(lines: Sequence[Line]) -> None:
     if running is not None:
         running.renderer.erase()
     text = [part for line in lines for part in (*(line if coloured else (("", plain(line)),)), ("", "\n"))]
-    print_formatted_text(FormattedText(text), end="")
+    render(get_app_session().output, FormattedText(text), default_ui_style())
     if running is not None:
         running.renderer.reset()
         running.renderer.request_absolute_cursor_position()
