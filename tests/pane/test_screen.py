@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muxwire.pane.captured import Ink, Loaded, captured, ink, wrapped_rows
+from muxwire.pane.captured import Ink, Loaded, Wraps, captured, ink, wrapped_rows
 from muxwire.pane.cells import PLAIN, Cell, Style, runs, styled, text_of
 from muxwire.pane.grid import Row
 from muxwire.pane.screen import Screen
@@ -160,10 +160,15 @@ def test_what_the_output_says_of_the_next_character() -> None:
 
 def test_rows_by_which_nobody_else_can_cut() -> None:
     rows = [b"abcd", b"ef", b"", b"x"]
-    assert wrapped_rows(rows, [b"abcdef", b"", b"x"]) == [True, False, False, False]
-    assert wrapped_rows(rows, rows) == [False] * 4
-    assert wrapped_rows(rows, [b"abcd", b"efx", b"x"]) is None
-    assert wrapped_rows(rows, rows[:3]) is None
+    assert wrapped_rows(rows, [b"abcdef", b"", b"x"]) == Wraps([True, False, False, False], certain=True)
+    assert wrapped_rows(rows, rows) == Wraps([False] * 4, certain=True)
+    # A wrapped row whose next one is empty: a line less, and nobody knows which.
+    assert wrapped_rows(rows, [b"abcd", b"ef", b"x"]) == Wraps([False] * 4, certain=False)
+    assert wrapped_rows([b"ab", b"", b"", b"cd", b"e"], [b"ab", b"", b"cde"]) == Wraps(
+        [False, False, False, True, False], certain=False
+    )
+    assert wrapped_rows(rows, [b"abcd", b"zz", b"x"]) == Wraps([False] * 4, certain=False)
+    assert not wrapped_rows(rows, rows[:3]).certain
     assert not captured(["✌a".encode()], 4, joined=True).certain
     assert captured(["終a\x0eq\x0f".encode()], 4, joined=True).rows[0].cells == [
         Cell("終", PLAIN), Cell("", PLAIN), Cell("a", PLAIN), Cell("─", PLAIN),

@@ -114,20 +114,38 @@ def captured(lines: Sequence[bytes], columns: int, *, joined: bool) -> Captured:
     return Captured(reader.rows, reader.certain)
 
 
-def wrapped_rows(rows: Sequence[bytes], joined: Sequence[bytes]) -> list[bool] | None:
-    """Which of the rows of a `capture-pane -N` go on in the next one, by the same with `-J`; None if they differ."""
+@final
+@dataclass(frozen=True, slots=True)
+class Wraps:
+    """Which rows go on in the next one; not `certain` if some may, or do, whose text ends there all the same."""
+
+    rows: list[bool]
+    certain: bool
+
+
+def wrapped_rows(rows: Sequence[bytes], joined: Sequence[bytes]) -> Wraps:
+    """Which of the rows of a `capture-pane -N` go on in the next one, by the same with `-J`.
+
+    A row that is joined with an empty one shows no trace of it but a line less.
+    """
     wrapped: list[bool] = []
-    left = iter(rows)
-    for line in joined:
-        have = next(left, None)
-        while have is not None and have != line:
-            more = next(left, None)
-            wrapped.append(True)
-            have = None if more is None or not line.startswith(have) else have + more
-        if have is None:
-            return None
-        wrapped.append(False)
-    return wrapped if next(left, None) is None else None
+    lines = list(joined)
+    at, certain = 0, True
+    for line in lines:
+        while at < len(rows) and not rows[at] and line:
+            wrapped.append(False)
+            at, certain = at + 1, False
+        have = b""
+        while at < len(rows):
+            have += rows[at]
+            wrapped.append(have != line)
+            at += 1
+            if have == line:
+                break
+            if not line.startswith(have):
+                return Wraps([False] * len(rows), certain=False)
+    rest = len(rows) - len(wrapped)
+    return Wraps(wrapped + [False] * rest, certain=certain and not rest)
 
 
 def styled_lines(lines: Sequence[bytes]) -> list[list[Cell]]:

@@ -135,14 +135,17 @@ class ScreenView:
         stream = self._pane.stream
         said, (joined,) = await self._asked(("-J",))
         rows = captured(joined, said.state.columns, joined=True)
+        certain = rows.certain
         if len(rows.rows) != said.state.count or not rows.certain:
             # A row that was wrapped and cut short since, or that nobody else can cut: as rows, and which go on.
             said, (joined, single) = await self._asked_for_rows()
             rows = captured(single, said.state.columns, joined=False)
-            for row, wrapped in zip(rows.rows, wrapped_rows(single, joined) or (), strict=False):
+            wraps = wrapped_rows(single, joined)
+            certain = rows.certain and wraps.certain
+            for row, wrapped in zip(rows.rows, wraps.rows, strict=True):
                 row.wrapped = wrapped
         before, found = self._ink(stream.end)
-        self._screen.load(rows.rows, said.state, before, found, certain=rows.certain)
+        self._screen.load(rows.rows, said.state, before, found, certain=certain)
         self._zones.settle(self._screen, stream.end)
         self._zoned, self._texts = False, None
         return said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -45,7 +45,7 @@ class Picture:
 
     lines: list[str]
     styles: list[Run]
-    wrapped: list[int]
+    wrapped: list[int] | None  # None: tmux prints what may be one or the other
     cursor: tuple[int, int]
     modes: tuple[bool, ...]
 
@@ -65,11 +65,12 @@ def picture(rows: Sequence[Row], cursor: tuple[int, int], modes: tuple[bool, ...
     )
 
 
-def ours(screen: Screen) -> Picture:
-    """What our own screen shows, in the same form."""
+def ours(screen: Screen, wanted: Picture) -> Picture:
+    """What our own screen shows, in the same form, as far as it is known what tmux shows."""
     grid = screen.grid
     modes = (screen.alternate, screen.visible, grid.wraps, grid.inserts, grid.origin)
-    return picture(grid.rows, (grid.x, grid.y), modes)
+    shown = picture(grid.rows, (grid.x, grid.y), modes)
+    return shown if wanted.wrapped is not None else replace(shown, wrapped=None)
 
 
 FORMAT = "#{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag} #{wrap_flag} #{insert_flag} #{origin_flag}"
@@ -87,11 +88,11 @@ async def tmuxs(terminals: Terminals, tab: Tab, columns: int) -> Picture:
     x, y, *modes = map(int, asked.blocks[0].output[0].split())
     single, joined = asked.blocks[1].output, asked.blocks[2].output
     rows = captured(single, columns, joined=False).rows
-    wrapped = wrapped_rows(single, joined)
-    assert wrapped is not None
-    for row, goes_on in zip(rows, wrapped, strict=True):
+    wraps = wrapped_rows(single, joined)
+    for row, goes_on in zip(rows, wraps.rows, strict=True):
         row.wrapped = goes_on
-    return picture(rows, (x, y), tuple(map(bool, modes)))
+    shown = picture(rows, (x, y), tuple(map(bool, modes)))
+    return shown if wraps.certain else replace(shown, wrapped=None)
 
 
 @final
