@@ -8,6 +8,9 @@
 #   mcp/, cli, demo        the faces, which do not know each other
 from __future__ import annotations
 
+import importlib
+import typing
+
 from muxwire.errors import (
     AmbiguousTarget as AmbiguousTarget,
 )
@@ -47,55 +50,57 @@ from muxwire.errors import (
 from muxwire.errors import (
     TmuxUnavailable as TmuxUnavailable,
 )
-from muxwire.terminals import operations as operations
-from muxwire.terminals.event_log import (
-    EventBatch as EventBatch,
-)
-from muxwire.terminals.event_log import (
-    TabEvent as TabEvent,
-)
-from muxwire.terminals.opening import open_terminals as open_terminals
-from muxwire.terminals.results import (
-    Cursor as Cursor,
-)
-from muxwire.terminals.results import (
-    ExecutionResult as ExecutionResult,
-)
-from muxwire.terminals.results import (
-    KeysSent as KeysSent,
-)
-from muxwire.terminals.results import (
-    LogChunk as LogChunk,
-)
-from muxwire.terminals.results import (
-    LogTail as LogTail,
-)
-from muxwire.terminals.results import (
-    ProcessStart as ProcessStart,
-)
-from muxwire.terminals.results import (
-    ProcessStop as ProcessStop,
-)
-from muxwire.terminals.results import (
-    SessionInfo as SessionInfo,
-)
-from muxwire.terminals.results import (
-    Snapshot as Snapshot,
-)
-from muxwire.terminals.results import (
-    State as State,
-)
-from muxwire.terminals.results import (
-    TabInfo as TabInfo,
-)
-from muxwire.terminals.results import (
-    TabList as TabList,
-)
-from muxwire.terminals.results import (
-    WaitOutcome as WaitOutcome,
-)
-from muxwire.terminals.tab import Tab as Tab
-from muxwire.terminals.terminals import Terminals as Terminals
+
+if typing.TYPE_CHECKING:
+    from muxwire.terminals import operations as operations
+    from muxwire.terminals.event_log import (
+        EventBatch as EventBatch,
+    )
+    from muxwire.terminals.event_log import (
+        TabEvent as TabEvent,
+    )
+    from muxwire.terminals.opening import open_terminals as open_terminals
+    from muxwire.terminals.results import (
+        Cursor as Cursor,
+    )
+    from muxwire.terminals.results import (
+        ExecutionResult as ExecutionResult,
+    )
+    from muxwire.terminals.results import (
+        KeysSent as KeysSent,
+    )
+    from muxwire.terminals.results import (
+        LogChunk as LogChunk,
+    )
+    from muxwire.terminals.results import (
+        LogTail as LogTail,
+    )
+    from muxwire.terminals.results import (
+        ProcessStart as ProcessStart,
+    )
+    from muxwire.terminals.results import (
+        ProcessStop as ProcessStop,
+    )
+    from muxwire.terminals.results import (
+        SessionInfo as SessionInfo,
+    )
+    from muxwire.terminals.results import (
+        Snapshot as Snapshot,
+    )
+    from muxwire.terminals.results import (
+        State as State,
+    )
+    from muxwire.terminals.results import (
+        TabInfo as TabInfo,
+    )
+    from muxwire.terminals.results import (
+        TabList as TabList,
+    )
+    from muxwire.terminals.results import (
+        WaitOutcome as WaitOutcome,
+    )
+    from muxwire.terminals.tab import Tab as Tab
+    from muxwire.terminals.terminals import Terminals as Terminals
 
 __version__ = "0.1.0.dev0"
 
@@ -132,3 +137,28 @@ __all__ = (
     "WaitOutcome",
     "open_terminals",
 )
+
+# The rest of the face is imported when it is first asked for: `muxwire attach` and Tab at a prompt need none of it,
+# and it takes ten times as long as what they need.
+_LATE = (
+    "muxwire.terminals.results",
+    "muxwire.terminals.event_log",
+    "muxwire.terminals.opening",
+    "muxwire.terminals.tab",
+    "muxwire.terminals.terminals",
+)
+
+if not typing.TYPE_CHECKING:  # a type checker would believe that there is every name
+
+    def __getattr__(name):  # noqa: ANN001, ANN202
+        if name == "operations":
+            return importlib.import_module("muxwire.terminals.operations")
+        if name in __all__:
+            for home in _LATE:
+                if hasattr(module := importlib.import_module(home), name):
+                    globals()[name] = getattr(module, name)
+                    return globals()[name]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():  # noqa: ANN202
+        return sorted({*globals(), *__all__, "operations"})

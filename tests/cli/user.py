@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, final
 
-from muxwire.cli import command_line
+from muxwire.cli import main
 
 # A verb takes a third of a second; a machine that is busy needs more.
 SECONDS = 50
@@ -93,7 +93,7 @@ class Place:
             os.environ.clear()
             os.environ.update(environ)
             os.chdir(self.home)
-            code = command_line.main(argv)
+            code = main(argv)
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
         except BaseException:  # noqa: BLE001 - a child of a test must not go on with its parent's tests

@@ -6,6 +6,24 @@
 #   every other    a group of verbs; `add(verbs)` adds its parsers, and imports what its verbs need when one is run
 from __future__ import annotations
 
-from muxwire.cli.command_line import main as main
+import typing
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ("main",)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb and return its exit code: 0, 1 for a failure that was explained, 2 for a wrong command line."""
+    try:
+        # Late: a C-c while the rest is imported is a C-c like any other.
+        from muxwire.cli.command_line import run_verb
+
+        return run_verb(argv)
+    except KeyboardInterrupt:
+        import signal
+
+        from muxwire.cli.printing import die_of
+
+        die_of(signal.SIGINT)

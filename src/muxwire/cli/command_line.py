@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 GROUPS = (faces, tabs, run, keys, waiting, reading, ops, attach, rec, doctor)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return its exit code: 0, 1 for a failure that was explained, 2 for a wrong command line."""
+def run_verb(argv: Sequence[str] | None) -> int:
+    """Run one verb and return its exit code; KeyboardInterrupt goes through."""
     guard_descriptors()
     parser = command_line()
     try:
@@ -34,8 +34,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     as_json = getattr(arguments, "json", False)
     try:
         code: int = arguments.run(arguments)
-    except KeyboardInterrupt:
-        die_of(signal.SIGINT)
     except Exception as error:
         cause = _unwrapped(error)
         if isinstance(cause, BrokenPipeError):
