@@ -299,7 +299,7 @@ class Terminals:
         whole. `execute` and `wait_for` have times of their own. InvalidArgument, TmuxUnavailable, InstanceUnavailable.
         """
         found = read_operations(operations)
-        Checker(self.environ).check(found)
+        Checker(self.environ, adopted=self.role == "adopted").check(found)
         options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
         options.check()
         server = None if dry_run else await self.server()

@@ -115,6 +115,11 @@ class World:
         found = [re.sub(r"[%@][0-9]+\b", lambda one: ids.setdefault(one[0], f"ID{len(ids)}"), row) for row in rows]
         return [found, sorted(tuple(ids.get(part, part) for part in tab) for tab in tabs)]
 
+    def endings(self) -> list[str]:
+        """Why the panes that were closed last are closed: to understand a difference."""
+        closed = self.terminals._book.closed.values()
+        return [f"{tab.address}: {tab.end_reason}" for tab in closed][-9:]
+
     async def clear(self) -> None:
         for tab in (await self.terminals.list_tabs()).tabs:
             if not tab.closed:
@@ -139,9 +144,9 @@ def test_one_call_agrees_with_one_by_one(folder: Path, environ: dict[str, str]) 
         seen = []
         for way in (world.together, world.one_by_one):
             said = await way(steps, mode)
-            seen.append((said, await world.state()))
+            seen.append((said, await world.state(), world.endings()))
             await world.clear()
         assert seen[0][0] == seen[1][0], steps
-        assert seen[0][1] == seen[1][1], steps
+        assert seen[0][1] == seen[1][1], (steps, seen[0][2], seen[1][2])
 
     anyio.run(main)

@@ -45,14 +45,17 @@ _SIDE_MAX = 10_000
 _REF = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
 _SIZE = re.compile(r"[1-9][0-9]{0,3}%?\Z")
 _HISTORY_MAX = 1_000_000
+# All that may be done at a server that a person runs: its windows, sizes and options stay as they are.
+_HARMLESS = (SendKeys, Execute, WaitFor, ShowOption, DisplayMessage, CapturePane)
 
 
 @final
 class Checker:
     """Checks the steps of one list, in order."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], *, adopted: bool = False) -> None:
         self._environ = environ
+        self._adopted = adopted  # whether the tmux server is a person's
         self._made: dict[str, int] = {}
 
     def check(self, operations: Sequence[Operation]) -> None:
@@ -64,6 +67,11 @@ class Checker:
         coming = {ref: index for index, one in reversed(list(enumerate(operations))) for ref in refs_of(one)}
         for index, operation in enumerate(operations):
             try:
+                if self._adopted and not isinstance(operation, _HARMLESS):
+                    raise InvalidArgument(
+                        "this tmux server is a person's: nothing of it is moved, set or ended",
+                        remedy=f"here use {', '.join(kind.kind for kind in _HARMLESS)}",
+                    )
                 self._refs(operation, index, coming)
                 self._values(operation)
             except MuxwireError as error:
