@@ -36,6 +36,8 @@ _FLOOD_PAUSE_S = 0.002
 
 # Longer than any wait of a reader that nobody stopped, and short against the 300 s after which tmux gives up on us.
 STALL_SECONDS = 1.0
+# What tmux and the pipe held while we did not read has come this long after we read again.
+DRAINED_SECONDS = 10.0
 
 # tmux says in one line why it cannot start.
 _STDERR_BYTES = 4096
@@ -200,11 +202,17 @@ class TmuxProcess:
     def _read(self) -> bytes:
         now = time.monotonic()
         if now - self._read_at > STALL_SECONDS:
-            self.stall = (self._read_at, now)
+            self._note_stall(now)
         self._read_at = now
         if self.journal is not None:
             return self.journal.took(os.readv(self._reader, (self.journal.room(),)))
         return bytes(self._view[: os.readv(self._reader, (self._buffer,))])
+
+    def _note_stall(self, now: float) -> None:
+        began, ended = self.stall
+        # A shorter one does not take the place of one whose output may still be coming.
+        if self._read_at > ended + DRAINED_SECONDS or now - self._read_at > ended - began:
+            self.stall = (self._read_at, now)
 
     def send_nowait(self, data: bytes) -> int:
         """Write what the pipe takes at once."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.client.process import STALL_SECONDS
+from muxwire.client.process import DRAINED_SECONDS, STALL_SECONDS
 from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
 from muxwire.ids import pane_id
 from muxwire.protocol.events import Continue, SessionChanged
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from muxwire.protocol.events import Event
     from muxwire.terminals.tab import Tab
     from muxwire.terminals.tab_book import TabBook
-
-# What tmux held while we did not read has come this long after we read again.
-DRAINED_SECONDS = 10.0
 
 # The answer to the second of the three commands: the rows of the screen.
 _CAPTURE = 1
@@ -82,6 +79,7 @@ class Resync:
         self._size = size
         self._book = book
         self._reason = ""
+        self._stall = process.stall
         self._attaching = False
         self._held: dict[PaneId, _Held] = {}
 
@@ -90,6 +88,7 @@ class Resync:
         if self._reason or not self.hub:
             return self._reason or reason  # it ended before it worked: there is no server any more
         self._reason = reason
+        self._stall = self._process.stall
         try:
             # -N: a server that is gone is not started again, empty.
             await self._process.restart((*self._tmux, "-N", "-C", "attach-session", "-t", self.hub))
@@ -145,7 +144,7 @@ class Resync:
 
     def _written_before(self, heard: float) -> float:
         """A time before which the pane wrote what was last heard of it: what tmux or the pipe held is older."""
-        began, ended = self._process.stall
+        began, ended = self._stall
         return min(heard - STALL_SECONDS, began) if heard < ended + DRAINED_SECONDS else heard - STALL_SECONDS
 
     async def _settle(self, everyone: Sequence[tuple[PaneId, _Held]]) -> None:
