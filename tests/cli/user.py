@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, final
 
+import muxwire
 from muxwire.cli import main
 
 # A verb takes a third of a second; a machine that is busy needs more.
@@ -34,6 +35,10 @@ def _awaited(pid: int) -> int:
         if time.monotonic() > deadline:
             os.kill(pid, signal.SIGKILL)
         time.sleep(0.002)  # nothing to wait for in Python 3.11 but SIGCHLD, which asyncio may own
+
+
+# What each fork would have to import anew.
+PRELOADED = muxwire.Terminals
 
 
 @final

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from muxwire.cli.printing import die_of
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator, Awaitable, Callable
+
+    import anyio
 
     from muxwire.terminals.terminals import Terminals
 
@@ -29,13 +33,38 @@ def on_terminals(verb: TerminalsVerb, *, any_running: bool = False) -> Callable[
     def run(arguments: argparse.Namespace) -> int:
         import anyio  # late: it takes as long as all else that a wrong command line needs
 
-        async def opened() -> int:
-            async with open_instance(arguments, any_running=any_running) as terminals:
-                return await verb(terminals, arguments)
+        received: list[signal.Signals] = []
+        codes: list[int] = []
 
-        return anyio.run(opened)
+        async def opened() -> None:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_end_by_signal, tasks.cancel_scope, received)
+                async with open_instance(arguments, any_running=any_running) as terminals:
+                    codes.append(await verb(terminals, arguments))
+                tasks.cancel_scope.cancel()
+
+        try:
+            anyio.run(opened)
+        except Exception:
+            # What was cancelled in the middle of something may say so in an error of its own.
+            if not received:
+                raise
+        if received:
+            die_of(received[0])
+        return codes[0]
 
     return run
+
+
+async def _end_by_signal(scope: anyio.CancelScope, received: list[signal.Signals]) -> None:
+    """Leave in order at the first signal that says so; a verb may catch them itself while it runs."""
+    import anyio
+
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        async for number in signals:
+            received.append(number)
+            scope.cancel()
+            return
 
 
 @asynccontextmanager

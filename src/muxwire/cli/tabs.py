@@ -47,9 +47,11 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if arguments.json:
         document({"tabs": [asdict(tab) for tab in tabs], "sessions": [asdict(one) for one in listed.sessions]})
         return 0
+    firsts = {tab.window_id: tab.pane_id for tab in reversed(tabs)}
     rows = [
         (
-            tab.window_id + ("*" if tab.active else ""),
+            # A further pane of a window goes by its own id.
+            (tab.window_id if tab.pane_id == firsts[tab.window_id] else tab.pane_id) + ("*" if tab.active else ""),
             tab.name,
             tab.session,
             "closed" if tab.closed else tab.state,
