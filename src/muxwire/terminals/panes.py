@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.tab import Tab
     from muxwire.terminals.tab_book import TabBook
 
-_PANES = ("list-panes", "-a", "-F", "#{pane_id} #{window_id}")
+_PANES = ("list-panes", "-a", "-F", "#{pane_id} #{window_id} #{pane_width}")
 
 
 async def look_up(book: TabBook) -> None:
@@ -29,7 +29,11 @@ async def look_up(book: TabBook) -> None:
         answer = await known[0].client.command(*_PANES)
     except (CommandError, ConnectionClosed):
         return  # the server is gone: all of its tabs are retired by whoever heard of that
-    settle(book, known, dict(line.decode().split(" ", 1) for line in answer))
+    rows = [line.decode().split(" ") for line in answer]
+    settle(book, known, {pane: window for pane, window, _ in rows})
+    widths = {pane: int(width) for pane, _, width in rows}
+    for tab in known:
+        tab.columns = widths.get(tab.pane_id, tab.columns)
 
 
 def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:

@@ -203,6 +203,7 @@ class TabMaker:
         tab.session_id = self._server.sessions.hub
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
+            tab.sized = beside.sized
         self.listen(tab)
         return tab
 

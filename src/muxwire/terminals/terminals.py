@@ -193,7 +193,7 @@ class Terminals:
                 f"tab {target} is closed: {tab.end_reason}",
                 remedy="its log can still be read; create a new tab with create_tab",
             )
-        self._book.latest = tab.window_id
+        self._book.latest = tab.key
         return tab
 
     async def known_tab(self, target: str) -> Tab:

@@ -202,7 +202,7 @@ class Watch:
             if found is not None:
                 return found
             if dead:
-                return await self.outcome("closed", self.tab.window_id)
+                return await self.outcome("closed", self.tab.key)
             if self._pane.dead:
                 continue
             with anyio.move_on_after(self._until_idle()) as timer:
@@ -240,7 +240,7 @@ class Watch:
     async def _met(self, match: str, next_byte: int, *, at_entry: bool) -> WaitOutcome:
         return WaitOutcome(
             outcome="met",
-            which=self.tab.window_id,
+            which=self.tab.key,
             match=match,
             matched_at_entry=at_entry,
             next_byte=next_byte,
@@ -301,7 +301,7 @@ async def wait_for(tabs: Sequence[Tab], wanted: Wanted, *, from_byte: int | None
                 tasks.start_soon(run, watch)
         if met:
             return met[0]
-    which = tabs[0].window_id if len(tabs) == 1 else ""
+    which = tabs[0].key if len(tabs) == 1 else ""
     return await watches[0].outcome("timed_out" if limit.cancelled_caught else "closed", which)
 
 

@@ -26,11 +26,13 @@ async def split(terminals: muxwire.Terminals, tab: muxwire.Tab, **given: Any) ->
 async def test_a_further_pane_is_a_full_citizen(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
     child = await split(terminals, tab, horizontal=True, env={"WHO": "child"})
     assert (child.window_id, child.further, child.key) == (tab.window_id, True, child.pane_id)
+    assert (tab.columns, child.columns) == (100, 99)
     assert (await child.execute("echo $WHO; (exit 4)")).output == "child\n"
     assert (await tab.execute("echo ${WHO:-parent}")).output == "parent\n"
     await child.send_keys(["echo typed", "Enter"])
-    met = await terminals.wait_for([child.pane_id], until="typed\n")
-    assert met.outcome == "met"
+    met = await terminals.wait_for([tab.pane_id, child.pane_id], until="typed\n")
+    assert (met.outcome, met.which) == ("met", child.pane_id)
+    assert await terminals.tab(".") is child
     assert any("typed" in line for line in (await child.snapshot()).lines)
     assert child.log_path.name == f"pane-{tab.window_id}-{child.pane_id}.log"
     log = await terminals.read_logs(child.pane_id)

@@ -277,6 +277,7 @@ class OwnSteps:
             step.panes.clear()
             answer.result()
         step.panes += [tab.pane_id for tab in tabs]
+        await look_up(run.around.book)
         return tabs
 
     def _collect(self, answer: Pending, births: Sequence[tuple[Birth, Tab]], first: int = 0) -> list[Tab]:

@@ -196,7 +196,8 @@ class OperationsRun:
         finally:
             for part, answer in zip(batch.parts, answers * len(batch.parts) if chain else answers, strict=True):
                 self._answered(part, answer)
-        if any(isinstance(part.step.operation, SwapPane | JoinPane) for part in batch.parts):
+        # tmux told the widths of new panes before they were ours to hear of.
+        if any(isinstance(part.step.operation, SwapPane | JoinPane | SplitPane) for part in batch.parts):
             with anyio.move_on_after(self.options.dispatch_timeout):
                 await look_up(self.around.book)
 

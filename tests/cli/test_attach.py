@@ -1,0 +1,181 @@
+"""A person at a terminal: `muxwire attach` in a pane of another tmux, beside an agent at the same tabs."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import final
+
+import pytest
+
+from tests.cli.user import SECONDS, Place
+
+COLUMNS, ROWS = 90, 14
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What the person sees and types, in a tmux of their own."""
+
+    tmux: tuple[str, ...]
+
+    def rows(self) -> list[str]:
+        shown = subprocess.run([*self.tmux, "capture-pane", "-p"], capture_output=True, text=True, check=True)
+        return shown.stdout.split("\n")[:ROWS]
+
+    def types(self, *keys: str) -> None:
+        subprocess.run([*self.tmux, "send-keys", *keys], check=True)
+
+    def shows(self, *texts: str, status: bool = False) -> list[str]:
+        """Wait until the screen, or its last row, shows all of `texts`; tmux has no way to be waited for."""
+        deadline = time.monotonic() + SECONDS
+        while True:
+            rows = self.rows()
+            where = rows[-1] if status else "\n".join(rows)
+            if all(text in where for text in texts):
+                return rows
+            assert time.monotonic() < deadline, "\n".join(rows)
+            time.sleep(0.02)
+
+    def resize(self, columns: int, rows: int) -> None:
+        subprocess.run([*self.tmux, "resize-window", "-x", str(columns), "-y", str(rows)], check=True)
+
+
+@contextmanager
+def person(place: Place, *words: str, inside: str = "") -> Iterator[Screen]:
+    """Somebody who runs `muxwire attach` at a terminal of their own."""
+    tmux = ("tmux", "-u", "-S", str(place.home / "outer"), "-f", os.devnull)
+    command = f"{shlex.join([sys.executable, '-m', 'muxwire', 'attach', *words])}; echo left with $?; exec sleep 1000"
+    size = ("-x", str(COLUMNS), "-y", str(ROWS))
+    begin = [*tmux, "new-session", "-d", *size, "-c", str(place.home), command, ";", "set", "-g", "status", "off"]
+    subprocess.run(begin, env=place.environ | ({"TMUX": inside} if inside else {}), check=True)
+    try:
+        yield Screen(tmux)
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=False)
+
+
+@pytest.fixture
+def tabs(place: Place) -> Iterator[tuple[str, str]]:
+    first, second = (place.ok("new", "-n", name).strip() for name in ("alpha", "beta"))
+    for window in (first, second):
+        place.ok("run", "-t", window, "true")
+    yield first, second
+    for window in (first, second):
+        place.run("kill", "--force", window)
+
+
+def test_a_person_sees_the_tabs_and_which_one_an_agent_uses(place: Place, tabs: tuple[str, str]) -> None:
+    with person(place, "alpha", inside="/nowhere,1,0") as screen:
+        screen.shows("b$")
+        rows = screen.shows("[muxwire main]", "alpha*", "beta", status=True)
+        assert "muxwire-keeper" not in rows[-1]
+        assert "agent" not in rows[-1]  # nobody is at work
+        fifo = place.home / "agent"
+        os.mkfifo(fifo)
+        with place.start("run", "-t", "beta", f"echo at work; cat {fifo}") as agent:
+            assert agent.stdout is not None
+            assert agent.stdout.readline() == b"at work\n"
+            rows = screen.shows("(agent)", status=True)
+            assert rows[-1].index("alpha*") < rows[-1].index("beta") < rows[-1].index("(agent)")
+            assert place.document("ls", "--json")["sessions"][1]["attached_client_count"] == 1
+            screen.types("C-b", "n")
+            screen.shows("at work")
+            screen.types("C-b", "n")  # past the keeper, back to the first
+            screen.shows("alpha*", status=True)
+            fifo.write_text("done\n")
+            assert agent.stdout.read() == b"done\n"
+        # What the person looks at is not what the agent's next call means by the active tab.
+        assert place.ok("run", "echo $((6*7)) in $MUXWIRE_X$(tty) ; cd /var").startswith("42 in ")
+        (used,) = [row for row in place.document("ls", "--json")["tabs"] if row["active"]]
+        assert used["window_id"] == tabs[1]
+        screen.types("C-b", "d")
+        screen.shows("left with 0")
+    assert [row["name"] for row in place.document("ls", "--json")["sessions"]] == ["hub"]
+
+
+def test_a_small_terminal_changes_no_result(place: Place, tabs: tuple[str, str]) -> None:
+    long = "x" * 500
+    with person(place, "alpha") as screen:
+        screen.shows("alpha*", status=True)
+        for columns, rows in ((40, 8), (20, 5), (120, 20)):
+            screen.resize(columns, rows)
+            assert place.ok("run", "-t", "alpha", f"echo {long}; seq 100") == f"{long}\n" + "".join(
+                f"{number}\n" for number in range(1, 101)
+            )
+        assert place.document("snapshot", "--json", "-t", "beta")["cols"] == 200  # nobody looks at that one
+    with person(place, "alpha", "--ignore-size") as screen:
+        screen.shows("alpha*", status=True)
+        assert place.ok("run", "-t", "alpha", "stty size") == "50 200\n"
+
+
+def test_what_a_person_types_meanwhile_is_not_mangled(place: Place, tabs: tuple[str, str]) -> None:
+    fifo = place.home / "meanwhile"
+    os.mkfifo(fifo)
+    with person(place, "alpha") as screen:
+        screen.shows("b$")
+        with place.start("run", "-t", "alpha", f"echo begun; cat {fifo}; read -r line; echo got: $line") as agent:
+            assert agent.stdout is not None
+            assert agent.stdout.readline() == b"begun\n"
+            screen.types("-l", "the person's 'line' $1")
+            screen.types("Enter")
+            screen.shows("the person's 'line'")
+            fifo.write_text("")
+            assert agent.stdout.read() == b"the person's 'line' $1\ngot: the person's 'line' $1\n"
+        # What is typed ahead reaches the shell's prompt, and the agent's next command neither loses nor joins it.
+        with place.start("run", "-t", "alpha", f"echo again; cat {fifo}") as agent:
+            assert agent.stdout is not None
+            assert agent.stdout.readline() == b"again\n"
+            screen.types("-l", "echo typed a'head'")
+            screen.types("Enter")
+            screen.shows("echo typed a'head'")
+            fifo.write_text("")
+            agent.stdout.read()
+        screen.shows("\ntyped ahead\n")
+        assert place.ok("run", "-t", "alpha", "echo mine") == "mine\n"
+        screen.shows("\nmine\n")
+
+
+def test_read_only_is_only_looking(place: Place, tabs: tuple[str, str]) -> None:
+    with person(place, "--read-only", "alpha") as screen:
+        screen.shows("alpha*", status=True)
+        screen.types("-l", "echo nothing")
+        place.ok("run", "-t", "alpha", "echo seen")
+        rows = screen.shows("seen")
+        assert not any("nothing" in row for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nosuchtab",), "no tab is called 'nosuchtab'"),
+        (("--name", "nosuch"), "the instance nosuch does not run"),
+        (("alpha", "--nonsense"), "unrecognized arguments: --nonsense"),
+    ],
+)
+def test_what_cannot_be_attached_is_said(
+    place: Place, tabs: tuple[str, str], words: tuple[str, ...], message: str
+) -> None:
+    with person(place, *words) as screen:
+        screen.shows(message, "left with")
+
+
+def test_the_only_instance_that_runs_is_meant(place: Place) -> None:
+    lonely = Place(place.home / "l")
+    (lonely.home / "run").mkdir(parents=True, mode=0o700)
+    (lonely.home / ".bashrc").write_text("PS1='b$ '\n")
+    lonely.ok("new", "--name", "sole", "-n", "gamma")
+    assert " gamma " in lonely.ok("ls")
+    with person(lonely) as screen:
+        screen.shows("[muxwire sole]", "gamma*", status=True)
+    lonely.ok("new", "--name", "second")
+    done = lonely.run("ls")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"several instances run: second, sole\n  choose one with --name NAME\n" in done.stderr
