@@ -116,8 +116,17 @@ def session_processes(session_leader: int, tty: str) -> list[int]:
     if _HAS_PROC:
         mine = _members(_STAT_SESSION, session_leader)
     else:
-        mine = [int(row[0]) for row in _ps("-o", "pid=", "-t", tty.removeprefix("/dev/")) if row]
+        # The tty alone would not do: the next tab gets its name as soon as it is free.
+        there = [int(row[0]) for row in _ps("-o", "pid=", "-t", tty.removeprefix("/dev/")) if row]
+        mine = [pid for pid in there if _session_of(pid) == session_leader]
     return sorted(mine, key=lambda pid: pid == session_leader)
+
+
+def _session_of(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return 0
 
 
 def foreground(session_leader: int) -> Foreground | None:
