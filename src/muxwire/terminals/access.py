@@ -19,15 +19,20 @@ class Access:
     A guest becomes the owner when it gets the lock.
     """
 
-    def __init__(self, *, lasting: bool, lock: InstanceLock | None = None, guest: bool = False) -> None:
+    def __init__(
+        self, *, lasting: bool, lock: InstanceLock | None = None, guest: bool = False, adopted: bool = False
+    ) -> None:
         self.lasting = lasting
         self.lock = lock
         self._guest = guest
+        self._adopted = adopted
 
     @property
     def role(self) -> Role:
         """How we stand to the server now; before the lock was tried, how we would."""
         refused = self.lock is not None and self.lock.refused
+        if self._adopted:
+            return "adopted"
         return "guest" if self._guest or refused else "owner"
 
     @property

@@ -23,6 +23,9 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> None:
     `kill-pane` alone would leave `command &` running, and drop what tmux has not sent yet. With its last pane the
     window goes too.
     """
+    if server.access.role == "adopted":
+        await server.kill_pane(pane_id)  # as the person would: what else runs in it is theirs
+        return
     if not pane.dead:
         for pid in session_processes(pane.leader_pid, pane.tty):
             if pid != pane.leader_pid:

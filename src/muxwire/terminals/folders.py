@@ -39,11 +39,12 @@ class Folders:
     memory: Path
     state: Path
     instance: str
+    adopted: Path | None = None
 
     @property
     def socket_path(self) -> Path:
-        """The tmux server's socket."""
-        return self.runtime / f"{self.instance}.sock"
+        """The tmux server's socket; that of a person's server is where it is."""
+        return self.adopted or self.runtime / f"{self.instance}.sock"
 
     @property
     def lock(self) -> Path:
@@ -104,7 +105,9 @@ class Folders:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def folders_for(instance: str, environ: Mapping[str, str], *, state_dir: Path | None = None) -> Folders:
+def folders_for(
+    instance: str, environ: Mapping[str, str], *, state_dir: Path | None = None, adopted: Path | None = None
+) -> Folders:
     """Choose the folders of `instance` from the environment; nothing is made yet."""
     runtime_home = environ.get("XDG_RUNTIME_DIR", "")
     if runtime_home and Path(runtime_home).is_dir():
@@ -117,7 +120,7 @@ def folders_for(instance: str, environ: Mapping[str, str], *, state_dir: Path | 
         given, xdg = environ.get("MUXWIRE_STATE_DIR", ""), environ.get("XDG_STATE_HOME", "")
         home = Path(environ.get("HOME") or Path.home())
         state_dir = Path(given) if given else (Path(xdg) if xdg else home / ".local" / "state") / "muxwire"
-    return Folders(runtime=runtime, memory=memory, state=state_dir, instance=instance)
+    return Folders(runtime=runtime, memory=memory, state=state_dir, instance=instance, adopted=adopted)
 
 
 def private_folder(path: Path, *, only_ours: bool = True) -> None:

@@ -35,13 +35,19 @@ _ESCAPING_VERSION = (3, 7)
 class Keyboard:
     """Types raw bytes into one pane."""
 
-    def __init__(self, client: ControlClient, pane_id: str, version: tuple[int, int]) -> None:
+    def __init__(
+        self, client: ControlClient, pane_id: str, version: tuple[int, int], *, may_be_dead: bool = False
+    ) -> None:
+        """`may_be_dead`: no supervisor of ours keeps the pane alive, so tmux has to look before it pastes."""
         self.pressed_at = 0.0  # when something was last typed by us, on the monotonic clock
         self._client = client
         self._buffer = f"muxwire{pane_id}"
         flags = ("-r", "-d", "-S") if version >= _ESCAPING_VERSION else ("-r", "-d")
-        self._paste = ("paste-buffer", *flags, "-b", self._buffer, "-t", pane_id)
-        self._paste_bracketed = ("paste-buffer", "-p", *self._paste[1:])
+        paste = ("paste-buffer", *flags, "-b", self._buffer, "-t", pane_id)
+        bracketed = ("paste-buffer", "-p", *paste[1:])
+        look = ("if-shell", "-F", "-t", pane_id, "#{pane_dead}", "display-message -p ''")
+        self._paste = (*look, " ".join(paste)) if may_be_dead else paste
+        self._paste_bracketed = (*look, " ".join(bracketed)) if may_be_dead else bracketed
         self._kept_commands = lru_cache(_KEPT)(self._commands)
 
     def press(self, data: bytes, *, bracketed: bool = False) -> list[Pending]:

@@ -14,6 +14,7 @@ import anyio
 
 from muxwire.errors import InstanceUnavailable, InvalidArgument
 from muxwire.terminals.access import Access
+from muxwire.terminals.adopted import socket_of, wrap_calls
 from muxwire.terminals.folders import Folders, folders_for
 from muxwire.terminals.joining import join_dead
 from muxwire.terminals.lock import InstanceLock
@@ -73,6 +74,8 @@ def server_runs(path: Path) -> bool:
 async def open_terminals(
     name: str | None = None,
     *,
+    socket: str | os.PathLike[str] | None = None,
+    socket_name: str | None = None,
     state_dir: str | os.PathLike[str] | None = None,
     environ: Mapping[str, str] | None = None,
     wrap: Wrap | None = None,
@@ -83,18 +86,34 @@ async def open_terminals(
     to open that name finds the tabs again; who opens it while another process does is a guest (`Terminals.role`).
     The name of a running instance without one (`e<pid>-<hex>`) may be given too, to be its guest.
 
+    `socket` is the path of a tmux server that a person runs, `socket_name` what they call it with `tmux -L`: its
+    windows are the tabs then, nothing of it is changed, and we are attached only while a call needs it.
+
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
     `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
     """
     environ = dict(os.environ if environ is None else environ)
-    instance = f"e{os.getpid()}-{secrets.token_hex(3)}" if name is None else checked_instance(name)
-    folders = folders_for(instance, environ, state_dir=Path(state_dir) if state_dir is not None else None)
-    access = Access(lasting=False) if name is None else named_access(folders)
+    if sum(given is not None for given in (name, socket, socket_name)) > 1:
+        raise InvalidArgument("name, socket and socket_name exclude each other", remedy="give one of them")
+    adopted = socket_of(socket_name, environ) if socket_name is not None else Path(socket) if socket else None
+    ours = f"{'e' if adopted is None else 'a'}{os.getpid()}-{secrets.token_hex(3)}"
+    folders = folders_for(
+        ours if name is None else checked_instance(name),
+        environ,
+        state_dir=Path(state_dir) if state_dir is not None else None,
+        adopted=adopted,
+    )
+    access = (
+        named_access(folders) if name is not None else Access(lasting=adopted is not None, adopted=adopted is not None)
+    )
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         terminals = Terminals(folders, environ, tasks, wrap, access)
         try:
-            if access.lasting and server_runs(folders.socket_path):
+            if access.role == "adopted":
+                await terminals.server()
+                wrap_calls(terminals, terminals.used, spare=("server", "aclose"))
+            elif access.lasting and server_runs(folders.socket_path):
                 await terminals.server()
             elif access.lock is not None and await access.lock.take_soon():
                 async with LogStore() as store:

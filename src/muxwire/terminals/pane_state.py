@@ -54,6 +54,7 @@ class PaneState:
         self.cwd = cwd
         self.stream: PaneStream  # set by the tab as soon as both exist
         self.shell_pid = 0
+        self.adopted_shell: Shell | None = None
         self.prompt_seq = 0
         self.prompt_end = -1
         self.prompt_time = 0.0
@@ -223,6 +224,11 @@ class PaneState:
         if self.on_exit is not None:
             self.on_exit()
 
+    def adopt(self, shell: Shell | None) -> None:
+        """The pane was not started by us; its first process is this shell, or a program that is none."""
+        self.adopted_shell = shell
+        self.shell_pid = self.leader_pid if shell is not None else 0
+
     def look(self) -> State:
         """The state now; asks the kernel where the marks alone cannot tell."""
         if self.dead:
@@ -236,6 +242,8 @@ class PaneState:
             return "starting" if self.current is None else ("prompt" if waiting else "running")
         if running is not None and not running.started and waiting == "editor":
             return "incomplete" if running.age >= UNDER_WAY else "running"
+        if self.adopted_shell is not None and running is None and foreground_pgrp(self.leader_pid) == self.shell_pid:
+            return "prompt" if waiting else "running"
         if waiting in ("line", "password", "raw"):
             return "interactive"
         if running is not None:

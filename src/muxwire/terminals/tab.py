@@ -340,7 +340,8 @@ class Tab:
         """Its window has gone, and not by us: what waits for it ends at once, what it left behind soon."""
         if not self.end_reason:
             self._book.retire(self, reason)
-            self._book.spawn(self._end_session)
+            if self._server.access.role != "adopted":
+                self._book.spawn(self._end_session)
 
     async def _end_session(self) -> None:
         await anyio.sleep(HANGUP_GRACE)

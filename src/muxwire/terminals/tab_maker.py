@@ -253,7 +253,8 @@ class TabMaker:
         state = PaneState(nonce=record.nonce, shell=shell, leader_pid=place.pid, tty=place.tty, cwd=record.cwd)
         log = server.open_log(log_path)
         state.stream = PaneStream(log, state.on_mark, start=log.end)
-        keyboard = Keyboard(server.client, place.pane, server.version)
+        may_be_dead = server.access.role == "adopted"
+        keyboard = Keyboard(server.client, place.pane, server.version, may_be_dead=may_be_dead)
         turn = SharedTurn(folder, state, server.client, self._book.spawn) if server.access.lasting else None
         runner = Runner(state, keyboard, server.client, place.pane, folder, lambda: tab.columns, turn)
         tab = Tab(
@@ -281,7 +282,7 @@ class TabMaker:
         self._server.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
         if self._server.hand_over is not None:
             self._server.hand_over.watch(tab)
-        if self._server.access.role == "owner":
+        if self._server.access.role != "guest":
             tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
             if tab.pane.exit_status is not None:  # it ended while nobody was here
                 tab.pane.on_exit()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.errors import AmbiguousTarget, ConnectionClosed, InvalidArgument, NoSuchTarget
 from muxwire.terminals.access import Access, Role
+from muxwire.terminals.adopted import Adopted
 from muxwire.terminals.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.terminals.events import follow
 from muxwire.terminals.logs import LogSource, find_log, read_chunk, read_tail
@@ -29,7 +31,7 @@ from muxwire.terminals.waits import Wanted, wait_for
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
     from anyio.abc import TaskGroup, TaskStatus
 
@@ -70,6 +72,7 @@ class Terminals:
         self._book.on_latest = self._on_latest
         self._newcomers = Newcomers(self._book, environ)
         self._people: People | None = None
+        self.adopted: Adopted | None = None
         self._history_limit = HISTORY_LIMIT
         self._closed = False
 
@@ -85,6 +88,14 @@ class Terminals:
 
     # -- the server
 
+    @asynccontextmanager
+    async def used(self) -> AsyncIterator[None]:
+        """Be attached to a person's server for a call. TmuxUnavailable, InstanceUnavailable."""
+        await self.server()
+        assert self.adopted is not None
+        async with self.adopted.used():
+            yield
+
     async def server(self) -> TmuxServer:
         """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
         async with self._starting:
@@ -95,6 +106,8 @@ class Terminals:
                 if self._access.lock is not None:
                     await self._access.lock.take_soon()
                 self._server = await self._tasks.start(self._run_server)
+                if self.role == "adopted":
+                    return self._server
                 self._people = People(self._server, self._book)
                 self._book.spawn(self._people.look)
                 if self._access.lasting:
@@ -111,20 +124,28 @@ class Terminals:
         """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
         self._stop, self._stopped = anyio.Event(), anyio.Event()
         try:
-            async with open_server(
-                self.folders,
-                self.environ,
-                history_limit=self._history_limit,
-                on_notification=self._on_notification,
-                on_end=self._on_end,
-                wrap=self._wrap,
-                access=self._access,
-                book=self._book,
-            ) as server:
+            async with self._open_server() as server:
                 task_status.started(server)
                 await self._stop.wait()
         finally:
             self._stopped.set()
+
+    def _open_server(self) -> AbstractAsyncContextManager[TmuxServer]:
+        if self.role == "adopted":
+            self.adopted = Adopted(
+                self.folders, self.environ, self._access, self._book, self._on_notification, self._wrap
+            )
+            return self.adopted.open(self._on_end)
+        return open_server(
+            self.folders,
+            self.environ,
+            history_limit=self._history_limit,
+            on_notification=self._on_notification,
+            on_end=self._on_end,
+            wrap=self._wrap,
+            access=self._access,
+            book=self._book,
+        )
 
     async def _stop_server(self) -> None:
         if self._server is not None:
@@ -364,7 +385,7 @@ class Terminals:
                 self._closed = True
                 await self._stop_server()
         self._book.retire_all("the instance was closed", lasting=self._access.lasting)
-        if not self._access.lasting:
+        if not self._access.lasting or self.role == "adopted":
             self.folders.remove_transient()
         if self._access.lock is not None:
             self._access.lock.release()

@@ -251,11 +251,7 @@ async def _greet(
         raise TmuxUnavailable(f"tmux did not answer within {START_SECONDS} s", remedy=remedy) from None
     pid, hub, _, generation, text = answer.decode().split(" ", 4)
     process.watch_server(int(pid))
-    found = _VERSION.match(text)
-    # A build from git calls itself `next-3.8` or `master`: newer than all that has a number.
-    version = (int(found[1]), int(found[2])) if found else (99, 0)
-    if version < MINIMUM_VERSION:
-        raise TmuxUnavailable(f"tmux {text} is too old, 3.3 is needed", remedy="install tmux 3.3 or newer")
+    version = read_version(text)
     if access.role == "owner":
         # Without a size of ours, windows would keep the size of a person's terminal after it was detached.
         await client.command("refresh-client", "-C", f"{COLUMNS}x{ROWS}")
@@ -264,6 +260,16 @@ async def _greet(
     private_folder(logs)
     sessions = Sessions(client, hub, HUB, await _find_keeper(client, hub))
     return TmuxServer(folders, process, client, version, int(generation), store, sessions, access)
+
+
+def read_version(text: str) -> tuple[int, int]:
+    """The version that a server says it has; TmuxUnavailable if it is too old."""
+    found = _VERSION.match(text)
+    # A build from git calls itself `next-3.8` or `master`: newer than all that has a number.
+    version = (int(found[1]), int(found[2])) if found else (99, 0)
+    if version < MINIMUM_VERSION:
+        raise TmuxUnavailable(f"tmux {text} is too old, 3.3 is needed", remedy="install tmux 3.3 or newer")
+    return version
 
 
 async def _find_keeper(client: ControlClient, hub: str) -> str:
