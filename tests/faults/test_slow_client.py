@@ -43,6 +43,31 @@ async def serving(environ: dict[str, str]) -> AsyncIterator[RawClient]:
             child.kill()
 
 
+# What a storm may put into the pipe of a subscriber who reads none of it: a few updates a second.
+UPDATES_MAX = 500
+
+
+async def test_a_subscriber_that_never_reads_holds_up_no_log(environ: dict[str, str]) -> None:
+    expected = b"".join(b"%d\r\n" % number for number in range(1, LINES + 1))
+    go = Path(environ["HOME"]) / "go"
+    with anyio.fail_after(DEADLINE):
+        async with serving(environ) as client:
+            await client.initialize()
+            command = ["sh", "-c", f"while ! test -e {go}; do sleep 0.05; done; seq 1 {LINES}; sleep 1000"]
+            tab = (await client.call("create_tab", command=command))["structuredContent"]
+            log = Path(tab["log_path"])
+            for part in ("log", "screen"):
+                uri = f"muxwire://tabs/{tab['window_id']}/{part}"
+                assert "result" in await client.request("resources/subscribe", {"uri": uri})
+            go.touch()
+            while not log.exists() or log.stat().st_size < len(expected):
+                await anyio.sleep(0.01)
+            assert read_raw(log, 0, len(expected)) == expected
+            assert not (await client.call("list_tabs")).get("isError")
+            updates = [said for said in client.notifications if said["method"] == "notifications/resources/updated"]
+            assert 0 < len(updates) < UPDATES_MAX
+
+
 async def test_a_client_that_never_reads_holds_up_no_log(environ: dict[str, str]) -> None:
     expected = b"".join(b"%d\r\n" % number for number in range(1, LINES + 1))
     go = Path(environ["HOME"]) / "go"
