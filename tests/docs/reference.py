@@ -1,0 +1,146 @@
+"""docs/reference.md from the code: `python tests/docs/reference.py` writes it, a test compares."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import muxwire
+from muxwire.cli.command_line import command_line
+from muxwire.mcp.schemas import input_schema
+from muxwire.mcp.tools import TOOLS
+from muxwire.terminals.event_log import KINDS
+from muxwire.terminals.results import State
+
+PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference.md"
+HEAD = """\
+# Reference
+
+Made from the code by `python tests/docs/reference.py`; a test says when it is stale. Times are milliseconds in MCP and
+seconds in the library and on the command line. Offsets are bytes of a pane's output since its log began.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD, "## MCP tools\n", *tools(), "## Command line\n", *verbs(), "## Library\n", *library()]
+    parts += ["## States\n", *states(), "## Events\n", *events(), "## Errors\n", *errors()]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def tools() -> Iterator[str]:
+    """Each tool: what it does, what it takes, what it returns."""
+    for tool in TOOLS:
+        yield f"### `{tool.name}`\n"
+        yield f"{tool.description}\n"
+        schema = input_schema(tool.arguments)
+        required = schema.get("required", [])
+        properties: dict[str, dict[str, Any]] = schema.get("properties", {})
+        if properties:
+            yield "| parameter | type | default |"
+            yield "|---|---|---|"
+            for name, field in properties.items():
+                default = "required" if name in required else f"`{field['default']!r}`" if "default" in field else ""
+                yield f"| `{name}` | {_type(field)} | {default} |"
+            yield ""
+        returned = ", ".join(f"`{name}`" for name in tool.returns.get("properties", {}))
+        yield f"Returns {returned}.\n" if returned else "Returns the fields that its description names.\n"
+        yield f"Toolset `{tool.toolset}`; {'changes nothing' if tool.hints.read_only else 'changes something'}.\n"
+
+
+def _type(field: dict[str, Any]) -> str:
+    if "enum" in field:
+        return " or ".join(f"`{value}`" for value in field["enum"])
+    if "anyOf" in field:
+        return " or ".join(_type(one) for one in field["anyOf"])
+    if "const" in field:
+        return f"`{field['const']}`"
+    kind = str(field.get("type", "any"))
+    return f"{kind} of {_type(field['items'])}" if "items" in field else kind
+
+
+def verbs() -> Iterator[str]:
+    """Each verb's own help."""
+    (choices,) = (a.choices for a in command_line()._actions if isinstance(a, argparse._SubParsersAction))
+    for name, parser in choices.items():
+        parser.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=100, max_help_position=32)
+        # argparse of 3.13 joins the names of an option in another way than before.
+        text = re.sub(r"(-\w) ([A-Z_]+), (--[\w-]+) \2", r"\1, \3 \2", parser.format_help())
+        yield f"### `muxwire {name}`\n\n```text\n{text.strip()}\n```\n"
+
+
+def library() -> Iterator[str]:
+    """Everything that `muxwire` offers, and the methods of what is used most."""
+    for name in muxwire.__all__:
+        found = getattr(muxwire, name)
+        if inspect.isclass(found) and issubclass(found, Exception):
+            continue
+        if inspect.isclass(found):
+            yield f"### `{name}`\n\n{_paragraph(found)}\n"
+            yield from _fields(found) if dataclasses.is_dataclass(found) else _methods(found)
+            yield ""
+        elif inspect.isfunction(found):
+            yield f"### `{name}{_signature(found)}`\n\n{_paragraph(found)}\n"
+
+
+def _fields(found: Any) -> Iterator[str]:
+    for field in dataclasses.fields(found):
+        yield f"- `{field.name}: {field.type}`"
+
+
+def _methods(found: type) -> Iterator[str]:
+    for name, member in vars(found).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(member, property):
+            yield f"- `{name}`: {_first_line(member)}"
+        elif inspect.isfunction(member):
+            yield f"- `{name}{_signature(member)}`: {_first_line(member)}"
+
+
+def _signature(found: Any) -> str:
+    parameters = [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for name, parameter in inspect.signature(found).parameters.items()
+        if name != "self"
+    ]
+    return str(inspect.Signature(parameters))
+
+
+def _first_line(found: Any) -> str:
+    return (inspect.getdoc(found) or "").split("\n", 1)[0]
+
+
+def _paragraph(found: Any) -> str:
+    return (inspect.getdoc(found) or "").strip()
+
+
+def states() -> Iterator[str]:
+    """What a tab can be doing."""
+    yield ", ".join(f"`{state}`" for state in get_args(State)) + "\n"
+
+
+def events() -> Iterator[str]:
+    """What `watch_events` tells."""
+    yield ", ".join(f"`{kind}`" for kind in KINDS) + "\n"
+
+
+def errors() -> Iterator[str]:
+    """Each error with the code that JSON documents carry."""
+    yield "| error | code | what it says |\n|---|---|---|"
+    for name in muxwire.__all__:
+        found = getattr(muxwire, name)
+        if inspect.isclass(found) and issubclass(found, muxwire.MuxwireError):
+            yield f"| `{name}` | `{found.code}` | {_first_line(found)} |"
+    yield ""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    sys.exit(0)
