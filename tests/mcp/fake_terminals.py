@@ -14,6 +14,7 @@ import anyio
 from muxwire.errors import InstanceUnavailable, NoSuchTarget, TabUnavailable
 from muxwire.pane.cells import Run, Style
 from muxwire.terminals.event_log import EventBatch, EventFilter, EventLog, watch
+from muxwire.terminals.operations import OperationsResult
 from muxwire.terminals.results import (
     Cursor,
     ExecutionResult,
@@ -170,6 +171,13 @@ class FakeTerminals:
     ) -> EventBatch:
         wanted = EventFilter.checked([(await self.tab(target)).window_id for target in targets], kinds)
         return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
+
+    async def run_operations(self, operations: Sequence[Mapping[str, Any]], **options: Any) -> OperationsResult:
+        self.asked.append({"operations": operations, **options})
+        return OperationsResult(
+            succeeded=True, dry_run=False, steps=(), created_panes={"w": "%2"}, rolled_back_panes=(),
+            rollback_errors=(), dispatches=(),
+        )  # fmt: skip
 
     async def set_history_limit(self, limit: int) -> None:
         self.asked.append({"limit": limit})

@@ -83,6 +83,7 @@ async def test_every_tool_returns_the_same_object_as_text_and_as_structure(sessi
         "send_keys": {"window_id": "@1", "keys": ["C-c"]},
         "wait_for": {"window_ids": ["@1"], "idle_ms": 5},
         "watch_events": {"timeout_ms": 0},
+        "run_tmux_operations": {"operations": [{"kind": "new_window"}]},
     }
     tools = {tool.name: tool for tool in (await session.client.list_tools()).tools}
     assert calls.keys() == tools.keys()

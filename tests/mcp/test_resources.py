@@ -165,8 +165,9 @@ async def test_updates_come_to_who_subscribed(watching: Watching) -> None:
 
 
 async def test_the_list_changes_when_tabs_come_and_go(watching: Watching) -> None:
-    await watching.client.call_tool("list_tabs", {})
-    async with watching.subscribed(lists=True):
+    async with watching.subscribed(lists=True):  # before anything is opened, as clients do
+        await watching.client.call_tool("list_tabs", {})
+        await anyio.wait_all_tasks_blocked()
         watching.library.events.record("prompt", "@1")
         watching.library.events.record("tab_opened", "@2")
         await watching.until("list")

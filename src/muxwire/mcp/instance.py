@@ -44,6 +44,7 @@ class LazyTerminals:
         self._open_terminals = open_terminals
         self._opening: _Opening | None = None
         self._asked = anyio.Event()
+        self._ever_opened = anyio.Event()
         self._closing = anyio.Event()
         self._closed = anyio.Event()
         self._scope = anyio.CancelScope(shield=True)  # cancelled calls and servers still close it in order
@@ -67,6 +68,11 @@ class LazyTerminals:
         """The Terminals if a call has opened it; to look opens nothing."""
         return self._opening.terminals if self._opening is not None else None
 
+    async def first_opened(self) -> Terminals:
+        """Return the Terminals as soon as a call has opened it; to wait for that opens nothing."""
+        await self._ever_opened.wait()
+        return await self.get()
+
     async def own(self) -> None:
         """Open, hold and close it, over and over, until `aclose`."""
         with self._scope:
@@ -84,6 +90,7 @@ class LazyTerminals:
             async with self._open_terminals() as terminals:
                 opening.terminals = terminals
                 opening.done.set()
+                self._ever_opened.set()
                 await self._closing.wait()
         except Exception as error:
             if opening.done.is_set():

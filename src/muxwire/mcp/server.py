@@ -124,10 +124,9 @@ async def call_tool(
 async def list_resources(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
     """All resources; a client of the older protocol is told from then on when there are others."""
     connection = context.lifespan_context
-    opened = connection.terminals.opened
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        connection.updates.list_was_asked(opened, context.session)
-    return await listed(opened)
+        connection.updates.list_was_asked(context.session)
+    return await listed(connection.terminals.opened)
 
 
 async def list_resource_templates(

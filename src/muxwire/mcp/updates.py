@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 INTERVAL_SECONDS = 0.5
 # Each costs a comparison for every event; a client that wants more than this has lost count.
 MAX_SUBSCRIPTIONS = 256
+# Beside the URIs of resources: the subscription to their list. No URI is empty.
+_LIST = ""
 
 Tell = Callable[[], Awaitable[None]]
 
@@ -60,7 +62,7 @@ class Updates:
         terminals = await self._terminals.get()
         wanted = await subject.changes(terminals)
         if uri not in self._subscribed:
-            self._start(uri, terminals, wanted, lambda: session.send_resource_updated(uri))
+            self._start(uri, lambda: push(terminals, wanted, lambda: session.send_resource_updated(uri)))
 
     def unsubscribe(self, uri: str) -> None:
         """Push no more; what nobody subscribed to is no error."""
@@ -68,19 +70,24 @@ class Updates:
         if scope is not None:
             scope.cancel()
 
-    def list_was_asked(self, terminals: Terminals | None, session: ServerSession) -> None:
+    def list_was_asked(self, session: ServerSession) -> None:
         """A client of the older protocol has the list: from now on it is told that the list has changed."""
-        if terminals is not None and "" not in self._subscribed:
-            wanted = EventFilter.checked((), LIST_CHANGES)
-            self._start("", terminals, wanted, session.send_resource_list_changed)
 
-    def _start(self, name: str, terminals: Terminals, wanted: EventFilter, tell: Tell) -> None:
+        async def push_list() -> None:
+            # Clients ask at their start, when there is nothing that could change yet.
+            terminals = await self._terminals.first_opened()
+            await push(terminals, EventFilter.checked((), LIST_CHANGES), session.send_resource_list_changed)
+
+        if _LIST not in self._subscribed:
+            self._start(_LIST, push_list)
+
+    def _start(self, name: str, pushing: Callable[[], Awaitable[None]]) -> None:
         self._check(1)
         scope = self._subscribed[name] = anyio.CancelScope()
 
         async def run() -> None:
             with scope:
-                await push(terminals, wanted, tell)
+                await pushing()
 
         self._tasks.start_soon(run)
 
