@@ -101,6 +101,20 @@ def test_the_wire_and_the_numbers(script: Script) -> None:
     )
 
 
+def test_a_new_connection_and_a_new_server_are_shown_too(script: Script) -> None:
+    # Behind what ends a connection, one line may still go into it, and one into the search for the server.
+    swallowed = ("display-message -p perhaps", "display-message -p perhaps")
+    done = script(
+        ":exec echo one", "detach-client", *swallowed, ":exec echo two", ":stats", "kill-server", *swallowed,
+        ":exec echo three",
+    )  # fmt: skip
+    assert re.search(r"^two\n-- exit code 0", done.stdout, re.MULTILINE)
+    assert re.search(r"%output %1 .*<mark S \w+>two", done.stdout), "the same pane, over a new connection"
+    assert re.search(r"^instance \S+ \(owner, life 2 of its server\)", done.stdout, re.MULTILINE)
+    assert re.search(r"%output %1 .*<mark S \w+>three", done.stdout)
+    assert "broken" not in done.stdout
+
+
 def test_help_is_of_words_and_of_commands(script: Script) -> None:
     done = script(":help", ":help :ring", ":help neww", ":help nonsense", ":nonsense", ":r")
     assert done.stdout.count(":ring [-t TARGET] [BYTES]") == 2

@@ -114,3 +114,26 @@ async def test_a_recording_has_lines_of_both_directions() -> None:
     assert records == [Received(b"a"), Sent(b"one"), Sent(b"two"), Received(b"bc"), Ended("over")]
     await recording.aclose()
     assert transport.closed
+
+
+@pytest.mark.anyio
+async def test_a_recording_goes_on_when_the_connection_begins_again() -> None:
+    class Again:
+        """A transport whose stream ends once in the middle of a line."""
+
+        def __init__(self) -> None:
+            self.parts = [b"one\ncut", b"", b"", b"two\n", b""]
+
+        async def receive(self) -> bytes:
+            return self.parts.pop(0)
+
+        def ending(self) -> str:
+            return "over"
+
+    batches: list[object] = []
+    recording = RecordingTransport(Again(), listen=batches.extend)  # type: ignore[arg-type]  # the rest is not called
+    for _ in range(5):
+        await recording.receive()
+    records = [record for record in batches if not isinstance(record, Passed)]
+    assert records == [Received(b"one"), Ended("over"), Received(b"two"), Ended("over")]
+    assert recording.transcript().records == ()

@@ -58,6 +58,7 @@ class Live:
 
     async def tab(self, target: str) -> Tab:
         """The tab of that name; `.` makes one if there is none yet. NoSuchTarget."""
+        await self.server()
         if target == "." and not any(not tab.closed for tab in (await self.terminals.list_tabs()).tabs):
             return await self.terminals.create_tab()
         return await self.terminals.tab(target)

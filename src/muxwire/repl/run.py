@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import anyio
@@ -47,7 +48,7 @@ def main(open_instance: Open) -> int:
             session = Session(printer, tasks)
             tasks.start_soon(printer.run)
             try:
-                async with open_instance(session.wrap) as terminals:
+                async with open_instance(session.wrap) as terminals, _attached(terminals):
                     session.live = Live(terminals, lambda server, version: _greet(session, server, version))
                     await session.live.server()
                     code = await loop(session)
@@ -97,6 +98,11 @@ def history_file() -> Path:
     folder = folders_for("repl", os.environ).state
     private_folder(folder, only_ours=False)
     return folder / HISTORY
+
+
+def _attached(terminals: Terminals) -> AbstractAsyncContextManager[None]:
+    """Stay attached to a person's server, which is otherwise let go of after each call."""
+    return terminals.used() if terminals.role == "adopted" else nullcontext()
 
 
 def _greet(session: Session, server: TmuxServer, version: str) -> None:

@@ -59,13 +59,23 @@ class Session:
     # -- the stream
 
     def wrap(self, transport: Transport) -> Transport:
-        """Put ourselves around the transport of a new connection."""
+        """Put ourselves around the transport of a new connection.
+
+        A person's server is seen through a connection for each session: the first is the one that is shown.
+        """
+        if self.view.wire and not self.view.ended:
+            return transport
+        self._begin()
+        return RecordingTransport(transport, listen=self.hear)
+
+    def _begin(self) -> None:
         now = anyio.current_time()
         self.view, self.shower = StreamView(now), Shower(begin=now)
-        return RecordingTransport(transport, listen=self.hear)
 
     def hear(self, records: Sequence[Record]) -> None:
         """Take what was just said. Called by the reader of the connection: it may not wait."""
+        if self.view.ended:  # the client has found its server again, over the same transport
+            self._begin()
         if self.recorder is not None:
             self.recorder.take(records, quiet=self.view.quiet)
         self.show(records, anyio.current_time(), self.view, self.shower)

@@ -45,7 +45,8 @@ class RecordingTransport:
         if data:
             self._keep_received(data)
         elif not self._ended:
-            self._ended = True
+            # A client may begin again on the same transport; what is cut here never comes whole.
+            self._ended, self._open_received, self._open_sent = True, b"", b""
             self._keep([Ended(self._transport.ending())])
         return data
 
@@ -76,6 +77,7 @@ class RecordingTransport:
         return self._transport.ending()
 
     def _keep_received(self, data: bytes) -> None:
+        self._ended = self._ended and not data
         *lines, self._open_received = (self._open_received + data).split(b"\n")
         self._keep([Received(line) for line in lines])
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from muxwire.terminals.folders import Folders
 
-_EPHEMERAL = re.compile(r"e([0-9]+)-[0-9a-f]{6}\Z")
+# As open_terminals names what ends with its process: an ephemeral instance, and its side of a person's server.
+_EPHEMERAL = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")
 _PROC = Path("/proc")
 # How long pyenv-rehash waits for its lock; it needs a second for its work.
 _REHASH_S = 60
