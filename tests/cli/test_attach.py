@@ -49,13 +49,14 @@ class Screen:
 
 
 @contextmanager
-def person(place: Place, *words: str, inside: str = "") -> Iterator[Screen]:
+def person(place: Place, *words: str, settings: str = "") -> Iterator[Screen]:
     """Somebody who runs `muxwire attach` at a terminal of their own."""
     tmux = ("tmux", "-u", "-S", str(place.home / "outer"), "-f", os.devnull)
-    command = f"{shlex.join([sys.executable, '-m', 'muxwire', 'attach', *words])}; echo left with $?; exec sleep 1000"
+    attach = shlex.join([sys.executable, "-m", "muxwire", "attach", *words])
+    command = f"{settings} {attach}; echo left with $?; exec sleep 1000"
     size = ("-x", str(COLUMNS), "-y", str(ROWS))
     begin = [*tmux, "new-session", "-d", *size, "-c", str(place.home), command, ";", "set", "-g", "status", "off"]
-    subprocess.run(begin, env=place.environ | ({"TMUX": inside} if inside else {}), check=True)
+    subprocess.run(begin, env=place.environ, check=True)
     try:
         yield Screen(tmux)
     finally:
@@ -73,7 +74,7 @@ def tabs(place: Place) -> Iterator[tuple[str, str]]:
 
 
 def test_a_person_sees_the_tabs_and_which_one_an_agent_uses(place: Place, tabs: tuple[str, str]) -> None:
-    with person(place, "alpha", inside="/nowhere,1,0") as screen:
+    with person(place, "alpha", settings="TMUX=/nowhere,1,0") as screen:
         screen.shows("b$")
         rows = screen.shows("[muxwire main]", "alpha*", "beta", status=True)
         assert "muxwire-keeper" not in rows[-1]

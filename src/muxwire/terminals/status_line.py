@@ -20,7 +20,8 @@ def status_config(*, hub: str, keeper: str) -> str:
     """
     agent = _AGENT.replace("DRIVEN", _DRIVEN.replace("HUB", hub)).replace("USED", USED)
     tab = _TAB.replace("KEEPER", keeper).replace("AGENT", agent)
-    lines = f"set -g status-interval {_INTERVAL}\n"
+    # A person's terminal gives its size to the tab that they look at, and to no other.
+    lines = f"set -g aggressive-resize on\nset -g status-interval {_INTERVAL}\n"
     lines += "".join(f'set -g window-status-{current}format "{tab}"\n' for current in ("", "current-"))
     keeper_shown = f"if-shell -F '#{{==:#{{window_name}},{keeper}}}'"
     for key, command in (("n", "next-window"), ("p", "previous-window")):
