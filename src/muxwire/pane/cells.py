@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple, final
 
 if TYPE_CHECKING:
@@ -212,6 +213,9 @@ def runs(rows: Sequence[Sequence[Cell]], *, zones: bool = True) -> Iterator[Run]
                 begin = x
 
 
+_TEXT = itemgetter(0)
+
+
 def text_of(row: Sequence[Cell]) -> str:
     """The text of a row, without the blanks at its end."""
-    return "".join([cell[0] for cell in row]).rstrip(" ")
+    return "".join(map(_TEXT, row)).rstrip(" ")

@@ -35,20 +35,20 @@ class Row:
 class Grid:
     """A screen of `columns` by `count` rows. `x` may be `columns`: the next character wraps first."""
 
-    def __init__(self, columns: int, count: int) -> None:
+    def __init__(self, columns: int, count: int, rows: list[Row] | None = None) -> None:
         self.columns, self.count = columns, count
-        self.reset()
         self.doubtful = False
+        self.reset(rows)
 
-    def reset(self) -> None:
-        """Everything as it is in a new pane."""
+    def reset(self, rows: list[Row] | None = None) -> None:
+        """Everything as it is in a new pane, but for its rows if they are given."""
         self.pen = pen(PLAIN)
         self.x = self.y = 0
         self.wraps = True
         self.inserts = self.origin = False
         self.top, self.bottom = 0, self.count - 1
         self.tabs: set[int] = set(range(TAB, self.columns, TAB))
-        self.rows = self.blank_rows(self.count)
+        self.rows = self.blank_rows(self.count) if rows is None else rows
 
     def blank_rows(self, number: int, cell: Cell = BLANK) -> list[Row]:
         """New rows of that cell."""

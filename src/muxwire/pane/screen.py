@@ -76,8 +76,7 @@ class Screen:
         What the next character looks like (`found`, if that is known), and whether a sequence is under way, tmux does
         not tell: `before` is the pane's newest output.
         """
-        self.grid = grid = Grid(state.columns, state.count)
-        grid.rows = rows
+        self.grid = grid = Grid(state.columns, state.count, rows)
         grid.x, grid.y, grid.top, grid.bottom = state.x, state.y, state.top, state.bottom
         grid.wraps, grid.inserts, grid.origin = state.wraps, state.inserts, state.origin
         self.alternate, self.visible = state.alternate, state.visible

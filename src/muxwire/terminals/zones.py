@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _INPUTS = 256
 # How much output is played again to know whose a screen's rows are: some ms, and more than a screen of text.
 REPLAYED = 16 << 10
+# The longest prompt that is looked for among those that are known by heart: two rows of a wide one, all of it coloured.
+_PROMPT_BYTES = 8 << 10
 # How far back the newest mark is looked for.
 _MARK_REACH = 64 << 10
 
@@ -78,8 +80,8 @@ class Zones:
     def _cuts(self, begin: int, end: int) -> list[int]:
         cuts = [offset for offset in self._inputs if begin <= offset <= end]
         prompt = self._pane.prompt_end
-        if begin <= prompt <= end and not any(offset >= prompt for offset in cuts):
-            known = self._pane.prompts.length(self._pane.stream.ring.read(prompt, end))
+        if max(begin, 0) <= prompt <= end and not any(offset >= prompt for offset in cuts):
+            known = self._pane.prompts.length(self._pane.stream.ring.read(prompt, min(end, prompt + _PROMPT_BYTES)))
             cuts += [prompt + known] if known else []
         return cuts
 
