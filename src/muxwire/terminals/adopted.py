@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.tab_book import TabBook
     from muxwire.terminals.tmux_server import Wrap
 
-_SESSIONS = "#{session_id} #{session_attached} #{destroy-unattached} #{exit-unattached} #{version}"
+_SESSIONS = "#{session_id} #{session_attached} #{version}"
 _PANES = (
     "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{window_width} #{session_id} #{pane_active} #{pane_dead}"
     " |#{window_name} |#{session_name} |#{pane_current_path}"
@@ -95,7 +95,7 @@ class Adopted:
 
     @asynccontextmanager
     async def open(self, on_end: Callable[[str], None]) -> AsyncIterator[TmuxServer]:
-        """Attach for the first time. InstanceUnavailable if there is no server, or attaching would end something."""
+        """Attach for the first time; InstanceUnavailable if there is no server."""
         sessions = await self._sessions()
         self._folders.prepare()
         install(self._folders.shells)
@@ -126,12 +126,7 @@ class Adopted:
                 f"no tmux server with a session at {socket}: {answer.stderr.decode('utf-8', 'replace').strip()}",
                 remedy="`tmux display-message -p '#{socket_path}'` inside of it tells the path",
             )
-        self.version = read_version(rows[0][4])
-        if any(attached == "0" and "1" in (destroys, ends) for _, attached, destroys, ends, _ in rows):
-            raise InstanceUnavailable(
-                "the server has destroy-unattached or exit-unattached set: a session, or all, would end when we leave",
-                remedy="attach a terminal to its sessions first, or set the option off",
-            )
+        self.version = read_version(rows[0][2])
         # Where a person is, is where the tabs are that matter.
         return [row[0] for row in sorted(rows, key=lambda row: row[1] == "0")]
 
@@ -144,7 +139,8 @@ class Adopted:
                 self._servers[session] = TmuxServer(
                     self._folders, link.process, link.client, self.version, 1, self._store, sessions, self._access
                 )
-            return self._servers[session]
+            async with self._links[session].used():  # so that it lets go, should no call come
+                return self._servers[session]
 
     async def _hold_link(self, session: str, *, task_status: TaskStatus[Link]) -> None:
         """A link's life, in a task of its own: the call that needed it first comes and goes."""

@@ -1,0 +1,188 @@
+"""A tmux server that a person runs, with the person attached: its tabs can be used, and nothing of it changes."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import shutil
+import struct
+import subprocess
+import tempfile
+import termios
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import anyio
+import pytest
+
+import muxwire
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30
+WINDOWS = (
+    "#{session_name} #{window_index} #{window_name} #{window_active} #{window_width}x#{window_height}"
+    " #{pane_id} #{pane_active} #{pane_in_mode} #{pane_pipe}"
+)
+CLIENTS = "#{client_control_mode}"
+
+
+class Person:
+    """Somebody with a terminal of 100x30 at a server of their own: two windows, and a session besides."""
+
+    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
+        self.socket = folder / "s"
+        self.environ = environ | {"TERM": "xterm-256color", "TMUX_TMPDIR": str(folder)}
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "work", "-n", "one", "-x", "90", "-y", "25")
+        self.tmux("new-window", "-d", "-t", "work:", "-n", "two")
+        self.tmux("new-session", "-d", "-s", "other", "-n", "three", shutil.which("dash") or "/bin/sh")
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.execvpe("tmux", ["tmux", "-S", str(self.socket), "attach", "-t", "work"], self.environ)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def _look(self) -> None:
+        with suppress(OSError):
+            while os.read(self.terminal, 1 << 16):
+                pass
+
+    def tmux(self, *command: str) -> str:
+        argv = ["tmux", "-S", str(self.socket), *command]
+        return subprocess.run(argv, capture_output=True, text=True, env=self.environ, check=False).stdout
+
+    def state(self) -> str:
+        """All of the server that a person would miss: windows, sizes, focus, options, hooks, variables, buffers."""
+        asked = [("list-windows", "-a", "-F", WINDOWS), ("list-buffers",), ("show-hooks", "-g")]
+        asked += [("show-options", flag) for flag in ("-s", "-g", "-gw")]
+        asked += [("show-environment", "-g"), ("show-environment", "-t", "work"), ("show-options", "-t", "work")]
+        return "\n".join(self.tmux(*one) for one in asked)
+
+    async def settled(self) -> str:
+        """The state, once the person's terminal has its size and the shells their prompts."""
+        while "100x29" not in self.tmux("list-windows", "-a", "-F", WINDOWS):
+            await anyio.sleep(0.02)
+        return self.state()
+
+    async def alone(self) -> None:
+        """Return when no control client is attached any more."""
+        while "1" in self.tmux("list-clients", "-F", CLIENTS):
+            await anyio.sleep(0.02)
+
+    def end(self) -> None:
+        self.tmux("kill-server")
+        os.waitpid(self.pid, 0)
+        os.close(self.terminal)
+
+
+@pytest.fixture
+def person(environ: dict[str, str]) -> Iterator[Person]:
+    folder = Path(tempfile.mkdtemp(prefix="mw"))
+    made = Person(folder, environ)
+    yield made
+    made.end()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+async def test_nothing_changes(person: Person, environ: dict[str, str], folder: Path) -> None:
+    with anyio.fail_after(DEADLINE):
+        before = await person.settled()
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            assert adopted.role == "adopted"
+            listed = await adopted.list_tabs()
+            assert {(tab.name, tab.session) for tab in listed.tabs} == {
+                ("one", "work"),
+                ("two", "work"),
+                ("three", "other"),
+            }
+            assert {(one.name, one.attached_client_count) for one in listed.sessions} == {("work", 1), ("other", 0)}
+            tab = await adopted.tab("two")
+            result = await tab.execute("echo 'it works'; (exit 3)")
+            assert (result.output, result.exit_code) == ("it works\n", 3)
+            await tab.snapshot()
+            await adopted.wait_for(["one", "three"], idle=0.1, timeout=5)
+            assert person.state() == before
+        assert person.state() == before
+        assert person.tmux("list-clients", "-F", CLIENTS).split() == ["0"]
+
+
+async def test_state_persists_and_shells_of_every_session_run_commands(
+    person: Person, environ: dict[str, str], folder: Path
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            one, three = await adopted.tab("work:one"), await adopted.tab("three")
+            await one.execute("cd /usr; export WORD=kept")
+            assert (await one.execute("pwd; echo $WORD")).output == "/usr\nkept\n"
+            result = await three.execute("printf 'in dash'; (exit 4)")
+            assert (result.output, result.exit_code) == ("in dash", 4)
+            await one.send_keys(["echo 'typed by'", " keys", "Enter"])
+            assert (await adopted.wait_for(["one"], until="typed by keys", timeout=10)).outcome == "met"
+
+
+async def test_attached_no_longer_than_a_call_or_its_command(
+    person: Person, environ: dict[str, str], folder: Path
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            tab = await adopted.tab("one")
+            await tab.execute("true")
+            await person.alone()
+            gate = folder / "adopted-gate"
+            started = await tab.execute(f"until [ -e {gate} ]; do sleep 0.05; done; echo done", wait=False)
+            await anyio.sleep(0.5)  # longer than it lingers after a call
+            assert "1" in person.tmux("list-clients", "-F", CLIENTS).split()
+            gate.touch()
+            result = await adopted.command_result(started.command_id, wait=10)
+            assert (result.output, result.exit_code) == ("done\n", 0)
+            await person.alone()
+            # What is written meanwhile is not heard, and the log says so.
+            person.tmux("send-keys", "-t", "work:one", "echo unheard", "Enter")
+            await anyio.sleep(0.3)
+            assert (await tab.execute("echo heard")).output == "heard\n"
+            gaps = tab.log_path.with_suffix(".gaps").read_text()
+            assert '"exact": false' in gaps
+            gate.unlink()
+
+
+async def test_a_tab_of_the_person_that_is_closed(person: Person, environ: dict[str, str], folder: Path) -> None:
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            await adopted.list_tabs()
+            await person.alone()
+            person.tmux("kill-window", "-t", "work:two")
+            with pytest.raises(muxwire.NoSuchTarget):
+                await adopted.tab("two")
+            person.tmux("new-window", "-d", "-t", "work:", "-n", "four")
+            assert "four" in {tab.name for tab in (await adopted.list_tabs()).tabs}
+
+
+async def test_the_person_ends_the_server(person: Person, environ: dict[str, str], folder: Path) -> None:
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            tab = await adopted.tab("one")
+            started = await tab.execute("sleep 60", wait=False)
+            person.tmux("kill-server")
+            with pytest.raises(muxwire.MuxwireError):
+                await adopted.command_result(started.command_id, wait=DEADLINE)
+
+
+async def test_no_server_is_started(environ: dict[str, str], folder: Path) -> None:
+    with anyio.fail_after(DEADLINE):
+        with pytest.raises(muxwire.InstanceUnavailable, match="no tmux server"):
+            async with muxwire.open_terminals(socket=folder / "nobody", environ=environ, state_dir=folder / "state"):
+                pass
+        assert not (folder / "nobody").exists()
+
+
+async def test_arguments_that_exclude_each_other(environ: dict[str, str]) -> None:
+    with pytest.raises(muxwire.InvalidArgument):
+        async with muxwire.open_terminals("dev", socket="/tmp/s", environ=environ):
+            pass
