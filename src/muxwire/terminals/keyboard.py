@@ -39,7 +39,7 @@ class Keyboard:
         self, client: ControlClient, pane_id: str, version: tuple[int, int], *, may_be_dead: bool = False
     ) -> None:
         """`may_be_dead`: no supervisor of ours keeps the pane alive, so tmux has to look before it pastes."""
-        self.pressed_at = 0.0  # when something was last typed by us, on the monotonic clock
+        self.pressed_at = float("-inf")  # when we last typed something, on the monotonic clock
         self._client = client
         self._buffer = f"muxwire{pane_id}"
         flags = ("-r", "-d", "-S") if version >= _ESCAPING_VERSION else ("-r", "-d")
