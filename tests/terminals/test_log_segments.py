@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from pathlib import Path
 
 import anyio
@@ -192,8 +191,10 @@ async def test_the_writer_keeps_few_files_open_and_loses_nothing(
         assert read_raw(log.path, 0, 9999) == LINES[:3000]
 
 
-def test_the_end_of_two_gigabytes_is_read_in_milliseconds(path: Path) -> None:
-    """In the time that a few KiB take: five times that is far below what reading one per cent of it would."""
+def test_the_end_of_two_gigabytes_costs_what_the_end_of_a_small_log_does(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How long it takes, the benchmarks say; what it reads is the same on every machine."""
     size, block = 64 << 20, LINES * 10
     for first in range(0, 2 << 30, size):
         with segment_path(path, first).open("wb") as segment:
@@ -202,22 +203,28 @@ def test_the_end_of_two_gigabytes_is_read_in_milliseconds(path: Path) -> None:
             segment.write(block)
     log_segments.record(path)
     path.write_bytes(LINES[:-5])
-
-    def milliseconds(log: Path, lines: int) -> float:
-        times = []
-        for _ in range(9):
-            begun = time.perf_counter()
-            assert last_lines(log, lines, FINAL).returned_lines == lines
-            times.append(time.perf_counter() - begun)
-        return sorted(times)[4] * 1000
-
     alone = path.with_name("pane-@2.log")
     alone.write_bytes(LINES * 20)
-    small, large = milliseconds(alone, 500), milliseconds(path, 500)
-    across = milliseconds(path, 1500)  # from the segment before, too
+    read, real = 0, os.pread
+
+    def pread(descriptor: int, count: int, offset: int) -> bytes:
+        nonlocal read
+        data = real(descriptor, count, offset)
+        read += len(data)
+        return data
+
+    monkeypatch.setattr(os, "pread", pread)
+
+    def cost(log: Path, lines: int) -> int:
+        nonlocal read
+        read = 0
+        assert last_lines(log, lines, FINAL).returned_lines == lines
+        return read
+
+    assert 0 < cost(path, 500) <= cost(alone, 500) < 200_000
+    # From the segment before, too.
+    assert cost(path, 1500) <= cost(alone, 1500) < 200_000
     assert last_lines(path, 500, FINAL).end == (2 << 30) + len(LINES) - 5
-    assert large < 5 * small + 5, (small, large)
-    assert across < 10 * small + 5, (small, across)
 
 
 async def test_segments_of_other_tabs_are_not_ours(path: Path) -> None:

@@ -152,11 +152,15 @@ class LogStore:
         self._retry_at = 0.0
         self._said = False
         self._thread = threading.Thread(target=self._write_for_ever, name="muxwire-log", daemon=True)
+        # Of its own: to look through the logs of a hundred dead instances takes a while, and no log may wait for that.
+        self._sweeper = threading.Thread(target=self._sweep, name="muxwire-sweep", daemon=True) if home else None
         self._tasks: TaskGroup | None = None
 
     async def __aenter__(self) -> Self:
         self._held = hold(self._home) if self._home is not None else None
         self._thread.start()
+        if self._sweeper is not None:
+            self._sweeper.start()
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         self._tasks.start_soon(self._flush_in_time)
@@ -175,6 +179,8 @@ class LogStore:
             self._queue.put(None)
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._thread.join, FLUSH_WAIT_SECONDS)
+                if self._sweeper is not None:
+                    await anyio.to_thread.run_sync(self._sweeper.join, FLUSH_WAIT_SECONDS)
             if self._held is not None:
                 os.close(self._held)
 
@@ -242,12 +248,14 @@ class LogStore:
         self._being_written.discard(log.path)
         self._queue.put(log.file)
 
+    def _sweep(self) -> None:
+        assert self._home is not None
+        with suppress(OSError):
+            sweep_dead(self._home.parent, self._limits, self._home.name)
+
     # -- in the writer's thread
 
     def _write_for_ever(self) -> None:
-        if self._home is not None:
-            with suppress(OSError):
-                sweep_dead(self._home.parent, self._limits, self._home.name)
         job: _Job = ()
         while job is not None:
             if self._failing and time.monotonic() >= self._retry_at:
