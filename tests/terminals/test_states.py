@@ -203,10 +203,36 @@ async def test_a_password_is_asked_for_within_a_second_and_nowhere_written(
         assert "password" in asked.note
         slow_start = (await tab_startup(terminals)) if time.monotonic() - begun > 1.0 else 0.0
         assert time.monotonic() - begun < 1.0 + slow_start * 20
-        await tab.runner.keyboard.type(secret.encode() + b"\r")
+        await tab.send_keys([secret, "Enter"])
         done = await terminals.command_result(asked.command_id, wait=5)
         assert (done.output, done.exit_code) == (f"\n{len(secret)}\n", 0)
         assert secret.encode() not in tab.pane.stream.ring.read(0)
+        happened = await terminals.watch_events(since=0, timeout=0.0, max_events=1000)
+        assert "getpass" in str(happened)  # it does tell of commands
+        assert secret not in str(happened)
+    for path in folder.rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes(), path
+
+
+READS_SECRET = {
+    "bash": "read -s x; echo ${#x}",
+    "zsh": "read -s x; echo ${#x}",
+    "fish": "read -s x; string length -- $x",
+    "busybox": "read -s x; echo ${#x}",
+    "dash": "stty -echo; read x; stty echo; echo ${#x}",
+}
+
+
+@pytest.mark.parametrize("shell", READS_SECRET)
+async def test_a_secret_that_the_shell_reads_is_nowhere_written(terminals: Terminals, folder: Path, shell: str) -> None:
+    secret = "hunter3-" + shell
+    async with a_tab(terminals, shell) as tab:
+        asked = await tab.execute(READS_SECRET[shell], timeout=10)
+        assert (asked.state, asked.running) == ("interactive", True), asked
+        await tab.send_keys([secret, "Enter"])
+        done = await terminals.command_result(asked.command_id, wait=5)
+        assert done.exit_code == 0
+        assert done.output.strip().endswith(str(len(secret))), done
     for path in folder.rglob("*"):
         assert not path.is_file() or secret.encode() not in path.read_bytes(), path
 

@@ -190,6 +190,12 @@ def tty_modes(tty: str) -> TtyModes | None:
     )
 
 
+def echoes(tty: str) -> bool:
+    """Whether the kernel, not a line editor, takes what is typed."""
+    modes = tty_modes(tty)
+    return modes is not None and modes.icanon
+
+
 def restore_line_modes(tty: str) -> None:
     """Give a tty that a killed program left raw its line modes back, and forget input that nobody will read."""
     with contextlib.suppress(OSError, termios.error):

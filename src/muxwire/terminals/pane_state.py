@@ -70,7 +70,6 @@ class PaneState:
         self.repair_tty = False
         self.current: Execution | None = None
         self.prompts = PromptColumns()
-        self._waited_at = -1  # the stream's end when the shell itself was last found to wait for input
         self.on_exit: Callable[[], None] | None = None
         self._open: dict[bytes, Execution] = {}
 
@@ -252,17 +251,6 @@ class PaneState:
         if self.accepted_time is not None or self.at_prompt:
             return "busy"
         return "incomplete" if waiting == "editor" else "running"
-
-    def surely_waits(self) -> bool:
-        """Whether the state is `interactive`; of the shell itself, whether it still is at the second look.
-
-        The kernel is ahead of the stream: a shell may be back at its prompt whose mark is not here yet.
-        """
-        if self.look() != "interactive":
-            return False
-        end = self.stream.end
-        again, self._waited_at = self._waited_at == end, end
-        return again or foreground_pgrp(self.leader_pid) != self.shell_pid
 
     def state_after(self, execution: Execution) -> State:
         """The state for a result of `execution`. After its end the prompt may be some microseconds away."""

@@ -7,6 +7,7 @@ at two points: a few times while a command runs, at growing intervals, whether i
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import secrets
 import shutil
@@ -18,10 +19,11 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
+from muxwire.errors import ConnectionClosed
 from muxwire.terminals.environment import check_command
 from muxwire.terminals.execution import Execution
 from muxwire.terminals.folders import write_private
-from muxwire.terminals.foreground import foreground_pgrp, tty_modes
+from muxwire.terminals.foreground import echoes, foreground_pgrp
 from muxwire.terminals.interrupt import CTRL_C, Interrupter, continue_shell
 from muxwire.terminals.listening import (
     DRAWN_REMOTE,
@@ -59,6 +61,8 @@ Progress = Callable[[Execution], Awaitable[None]]
 # Seconds after typing at which a silent command is looked at; then every LOOK_EVERY. A password prompt shows by 0.15.
 LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
 LOOK_EVERY = 5.0
+# Answers of tmux after which it has sent on what a pane wrote before: it may answer once before it reads the pane.
+CATCH_UP = 2
 # Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
 RETYPE_AFTER = 0.4
 # A line editor takes the tty within a fraction of a ms after the prompt mark; an empty PS1 draws nothing to wake us.
@@ -160,11 +164,11 @@ class Runner:
                 await progress(execution)
             if not execution.started:
                 await self._unstick(execution)
-            elif quiet(self.pane) and self._waits(execution):
+            elif quiet(self.pane) and await self._waits(execution):
                 return "interactive"
         return "ended"
 
-    def _waits(self, execution: Execution) -> bool:
+    async def _waits(self, execution: Execution) -> bool:
         """Whether the command newly waits for input. A nested shell that gave it up is asked for its status instead."""
         pane = self.pane
         continue_shell(pane)
@@ -172,10 +176,23 @@ class Runner:
         if execution.cut >= 0 or pane.stream.end == execution.answered_at:
             return False
         # A relay's tty is raw whatever runs behind it.
-        if not (asks_secret(pane) if execution.level == 3 else pane.surely_waits()):
+        if not (asks_secret(pane) if execution.level == 3 else await self._surely_waits()):
             return False
         execution.answered_at = pane.stream.end
         return True
+
+    async def _surely_waits(self) -> bool:
+        """Whether input is waited for, with everything here that was written before.
+
+        The kernel is ahead of the stream: a shell may be back at a prompt whose mark tmux has not read yet.
+        """
+        pane, end = self.pane, self.pane.stream.end
+        if pane.look() != "interactive":
+            return False
+        with contextlib.suppress(ConnectionClosed):
+            for _ in range(CATCH_UP):
+                await self._client.command("display-message", "-p", "")
+        return pane.stream.end == end and pane.look() == "interactive"
 
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
@@ -236,7 +253,7 @@ class Runner:
                 if found.level == 3:
                     return await reach_shell(pane, self.keyboard, found, self._client, self._pane_id)
                 return found
-            if pane.dead or waited >= deadline - begun or self._in_vain(waited):
+            if pane.dead or waited >= deadline - begun or await self._in_vain(waited):
                 raise refusal(pane)
             with anyio.move_on_after(min(QUIET, deadline - begun - waited)):
                 await pane.stream.changed()
@@ -249,10 +266,10 @@ class Runner:
     async def _editor_up(self) -> bool:
         """Wait until the line editor has the tty, and return whether it has: until then the kernel echoes our key."""
         pane = self.pane
-        if pane.shell is None or not pane.shell.private_key or not _echoes(pane.tty):
+        if pane.shell is None or not pane.shell.private_key or not echoes(pane.tty):
             return True
         with anyio.move_on_after(EDITOR_GRACE):
-            while _echoes(pane.tty):
+            while echoes(pane.tty):
                 with anyio.move_on_after(EDITOR_LOOK):  # bash and zsh draw the prompt next; fish has drawn it
                     await pane.stream.changed()
             return True
@@ -268,11 +285,11 @@ class Runner:
             while pane.stream.ring.find(_CURSOR_QUERY, pane.prompt_end) < 0:
                 await pane.stream.changed()
 
-    def _in_vain(self, waited: float) -> bool:
+    async def _in_vain(self, waited: float) -> bool:
         """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
         pane = self.pane
         if pane.running is not None:
-            return waited >= QUIET and quiet(pane) and pane.surely_waits()
+            return waited >= QUIET and quiet(pane) and await self._surely_waits()
         return waited >= BUSY_GRACE and (pane.hooked or pane.shell is None or waited >= START_TIMEOUT)
 
     # -- typing
@@ -377,9 +394,3 @@ class Runner:
         self.pane.at_prompt = False
         execution.prompt_seq = self.pane.prompt_seq
         again()
-
-
-def _echoes(tty: str) -> bool:
-    """Whether the kernel, not a line editor, takes what is typed."""
-    modes = tty_modes(tty)
-    return modes is not None and modes.icanon
