@@ -106,7 +106,8 @@ async def succeed(server: TmuxServer, book: TabBook, environ: Mapping[str, str])
         return
     if server.hand_over is None and not server.client.closed:
         maker = TabMaker(server, environ, book)
-        await become_owner(server, list(book.open.values()), maker.listen)
+        with suppress(ConnectionClosed):  # what is not joined yet stays for the next one
+            await become_owner(server, list(book.open.values()), maker.listen)
 
 
 async def _inherits(server: TmuxServer, lock: InstanceLock) -> bool:
@@ -118,7 +119,7 @@ async def _inherits(server: TmuxServer, lock: InstanceLock) -> bool:
 
 async def restore(tab: Tab, book: TabBook) -> None:
     """Give a tab the state and the commands that its log tells of, up to where its stream begins."""
-    executions = book.recall(tab) if tab.pane.stream.end else []
+    executions = book.recall(tab)
     for execution in executions:
         if execution.running:
             execution.ends_with(tab.pane.stream.wake)

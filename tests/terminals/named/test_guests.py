@@ -1,0 +1,123 @@
+"""A second process beside the owner: it executes and reads in the same offsets, writes no log, and may succeed it."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.terminals import log_read
+from muxwire.terminals.folders import folders_for
+
+from .conftest import Instance
+from .test_hand_over import NUMBERED, lines_of, numbered
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+
+
+async def becomes_owner(terminals: muxwire.Terminals) -> None:
+    while terminals.role != "owner":
+        await anyio.sleep(0.02)
+
+
+async def test_a_guest_executes_and_reads(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            mine = await owner.create_tab(name="shared")
+            await mine.execute("echo from the owner")
+            async with instance.open() as guest:
+                assert (owner.role, guest.role) == ("owner", "guest")
+                tab = await guest.tab("shared")
+                assert "from the owner" in (await guest.read_logs("shared")).content
+                result = await tab.execute("echo from the guest; (exit 2)")
+                assert (result.output, result.exit_code) == ("from the guest\n", 2)
+                piece = await guest.stream_logs("shared", from_byte=result.from_byte, max_bytes=15)
+                assert piece.chunk.startswith("from the guest")
+                # What one makes the other finds, whoever it was.
+                made = await guest.create_tab(name="made by the guest")
+                await made.execute("echo in the new tab")
+                while "made by the guest" not in {row.name for row in (await owner.list_tabs()).tabs}:
+                    await anyio.sleep(0.02)
+                assert "in the new tab" in (await owner.read_logs("made by the guest")).content
+                await owner.create_tab(name="made by the owner")
+                while "made by the owner" not in {row.name for row in (await guest.list_tabs()).tabs}:
+                    await anyio.sleep(0.02)
+                theirs = await guest.tab("made by the owner")
+                assert (await theirs.execute("echo hi")).output == "hi\n"
+            # A guest that leaves takes nothing with it.
+            assert (await mine.execute("echo still here")).output == "still here\n"
+            raw = log_read.read_raw(mine.log_path, 0, 1 << 30)
+            assert raw.count(b"from the guest\r\n") == 1
+
+
+async def test_both_type_into_one_tab(instance: Instance) -> None:
+    """No command is lost, run twice or mixed with another, and each gets its own output."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner, instance.open() as none_yet:
+            tab = await owner.create_tab(name="shared")
+            await none_yet.server()
+            async with instance.open() as guest:
+
+                async def run(terminals: muxwire.Terminals, word: str) -> None:
+                    for number in range(25):
+                        mine = await terminals.tab("shared")
+                        result = await mine.execute(f"echo {word} {number}", timeout=DEADLINE)
+                        assert (result.output, result.exit_code) == (f"{word} {number}\n", 0)
+
+                async with anyio.create_task_group() as both:
+                    both.start_soon(run, owner, "owner")
+                    both.start_soon(run, guest, "guest")
+            content = log_read.read_raw(tab.log_path, 0, 1 << 30)
+            for word in (b"owner", b"guest"):
+                for number in range(25):
+                    # Once as it is shown, once as it was written.
+                    assert (
+                        content.count(b"\n%s %d\r\n" % (word, number))
+                        + content.count(b"\x07%s %d\r\n" % (word, number))
+                        == 1
+                    )
+
+
+async def test_a_guest_succeeds_the_owner(instance: Instance) -> None:
+    stop = instance.state.parent / "stop"
+    with anyio.fail_after(DEADLINE):
+        process, ((window, _), (flood, _)) = await instance.owner("echo hello", numbered(0, stop))
+        async with instance.open() as guest:
+            assert guest.role == "guest"
+            tab, noisy = await guest.tab(window), await guest.tab(flood)
+            # In the owner's offsets, also in a pane that never falls silent.
+            end = noisy.next_byte
+            heard = noisy.pane.stream.ring.read(end - 500, end)
+            await noisy.pane.stream.log.flushed()
+            assert log_read.read_raw(noisy.log_path, end - 500, end) == heard
+            process.kill()
+            process.wait()
+            await becomes_owner(guest)
+            assert (await tab.execute("echo mine now")).output == "mine now\n"
+            stop.touch()
+            while noisy.state == "running":
+                await anyio.sleep(0.05)
+            numbers, expected, odd = await lines_of(noisy)
+            assert odd == []
+            assert numbers == list(range(expected))
+            assert (
+                not noisy.log_path.with_suffix(".gaps").exists() or not noisy.log_path.with_suffix(".gaps").read_text()
+            )
+        assert NUMBERED.exists()
+
+
+async def test_a_guest_of_an_instance_without_a_name(instance: Instance) -> None:
+    environ, state = instance.environ, instance.state
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(environ=environ, state_dir=state) as owner:
+            await owner.create_tab(name="mine")
+            name = owner.folders.instance
+            async with muxwire.open_terminals(name, environ=environ, state_dir=state) as guest:
+                assert guest.role == "guest"
+                assert (await (await guest.tab("mine")).execute("echo hi")).output == "hi\n"
+        with pytest.raises(muxwire.InstanceUnavailable, match="does not run"):
+            async with muxwire.open_terminals(name, environ=environ, state_dir=state):
+                pass
+        assert not folders_for(name, environ, state_dir=state).socket_path.exists()

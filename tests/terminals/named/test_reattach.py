@@ -1,0 +1,166 @@
+"""A named instance outlives the process that made it: tabs, names, offsets, shells and commands are found again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.terminals.lock import InstanceLock, holder, started
+
+from .conftest import Instance
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 40
+
+
+async def test_tabs_are_found_again(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="a name; with 'quotes' #{x}", size=(90, 20), cwd="/usr")
+            await tab.execute("cd /usr/bin; WORD=kept; f() { echo called; }")
+            done = await tab.execute("echo before; (exit 5)")
+            window, log = tab.window_id, tab.log_path
+        async with instance.open() as second:
+            (row,) = (await second.list_tabs()).tabs
+            assert (row.name, row.window_id, row.cwd, row.state) == (
+                "a name; with 'quotes' #{x}",
+                window,
+                "/usr/bin",
+                "prompt",
+            )
+            tab = await second.tab(window)
+            assert tab.log_path == log
+            assert (tab.columns, tab.sized) == (90, True)
+            result = await tab.execute("echo $WORD; f; pwd")
+            assert result.output == "kept\ncalled\n/usr/bin\n"
+            assert result.from_byte > done.next_byte
+            old = await second.command_result(done.command_id)
+            assert (old.output, old.exit_code, old.running) == ("before\n", 5, False)
+            chunk = await second.stream_logs(window, from_byte=done.from_byte, max_bytes=8)
+            assert chunk.chunk.startswith("before")
+            await second.close_tab(window)
+        async with instance.open() as third:
+            assert (await third.list_tabs()).tabs == ()
+            assert "called" in (await third.read_logs(window)).content
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
+async def test_running_commands_end_with_their_own_status(instance: Instance, number: signal.Signals) -> None:
+    gate = instance.state.parent / "gate"
+    waits = f"until [ -e {gate} ]; do sleep 0.05; done"
+    with anyio.fail_after(DEADLINE):
+        owner, commands = await instance.owner(
+            f"echo first; {waits}; echo second; (exit 9)",  # ends when the next process is there
+            "sleep 0.2; echo meanwhile; (exit 6)",  # while nobody is
+            "sleep 0.3; printf x; exit 4",  # and its shell with it
+        )
+        owner.send_signal(number)
+        owner.wait()
+        await anyio.sleep(0.5)
+        async with instance.open() as terminals:
+            running = await terminals.command_result(commands[0][1])
+            assert (running.output, running.running, running.state) == ("first\n", True, "running")
+            with pytest.raises(muxwire.TabUnavailable, match="has been running"):
+                await (await terminals.tab(commands[0][0])).execute("echo x", timeout=0.1)
+            gate.touch()
+            ended = await terminals.command_result(commands[0][1], wait=DEADLINE)
+            assert (ended.output, ended.exit_code, ended.running) == ("second\n", 9, False)
+            meanwhile = await terminals.command_result(commands[1][1], wait=DEADLINE)
+            assert (meanwhile.output, meanwhile.exit_code) == ("meanwhile\n", 6)
+            left = await terminals.command_result(commands[2][1], wait=DEADLINE)
+            assert (left.output, left.exit_code) == ("x", 4)
+            assert (await terminals.stream_logs(commands[2][0], from_byte=0)).closed
+
+
+async def test_the_death_of_tmux(instance: Instance) -> None:
+    """Nobody was there when it died: the logs are whole, closed, and never written again."""
+    with anyio.fail_after(DEADLINE):
+        owner, ((window, _),) = await instance.owner("echo from the first server")
+        owner.kill()
+        owner.wait()
+        while instance.tmux("display-message", "-p", "-t", window, "#{pane_pipe}") != "1":
+            await anyio.sleep(0.02)
+        instance.tmux("send-keys", "-t", window, "echo unattended", "Enter")
+        unattended = instance.home / "1" / "over" / "1" / f"pane-{window}.log"
+        while not unattended.exists() or "unattended" not in unattended.read_text():
+            await anyio.sleep(0.02)
+        os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+        assert instance.socket.exists()  # a stale one
+        async with instance.open() as terminals:
+            assert (await terminals.list_tabs()).tabs == ()
+            old = await terminals.stream_logs(window, from_byte=0)
+            assert "from the first server" in old.chunk
+            assert "unattended" in old.chunk
+            assert old.closed
+            tab = await terminals.create_tab()
+            assert (tab.window_id, tab.generation) == (window, 2)
+            assert (await tab.execute("echo from the second")).output == "from the second\n"
+            again = await terminals.stream_logs(f"1/{window}", from_byte=0)
+            assert (again.chunk, again.next_byte) == (old.chunk, old.next_byte)
+
+
+async def test_the_server_dies_while_we_use_it(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as terminals:
+            tab = await terminals.create_tab()
+            command = await tab.execute("echo one; sleep 60", wait=False)
+            os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+            result = await terminals.command_result(command.command_id, wait=DEADLINE)
+            assert (result.state, result.exit_code) == ("dead", None)
+            tab = await terminals.create_tab()
+            assert tab.generation == 2
+            assert terminals.role == "owner"
+
+
+async def test_everything_is_private(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        owner, _ = await instance.owner("echo secret")
+        owner.kill()
+        owner.wait()
+        lock = InstanceLock(instance.home / "lock")
+        assert await lock.take_soon()  # the hand-over has ended
+        lock.release()
+        seen = 0
+        for path in (instance.home, *instance.home.rglob("*")):
+            assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+            seen += path.is_file()
+        assert seen >= 4
+
+
+async def test_a_lock_that_is_a_link_is_refused(instance: Instance) -> None:
+    instance.home.mkdir(parents=True)
+    target = instance.state.parent / "target"
+    (instance.home / "lock").symlink_to(target)
+    with pytest.raises(muxwire.InstanceUnavailable, match="cannot use the lock"):
+        async with instance.open():
+            pass
+    assert not target.exists()
+
+
+async def test_a_stale_lock_is_taken(instance: Instance) -> None:
+    """What a dead owner wrote into it counts for nothing, whatever its number is now."""
+    instance.home.mkdir(parents=True, mode=0o700)
+    path = instance.home / "lock"
+    path.write_text(json.dumps({"pid": os.getpid(), "started": "another time"}))
+    assert holder(path) == 0
+    path.write_text("no JSON")
+    assert holder(path) == 0
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as terminals:
+            await terminals.create_tab()
+            assert terminals.role == "owner"
+            assert holder(path) == os.getpid()
+    assert started(os.getpid()) != ""
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", "a b", "-x", "x" * 33, "a\n"])
+async def test_a_name_that_is_none(name: str) -> None:
+    with pytest.raises(muxwire.InvalidArgument):
+        async with muxwire.open_terminals(name):
+            pass
