@@ -30,7 +30,7 @@ async def test_a_command_of_the_owner_is_no_persons(folder: Path, environ: dict[
                     await anyio.sleep(0.05)
                 cursor = guest.events.end
                 assert (await tab.execute("(exit 3)")).exit_code == 3
-                found = []
+                found: list[muxwire.TabEvent] = []
                 while not [event for event in found if event.kind == "command_finished"]:
                     kinds = ["command_started", "command_finished", "human_input"]
                     batch = await guest.watch_events(kinds=kinds, since=cursor, timeout=DEADLINE)
