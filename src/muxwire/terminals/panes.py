@@ -21,7 +21,7 @@ _PANES = ("list-panes", "-a", "-F", "#{pane_id} #{window_id} #{pane_width}")
 
 
 async def look_up(book: TabBook) -> None:
-    """Bring the book up to date: every pane of ours in its window, those that are gone ended."""
+    """Bring the book up to date: every pane of ours in its window and as wide as it is, those that are gone ended."""
     known = list(book.open.values())
     if not known:
         return

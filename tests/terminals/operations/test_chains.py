@@ -173,6 +173,23 @@ async def test_a_dry_run_sends_nothing_and_shows_everything(
     assert await option(ask, "@dry") == []
 
 
+async def test_a_dry_run_is_divided_as_the_list_will_be(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
+    steps: list[Json] = [
+        {"kind": "split_pane", "target": tab.pane_id, "ref": "a"},
+        {"kind": "split_pane", "target": tab.pane_id, "ref": "b"},
+        {"kind": "select_pane", "target": {"ref": "a"}},
+        setting("@divided"),
+        {"kind": "swap_pane", "target": {"ref": "a"}, "with": {"ref": "b"}},
+        {"kind": "select_pane", "target": {"ref": "b"}},
+        {"kind": "display_message", "target": ".", "format": "x"},
+    ]
+    dry = await terminals.run_operations(steps, dry_run=True)
+    done = await terminals.run_operations(steps)
+    assert done.succeeded, done.steps
+    divided = [one.operation_indexes for one in dry.dispatches]
+    assert divided == [one.operation_indexes for one in done.dispatches] == [(0, 1), (2, 3, 4), (5,), (6,)]
+
+
 async def test_a_dry_run_starts_no_tmux(open_dry: muxwire.Terminals) -> None:
     result = await open_dry.run_operations([NewWindow(ref="w"), SplitPane(target=Ref("w"))], dry_run=True)
     assert result.succeeded

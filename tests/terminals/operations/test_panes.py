@@ -66,6 +66,10 @@ async def test_the_end_of_one_pane_leaves_the_others(terminals: muxwire.Terminal
     with pytest.raises(NoSuchTarget, match="status 3"):
         await terminals.tab(tab.window_id)  # stays what it was: its log is that of its first pane
     assert "exit 3" in (await terminals.read_logs(tab.window_id)).content
+    other = await terminals.create_tab()
+    result = await terminals.run_operations([JoinPane(target=other.window_id, into=child.pane_id)])
+    assert result.succeeded, result.steps
+    assert (other.window_id, other.key, child.key) == (tab.window_id, other.pane_id, child.pane_id)
 
 
 async def test_closing_a_tab_closes_all_its_panes(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:
@@ -91,6 +95,16 @@ async def test_an_even_split_is_even(terminals: muxwire.Terminals, tab: muxwire.
     panes = sorted((int(left), pane, int(width)) for pane, left, width in (row.split() for row in rows))
     assert [pane for _, pane, _ in panes] == [tab.pane_id, *made]
     assert max(width for *_, width in panes) - min(width for *_, width in panes) <= 1
+
+
+async def test_what_does_not_divide_evenly_goes_to_the_first(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask
+) -> None:
+    """50 rows are 47 and three lines between four panes."""
+    result = await terminals.run_operations([SplitEvenly(target=tab.pane_id, count=4)])
+    assert result.succeeded, result.steps
+    rows = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_top} #{pane_height}")
+    assert [height for _, height in sorted((*map(int, row.split()),) for row in rows)] == [12, 12, 12, 11]
 
 
 async def test_a_grid_has_its_rows_and_columns(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:

@@ -191,6 +191,28 @@ async def test_a_rollback_has_its_time_too(terminals: muxwire.Terminals, tab: mu
             tasks.start_soon(run)
 
 
+async def test_a_pane_that_goes_while_the_list_is_on_its_way(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int
+) -> None:
+    """Tmux kills it before it reads the list; display-message of a pane that is not there is no error to tmux."""
+    made = await terminals.run_operations([{"kind": "split_pane", "target": tab.pane_id, "ref": "c"}])
+    target, result = made.created_panes["c"], []
+
+    async def run() -> None:
+        steps: list[Json] = [{"kind": "display_message", "target": target, "format": "#{pane_id}"},
+                             {"kind": "capture_pane", "target": target}]  # fmt: skip
+        result.append(await terminals.run_operations(steps, on_error="continue"))
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            with standing_still(pid):
+                (await terminals.server()).client.submit(("kill-pane", "-t", target))
+                tasks.start_soon(run)
+                await anyio.wait_all_tasks_blocked()
+    assert statuses(result[0]) == ["failed", "failed"]
+    assert all("can't find pane" in step.error for step in result[0].steps)
+
+
 @pytest.mark.parametrize("seconds", [0.0, -1.0])
 async def test_no_time_at_all_is_refused(terminals: muxwire.Terminals, seconds: float) -> None:
     with pytest.raises(InvalidArgument, match="dispatch_timeout"):
