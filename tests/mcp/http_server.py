@@ -1,6 +1,6 @@
 """Our server over loopback HTTP, for tools that speak nothing else: `python tests/mcp/http_server.py PORT`.
 
-It is for the official conformance suite, and not a face of muxwire: there is no token, and it listens on 127.0.0.1 only.
+It is for the official conformance suite and no face of muxwire: there is no token, and it listens on 127.0.0.1 only.
 """
 
 from __future__ import annotations
