@@ -12,6 +12,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Literal, final
 
+import anyio
+
 from muxwire.errors import CommandError, TabUnavailable
 from muxwire.pane.cells import PLAIN, Style, styled
 from muxwire.pane.widths import guessed_width
@@ -28,14 +30,13 @@ VERSION = 2
 _CHUNK = 64 << 10
 # One wait for more output; what it costs to begin the next one is nothing.
 _WAIT_SECONDS = 3600.0
+# The last picture takes a ms; whoever reads the recording may have stopped reading.
+_LAST_SECONDS = 2.0
 # Players measure in seconds; a millionth of one is all that the clock knows.
 _TIME_DIGITS = 6
 
 _COLOURS = {styled(PLAIN, str(code)).fg: code for code in (*range(30, 38), *range(90, 98))}
-_ATTRIBUTES = {
-    "bold": "1", "dim": "2", "italic": "3", "underline": "4", "blink": "5", "reverse": "7", "hidden": "8",
-    "strike": "9", "overline": "53",
-}  # fmt: skip
+_ATTRIBUTES = {name: str(code) for code in (*range(1, 10), 53) for name in styled(PLAIN, str(code)).told()}
 # From the code of a foreground colour to that of the background (ECMA-48, and 38;5 to 48;5).
 _BACKGROUND = 10
 
@@ -52,6 +53,7 @@ class Recorder:
         self._write = write
         self._begin = time.monotonic()
         self._size = (0, 0)
+        self._next_byte = 0
         self.events = 0
 
     @property
@@ -70,34 +72,43 @@ class Recorder:
             head["idle_time_limit"] = idle_limit
         await self._write(json.dumps(head).encode() + b"\n")
         await self._event("o", painted(picture))
-        next_byte = picture.next_byte
+        self._next_byte = picture.next_byte
+        try:
+            await self._follow()
+        finally:
+            # A blank at a prompt's end is held back: it may become the beginning of a line that we type.
+            if self._tab.next_byte > self._next_byte and not self._tab.pane.dead:
+                with anyio.move_on_after(_LAST_SECONDS, shield=True):
+                    await self._event("o", painted(await self._tab.snapshot(cells=True)))
+
+    async def _follow(self) -> None:
         while True:
             chunk = await self._terminals.stream_logs(
-                self._tab.key, from_byte=next_byte, max_bytes=_CHUNK, wait=_WAIT_SECONDS
+                self._tab.key, from_byte=self._next_byte, max_bytes=_CHUNK, wait=_WAIT_SECONDS
             )
-            next_byte = chunk.next_byte
+            self._next_byte = chunk.next_byte
             if chunk.chunk:
                 await self._event("o", chunk.chunk)
-                next_byte = await self._resized(next_byte)
+                await self._look_at_size()
             if chunk.eof and chunk.closed:
                 return
 
-    async def _resized(self, next_byte: int) -> int:
-        """If the tab has another size now, write that, and the screen as it is since; return where to go on."""
+    async def _look_at_size(self) -> None:
+        """If the tab has another size now, write that, and the screen as it is since."""
         try:
             (answer,) = await self._tab.client.command(
                 "display-message", "-p", "-t", self._tab.pane_id, "#{pane_width} #{pane_height}"
             )
             columns, rows = map(int, answer.split())
             if (columns, rows) == self._size:
-                return next_byte
+                return
             picture = await self._tab.snapshot(cells=True)
         except (CommandError, TabUnavailable, ValueError):  # it has ended meanwhile
-            return next_byte
+            return
         self._size = picture.cols, picture.rows
         await self._event("r", f"{picture.cols}x{picture.rows}")
         await self._event("o", painted(picture))
-        return max(next_byte, picture.next_byte)
+        self._next_byte = max(self._next_byte, picture.next_byte)
 
     async def _event(self, code: Literal["o", "r"], data: str) -> None:
         self.events += 1

@@ -1,0 +1,80 @@
+"""Tab at the prompts of real shells, and what the parser offers."""
+
+from __future__ import annotations
+
+import shutil
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.cli.command_line import command_line
+from muxwire.cli.completion import candidates
+from tests.cli.user import Place
+
+DEADLINE = 50
+
+LOAD = {
+    "bash": "source <(muxwire completion bash)",
+    "zsh": "autoload -Uz compinit; compinit -u -D; source <(muxwire completion zsh)",
+    "fish": "muxwire completion fish | source",
+}
+# What is typed before Tab, and what the line holds then.
+PRESSED = (
+    ("muxwire snap", "muxwire snapshot "),
+    ("muxwire ls --js", "muxwire ls --json "),
+    ("muxwire run -t targ", "muxwire run -t target-tab "),
+    ("muxwire attach targ", "muxwire attach target-tab "),
+    ("muxwire watch --kind be", "muxwire watch --kind bell "),
+    ("muxwire new --cwd only-fol", "muxwire new --cwd only-folder/"),
+    ("muxwire rec only-fi", "muxwire rec only-file.cast "),
+)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("shell", LOAD)
+async def test_tab_at_a_prompt(place: Place, shell: str) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"needs {shell}")
+    place.run("kill", "--force", "target-tab")
+    place.ok("new", "-n", "target-tab")
+    (place.home / "only-folder").mkdir(exist_ok=True)
+    (place.home / "only-file.cast").touch()
+    bin_folder = place.home / "bin"
+    bin_folder.mkdir(exist_ok=True)
+    script = bin_folder / "muxwire"
+    script.write_text(f'#!/bin/sh\nexec "{shutil.which("python", path=place.environ["PATH"])}" -m muxwire "$@"\n')
+    script.chmod(0o755)
+    environ = place.environ | {"PATH": f"{bin_folder}:{place.environ['PATH']}"}
+    async with muxwire.open_terminals(environ=environ) as terminals:
+        with anyio.fail_after(DEADLINE):
+            tab = await terminals.create_tab(shell=shell, cwd=place.home)
+            loaded = await tab.execute(LOAD[shell], timeout=30)
+            assert (loaded.exit_code, loaded.output) == (0, "")
+            for typed, line in PRESSED:
+                sent = await tab.send_keys([typed, "Tab"])
+                rest = line[len(typed) :].rstrip()
+                found = await terminals.wait_for([tab.window_id], until=rest, from_byte=sent.next_byte, timeout=20)
+                shown = [row for row in (await tab.snapshot()).lines if row.strip()]
+                assert found.outcome == "met", (typed, shown)
+                assert any(row.rstrip().endswith(line.rstrip()) for row in shown), (typed, shown)
+                await tab.send_keys(["C-c"])
+                await terminals.wait_for([tab.window_id], idle=0.2)
+
+
+def offered(*words: str) -> list[str]:
+    return [value for value, _ in candidates(command_line(), list(words))]
+
+
+def test_what_is_offered() -> None:
+    assert set(offered("")) >= {"serve", "ls", "new", "run", "attach", "completion", "doctor"}
+    assert offered("sna") == ["snapshot"]
+    assert offered("completion", "") == ["bash", "zsh", "fish"]
+    assert offered("run", "--timeout", "") == []
+    assert offered("run", "--timeout", "5", "") == [":commands"]
+    assert offered("run", "ls", "--") == [":files"]  # they belong to the command
+    assert offered("run", "--", "") == [":commands"]
+    assert "--regex" in offered("wait", "--until", "x", "--")
+    assert offered("rec", "") == [":files"]
+    assert offered("nosuchverb", "x") == []
+    assert "--help" in offered("logs", "-f", "--h")

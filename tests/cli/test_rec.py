@@ -1,0 +1,167 @@
+"""A recording is an asciicast that, played into a terminal, shows what the tab shows."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muxwire.pane.screen import Screen
+from tests.cli.user import SECONDS, Place
+
+
+@pytest.fixture
+def tab(place: Place) -> Iterator[str]:
+    window = place.ok("new", "-n", "film", "--size", "60x12").strip()
+    place.ok("run", "-t", window, "true")
+    yield window
+    place.run("kill", "--force", window)
+
+
+def parsed(text: str) -> tuple[dict[str, Any], list[tuple[float, str, str]]]:
+    """An asciicast v2: a header of JSON, and events in order."""
+    head, *lines = text.splitlines()
+    header = json.loads(head)
+    assert header["version"] == 2
+    assert all(isinstance(header[name], int) for name in ("width", "height", "timestamp"))
+    events = [(float(at), str(code), str(data)) for at, code, data in map(json.loads, lines)]
+    assert events == sorted(events, key=lambda event: event[0])
+    assert {code for _, code, _ in events} <= {"o", "r"}
+    return header, events
+
+
+def played(text: str) -> Screen:
+    """The screen of a player at the recording's end."""
+    header, events = parsed(text)
+    screen = Screen(header["width"], header["height"])
+    for _, code, data in events:
+        if code == "r":
+            screen = Screen(*map(int, data.split("x")))
+        else:
+            screen.feed(data.encode())
+    assert not screen.unsure
+    return screen
+
+
+def lines(screen: Screen) -> list[str]:
+    rows = ["".join(cell.text for cell in row.cells).rstrip() for row in screen.grid.rows]
+    while rows and not rows[-1]:
+        del rows[-1]
+    return rows
+
+
+def same(screen: Screen, shot: dict[str, Any]) -> None:
+    assert lines(screen) == [line.rstrip() for line in shot["lines"]]
+    assert (screen.grid.x, screen.grid.y) == (shot["cursor"]["x"], shot["cursor"]["y"])
+    styled = {
+        (y, x): cell.style.told() for y, row in enumerate(screen.grid.rows) for x, cell in enumerate(row.cells)
+        if cell.style.told()
+    }  # fmt: skip
+    wanted = {
+        (run["y"], x): {name: value for name, value in run.items() if name not in ("y", "x", "length", "mark")}
+        for run in shot["cells"]
+        for x in range(run["x"], run["x"] + run["length"])
+    }
+    assert styled == {place: style for place, style in wanted.items() if style}
+
+
+COLOURS = r"printf '\033[1;31mred\033[0m \033[48;5;200mpink\033[0m \033[38;2;1;2;3;7mrgb\033[0m 漢字 é\n'; seq 3"
+
+
+def test_a_recording_plays_back_as_the_tab_looked(place: Place, tab: str) -> None:
+    place.ok("run", "-t", tab, COLOURS)  # what is there already is its first picture
+    before = place.document("snapshot", "--json", "--cells", "-t", tab)
+    path = place.home / "one.cast"
+    with place.start("rec", "--json", "-t", tab, "--title", "a film", "--idle-limit", "2", str(path)) as recording:
+        while not (path.exists() and path.read_text().count("\n") >= 2):
+            assert recording.poll() is None
+        same(played(path.read_text()), before)
+        place.ok("run", "-t", tab, COLOURS)
+        place.ok("run", "-t", tab, r"printf '\033[?1049h\033[2J\033[5;5Hfull screen'; sleep 0.2; printf '\033[?1049l'")
+        place.ok("run", "-t", tab, "for i in $(seq 20); do echo line $i; done")
+        place.ok("wait", "-t", tab, "--idle", "0.3")
+        after = place.document("snapshot", "--json", "--cells", "-t", tab)
+        recording.send_signal(signal.SIGINT)
+        assert recording.stdout is not None
+        told = json.loads(recording.stdout.read())
+    assert recording.returncode == 0
+    header, events = parsed(path.read_text())
+    assert (header["width"], header["height"], header["title"], header["idle_time_limit"]) == (60, 12, "a film", 2)
+    assert told["events"] == len(events)
+    same(played(path.read_text()), after)
+    assert "7770" not in path.read_text()  # nothing of ours
+    assert oct(path.stat().st_mode & 0o777) == "0o600"
+
+
+def played_by_tmux(place: Place, text: str, wanted: list[str]) -> list[str]:
+    """What a real terminal shows at the recording's end; tmux is asked until it is what is wanted, or too late."""
+    header, events = parsed(text)
+    data = place.home / "data"
+    data.write_text("".join(content for _, code, content in events if code == "o"))
+    tmux = ["tmux", "-u", "-S", str(place.home / "player"), "-f", os.devnull]
+    size = ["-x", str(header["width"]), "-y", str(header["height"])]
+    play = f"stty raw -echo; cat {data}; exec sleep 1000"
+    begin = [*tmux, "new-session", "-d", *size, play, ";", "set", "-g", "status", "off"]
+    subprocess.run(begin, env=place.environ, check=True)
+    deadline = time.monotonic() + SECONDS
+    try:
+        while True:
+            shown = subprocess.run([*tmux, "capture-pane", "-p"], capture_output=True, text=True, check=True).stdout
+            rows = shown.rstrip("\n").split("\n")
+            if rows == wanted or time.monotonic() > deadline:
+                return rows
+            time.sleep(0.05)
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=False)
+
+
+@pytest.mark.skipif(not shutil.which("vim"), reason="needs vim")
+def test_an_editor_plays_back(place: Place, tab: str) -> None:
+    place.ok("run", "-t", tab, "seq 40 > numbers")
+    path = place.home / "vim.cast"
+    with place.start("rec", "-t", tab, str(path)) as recording:
+        while not (path.exists() and path.read_text().count("\n") >= 2):
+            assert recording.poll() is None
+        place.ok("send-keys", "-t", tab, "vim --clean numbers", "Enter")
+        place.ok("wait", "-t", tab, "--until", '"numbers"', "--timeout", "20")
+        place.ok("send-keys", "-t", tab, "G", "i", "inserted text", "Escape", "2k", "dd")
+        place.ok("wait", "-t", tab, "--idle", "0.5")
+        shot = place.document("snapshot", "--json", "-t", tab)
+        recording.send_signal(signal.SIGTERM)
+    assert recording.returncode == 0
+    assert any("inserted text" in line for line in shot["lines"])
+    wanted = [line.rstrip() for line in shot["lines"]]
+    assert played_by_tmux(place, path.read_text(), wanted) == wanted
+    place.ok("send-keys", "-t", tab, "Escape", ":q!", "Enter")
+
+
+def test_a_recording_ends_with_the_tab_or_in_time(place: Place, tab: str) -> None:
+    assert len(parsed(place.ok("rec", "-t", tab, "--duration", "0.1", "-"))[1]) >= 1
+    path = place.home / "two.cast"
+    with place.start("rec", "-t", tab, str(path)) as recording:
+        while not (path.exists() and path.read_text().count("\n") >= 2):
+            assert recording.poll() is None
+        place.ok("send-keys", "-t", tab, "echo the end; exit", "Enter")
+        recording.wait()
+    assert recording.returncode == 0
+    assert "the end" in lines(played(path.read_text()))
+    assert place.run("rec", "-t", tab, str(path)).returncode != 0  # it is gone
+
+
+def test_a_file_is_not_overwritten_unasked(place: Place, tab: str) -> None:
+    path = Path(place.home / "three.cast")
+    path.write_text("precious")
+    done = place.run("rec", "-t", tab, "--duration", "0", str(path))
+    assert (done.returncode, path.read_text()) == (2, "precious")
+    assert b"is there already" in done.stderr
+    place.ok("rec", "-t", tab, "--duration", "0.1", "--overwrite", str(path))
+    assert parsed(path.read_text())
+    assert place.run("rec", "-t", tab, "/nosuchfolder/x.cast").returncode == 1
