@@ -149,6 +149,12 @@ async def test_who_typed_a_line(alone: muxwire.Terminals) -> None:
         seen, cursor = await until(alone, "command_finished", cursor)
         assert dict(seen[-1].details) == {"by": "person", "exit_code": 4}
         assert {"how": "line"} in [dict(event.details) for event in seen if event.kind == "human_input"]
+        await alone.wait_for([tab.window_id], idle=2 * TYPED_AHEAD)
+        os.write(keyboard, b"cat\r")  # known before it has ended, and although it says nothing
+        _, cursor = await until(alone, "command_started", cursor, by="person")
+        os.write(keyboard, b"\4")
+        seen, cursor = await until(alone, "command_finished", cursor)
+        assert dict(seen[-1].details) == {"by": "person", "exit_code": 0}
 
 
 async def test_keys_of_a_person_while_a_command_of_ours_runs(alone: muxwire.Terminals) -> None:

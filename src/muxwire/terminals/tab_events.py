@@ -45,6 +45,7 @@ class TabEvents:
         self._name = tab.name
         self._prompts = tab.pane.prompt_seq
         self._prompt_time = 0.0
+        self._cwd = ""
         self._started: dict[bytes, Execution] = {}  # ours that have not ended
         self._line: Author | None = None  # who typed the line that runs, unless it is an execution of ours
         self._lines = 0  # how many were accepted
@@ -143,7 +144,9 @@ class TabEvents:
         pane = self._tab.pane
         self._prompts, self._prompt_time = pane.prompt_seq, time.monotonic()
         self._finish_line(shell_status(int(mark.fields[3])))
-        self._log.record("prompt", self._tab.key, cwd=pane.cwd, next_byte=mark.end)
+        if pane.cwd != self._cwd:
+            self._cwd = pane.cwd  # one string for all prompts in a folder: paths are long, and the log remembers many
+        self._log.record("prompt", self._tab.key, cwd=self._cwd, next_byte=mark.end)
 
     def _finish_line(self, status: int | None) -> None:
         if self._unclear:
