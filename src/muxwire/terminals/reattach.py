@@ -17,7 +17,7 @@ import anyio.to_thread
 
 from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.pane.marks import MarkScanner
-from muxwire.protocol.events import ClientDetached, UnlinkedWindowAdd, WindowAdd
+from muxwire.protocol.events import ClientDetached, LayoutChange, UnlinkedWindowAdd, WindowAdd
 from muxwire.terminals import log_read
 from muxwire.terminals.beside import aligned, become_owner, begin_stream
 from muxwire.terminals.clients import kill_stale_clients, sign_client
@@ -27,7 +27,7 @@ from muxwire.terminals.tab_maker import PanePlace, TabMaker
 from muxwire.terminals.tab_record import TabRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from muxwire.pane.marks import Mark
     from muxwire.protocol.events import Event
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.tab_book import TabBook
     from muxwire.terminals.tmux_server import TmuxServer
 
-_PANES = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{window_width} #{session_id} #{pane_start_command}"
+_PANES = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{session_id} #{pane_start_command}"
 # tmux shows the supervisor's script in its own quoting; the nonce stands behind its last words.
 _NONCE = re.compile(
     re.escape(supervisor_argv((), "")[2][-len("exec sleep 2147483647") :]) + r'"? ([0-9a-f]{16})(?: |\Z)'
@@ -46,6 +46,8 @@ _OWN_SECONDS = 0.05
 # A client that leaves may be the owner's: its hand-over ends a little later, and its lock is free then.
 SUCCESSION_SECONDS = 3.0
 _SUCCESSION_LOOK = 0.02
+# A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
+PANE_IN_LAYOUT = re.compile(rb"[0-9]+x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
 # What is read of a log at once.
 _READ_BYTES = 4 << 20
 
@@ -165,16 +167,26 @@ class Newcomers:
                 self._book.spawn(lambda: succeed(server, self._book, self._environ))
             case WindowAdd(window) | UnlinkedWindowAdd(window) if window not in self._book.open:
                 self._book.spawn(lambda: self._look(window, server))
+            case LayoutChange(window, layout) if server.access.lasting and self._strange(layout):
+                self._book.spawn(lambda: self._look(window, server, layout))
             case _:
                 pass
 
-    async def _look(self, window: str, server: TmuxServer) -> None:
+    def _strange(self, layout: bytes) -> bool:
+        """Whether a window holds panes that we do not know: another process, or a person, has split it."""
+        return not set(PANE_IN_LAYOUT.findall(layout)) <= {tab.pane_id[1:].encode() for tab in self._known()}
+
+    def _known(self) -> Collection[Tab]:
+        return self._book.open.values()
+
+    async def _look(self, window: str, server: TmuxServer, layout: bytes | None = None) -> None:
         await anyio.sleep(_OWN_SECONDS)
-        if window in self._book.open or server.client.closed:
+        known = window in self._book.open if layout is None else not self._strange(layout)
+        if known or server.client.closed:
             return
         with suppress(CommandError, ConnectionClosed):
             for pane in await running_panes(server, window):
-                if pane.place.window not in self._book.open:
+                if all(tab.pane_id != pane.place.pane for tab in self._known()):
                     maker = TabMaker(server, self._environ, self._book)
                     tab = maker.build(pane.record, pane.place)
                     tab.columns, tab.session_id = pane.columns, pane.session_id

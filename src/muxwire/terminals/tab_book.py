@@ -64,6 +64,9 @@ class TabBook:
         """A tab was made, or found again."""
         if tab.key in self.open and self.open[tab.key] is not tab:
             tab.further = True  # its pane was moved into a window that goes by another one
+        first = self.open.get(tab.window_id)
+        if tab.further and first is not None:
+            tab.name, tab.session, tab.sized = first.name, first.session, first.sized
         self.open[tab.key] = tab
         if not tab.further:
             self.latest = tab.key
