@@ -20,8 +20,8 @@ from muxwire.errors import InstanceUnavailable
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A hand-over takes a tenth of a second; a machine that swaps may need more.
-HAND_OVER_SECONDS = 10.0
+# A hand-over takes a tenth of a second; but tmux may have a minute's output to tell first (client/watchdog.py).
+HAND_OVER_SECONDS = 70.0
 # Between two looks at a lock whose holder has died: nothing tells of a lock's end.
 _LOOK_SECONDS = 0.01
 
