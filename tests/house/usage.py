@@ -10,7 +10,7 @@ from muxwire import ExecutionResult, LogChunk, LogTail, Snapshot, Tab, TabList, 
 
 async def every_result_has_its_type() -> None:
     """What a program writes, and what it gets."""
-    async with muxwire.open_terminals("work", state_dir="/var/tmp/state") as terminals:  # noqa: S108 - nothing is run
+    async with muxwire.open_terminals("work", state_dir="/var/tmp/state") as terminals:
         assert_type(terminals, Terminals)
         tab = await terminals.create_tab(name="build", cwd="/", env={"A": "1"}, size=(120, 40), command=("bash", "-i"))
         assert_type(tab, Tab)
