@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muxwire.pane.captured import Ink, Loaded, Wraps, captured, ink, wrapped_rows
@@ -62,6 +62,7 @@ def test_doubt(data: bytes) -> None:
     assert screen_of(data).unsure
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_leave_a_screen_of_the_same_size(data: bytes) -> None:
     screen = screen_of(data)
@@ -79,6 +80,7 @@ _PIECES = [
 ]  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(_PIECES), max_size=40), st.integers(1, 9))
 def test_the_picture_does_not_depend_on_the_cuts(pieces: list[str], size: int) -> None:
     data = "".join(pieces).encode()

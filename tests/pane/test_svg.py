@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muxwire.pane.cells import Run, Style, runs, text_of
@@ -53,6 +53,7 @@ def test_a_joined_line_is_cut_again() -> None:
     ]  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=6), st.text(max_size=5))
 def test_any_text_makes_a_well_formed_picture(lines: list[str], title: str) -> None:
     ET.fromstring(svg(lines, [], columns=10, rows=4, title=title).encode("utf-8"))
