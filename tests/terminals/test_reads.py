@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
+from muxwire import TabUnavailable
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -57,6 +59,24 @@ async def test_a_key_that_the_shell_reads_is_asked_for(terminals: Terminals, she
         done = await terminals.command_result(asked.command_id, wait=LONG)
         assert done.exit_code == 0
         assert done.output.endswith("got:y\n"), done
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "busybox"])
+async def test_a_person_s_own_read_gets_nothing_of_ours(terminals: Terminals, shell: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        await tab.execute("true")
+        await tab.runner.settled()
+        await tab.runner.keyboard.type(b"read x; echo got:$x\r")
+        while tab.state not in ("interactive", "busy"):
+            with anyio.move_on_after(0.02):
+                await tab.pane.stream.changed()
+        with pytest.raises(TabUnavailable):
+            await tab.execute("echo no", timeout=1.0)
+        since = tab.next_byte
+        await tab.runner.keyboard.type(b"theirs\r")
+        while tab.pane.stream.ring.find(b"got:theirs", since) < 0:
+            await tab.pane.stream.changed()
+        assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 async def test_a_shell_is_believed_to_read_only_when_all_that_it_wrote_is_here(

@@ -112,7 +112,9 @@ def find_listener(pane: PaneState, waited: float, folder: Path) -> Listener | No
         return None
     if own is not None:
         ended = pane.current.end_time if pane.current is not None else 0.0
-        return Listener(own, 2, front.pgrp) if time.monotonic() - ended >= PROMPT_GRACE and running is None else None
+        theirs = pane.accepted_time is not None and pane.accepted_time > ended  # a person's line, which reads itself
+        late = time.monotonic() - ended >= PROMPT_GRACE
+        return Listener(own, 2, front.pgrp) if late and running is None and not theirs else None
     if not pane.hooked and pane.shell is not None and running is None:
         editing = shell.name in _EDITING and quiet(pane, UNHOOKED_QUIET)
         return Listener(shell, 2, front.pgrp) if editing or (quiet(pane) and waited >= START_TIMEOUT) else None

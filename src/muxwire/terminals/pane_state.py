@@ -97,7 +97,11 @@ class PaneState:
             return False
         # It may be on its way from the prompt's mark to the read; later it is in a builtin, if not in that.
         fresh = time.monotonic() - self.prompt_time < FRESH_PROMPT
-        return fresh or not SEES_WAITS or bool(self.waits_for_input())
+        if fresh or not SEES_WAITS:
+            return True
+        kind = self.waits_for_input()
+        # busybox edits at its prompt, unless the tty is without echo; a line is read by `read` only.
+        return bool(kind) and not (kind == "line" and self._is_ash(self.shell_pid))
 
     def open(self, execution: Execution) -> None:
         """A command is about to be typed."""
