@@ -52,6 +52,8 @@ class _Said:
     @classmethod
     def parsed(cls, lines: tuple[bytes, ...]) -> _Said:
         fields = b" ".join(lines).decode("utf-8", "replace").split(" ", 13)
+        if not fields[0]:  # display-message does not complain of a pane that is gone: it says nothing in each field
+            raise CommandError("display-message", (b"can't find pane",))
         columns, count, x, y, alternate, visible, wraps, inserts, origin, top, bottom, history = map(int, fields[:12])
         tabs = None if fields[12] == "-" else frozenset(map(int, fields[12].rstrip(",").split(",")))
         state = Loaded(
