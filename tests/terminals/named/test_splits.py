@@ -50,6 +50,7 @@ async def test_a_split_outlives_its_process(instance: Instance) -> None:
             begun, columns = side.next_byte, side.columns
         async with instance.open() as second:
             again = await second.tab(pane)
+            assert (await second.tab("both")).window_id == again.window_id
             assert (again.window_id, again.further, again.columns) == (tab.window_id, True, columns)
             assert again.next_byte >= begun
             assert (await again.execute("echo $x")).output == "kept\n"

@@ -111,6 +111,45 @@ async def test_a_failing_middle_step_of_twenty(terminals: muxwire.Terminals, ask
         assert await option(ask, f"@{on_error}-{index}") == (["1"] if done else [])
 
 
+@pytest.mark.parametrize("on_error", ["stop", "continue"])
+async def test_fifty_independent_steps_are_one_write(
+    terminals: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, on_error: Any
+) -> None:
+    client = (await terminals.server()).client
+    writes: list[bytes] = []
+    send = client._send
+    monkeypatch.setattr(client, "_send", lambda data: (writes.append(data), send(data))[1])
+    steps = [{"kind": "set_option", "option": "@fifty", "value": str(index), "global": True} for index in range(50)]
+    result = await terminals.run_operations(steps, on_error=on_error)
+    assert result.succeeded
+    [write] = [data for data in writes if b"@fifty" in data]
+    assert write.count(b"@fifty") == 50
+    assert write.count(b"\n") == (1 if on_error == "stop" else 50)
+
+
+async def test_a_cancelled_list_leaves_no_pane_that_nobody_knows(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = (await terminals.server()).client
+    send = client._send
+    scope = anyio.CancelScope()
+
+    def cancel_behind(data: bytes) -> None:
+        send(data)
+        if b"split-window" in data:
+            scope.cancel()
+
+    monkeypatch.setattr(client, "_send", cancel_behind)
+    with scope:
+        await terminals.run_operations([SplitPane(target=tab.pane_id), SplitPane(target=tab.pane_id)])
+    assert scope.cancelled_caught
+    with anyio.fail_after(10):
+        while len(terminals._book.panes(tab.window_id)) != 3:
+            await ask("display-message", "-p", "")
+    panes = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_id}")
+    assert sorted(one.pane_id for one in terminals._book.panes(tab.window_id)) == sorted(panes)
+
+
 async def test_a_failed_split_takes_along_what_needs_it(terminals: muxwire.Terminals, ask: Ask) -> None:
     steps: list[Json] = [
         {"kind": "split_pane", "target": "%999999", "ref": "child"},

@@ -6,16 +6,18 @@ In the end every window that a step touched gets its old layout, active pane and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import MuxwireError
+from muxwire.errors import InstanceUnavailable, MuxwireError
 from muxwire.terminals.operations.commands import Arguments, Place, command_of
 from muxwire.terminals.operations.kinds import SetOption, ShowOption
 from muxwire.terminals.panes import look_up
 from muxwire.terminals.tab_maker import window_name
+from muxwire.terminals.tab_record import TabRecord
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -205,6 +207,10 @@ def will_rename(book: TabBook, tab: Tab, count: int = 1) -> None:
 
 
 def was_renamed(book: TabBook, tab: Tab, name: str) -> None:
-    """The window goes by that name now."""
+    """The window goes by that name now, for a later process too."""
     for one in book.panes(tab.window_id):
         one.name = name
+        record = TabRecord.load(one.runner.folder)
+        if record is not None:
+            with suppress(InstanceUnavailable):  # it did get the name
+                replace(record, name=name).save(one.runner.folder)
