@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -48,6 +49,8 @@ SUCCESSION_SECONDS = 3.0
 _SUCCESSION_LOOK = 0.02
 # A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
 PANE_IN_LAYOUT = re.compile(rb"[0-9]+x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
+# A tab is made in some milliseconds.
+_NEW_SECONDS = 60.0
 # What is read of a log at once.
 _READ_BYTES = 4 << 20
 
@@ -134,12 +137,14 @@ async def restore(tab: Tab, book: TabBook) -> None:
 
 def _marks(tab: Tab, start: int) -> list[Mark]:
     end = tab.pane.stream.end
-    scanner = MarkScanner(start)
     marks: list[Mark] = []
-    while start < end:
-        piece = log_read.read_raw(tab.log_path, start, min(start + _READ_BYTES, end))
-        marks += scanner.feed(piece)
-        start += _READ_BYTES
+    with log_read.LogFileReader(tab.log_path) as log:
+        for first, last in log.ranges:  # what lies on both sides of a hole is no mark
+            at, stop = max(first, start), min(last, end)
+            scanner = MarkScanner(at)
+            while at < stop and (piece := log.pread(at, min(at + _READ_BYTES, stop))):
+                marks += scanner.feed(piece)
+                at += len(piece)
     return marks
 
 
@@ -148,7 +153,9 @@ def _sweep(server: TmuxServer, alive: set[str]) -> None:
     home = server.folders.shells.parent
     with suppress(OSError):
         for entry in home.iterdir():
-            if re.fullmatch(r"[0-9a-f]{16}", entry.name) and entry.name not in alive:
+            # A guest may be making one now: its folder is there before its window.
+            new = time.time() - entry.lstat().st_mtime < _NEW_SECONDS
+            if re.fullmatch(r"[0-9a-f]{16}", entry.name) and entry.name not in alive and not new:
                 shutil.rmtree(entry, ignore_errors=True)
 
 

@@ -22,7 +22,7 @@ from muxwire.terminals.sessions import checked_session
 from muxwire.terminals.shells import Shell, default_shell, shell_for, supervisor_argv
 from muxwire.terminals.stream import PaneStream
 from muxwire.terminals.tab import Tab
-from muxwire.terminals.tab_record import CommandBook, TabRecord
+from muxwire.terminals.tab_record import CommandBook, TabRecord, kept_log_name
 from muxwire.terminals.tmux_server import COLUMNS, HUB
 from muxwire.terminals.turn import SharedTurn
 
@@ -249,6 +249,8 @@ class TabMaker:
         )
         if record.further:  # the file is named after the window that it was split off in, and the pane may have moved
             log_path = next(iter(log_names(server.logs, place.pane)), log_path)
+        if server.access.lasting:
+            log_path = server.logs / kept_log_name(folder, log_path.name)
         shell = shell_for(record.shell) if record.shell else None
         state = PaneState(nonce=record.nonce, shell=shell, leader_pid=place.pid, tty=place.tty, cwd=record.cwd)
         log = server.open_log(log_path)

@@ -1,9 +1,9 @@
-"""What a later process must know of a tab, and of the commands that were run in it: two files in the tab's folder.
+"""What a later process must know of a tab, and of the commands that were run in it: files in the tab's folder.
 
 The folder is named after the tab's nonce, and the nonce is an argument of the pane's supervisor, which tmux tells with
 `pane_start_command`. So a record counts exactly for as long as the tmux server holds a pane that was started for it.
 `tab` is written before the window is made; `commands` holds one JSON object a line: a command that was typed, or the
-end of one.
+end of one; `log` is the name of the tab's log.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-_TAB, _COMMANDS = "tab", "commands"
+_TAB, _COMMANDS, _LOG = "tab", "commands", "log"
 # What is kept of a command's text: enough to say which one it was.
 _COMMAND_TEXT = 200
 # How many commands a later process may be asked about, and the size at which older ones are dropped.
@@ -64,6 +64,16 @@ class TabRecord:
             return cls(**found)
         except (OSError, ValueError, TypeError):
             return None
+
+
+def kept_log_name(folder: Path, name: str) -> str:
+    """The name that a tab's log was given first, which is `name` if it is new: its pane may have moved since."""
+    try:
+        return (folder / _LOG).read_text() or name
+    except OSError:
+        with suppress(OSError):
+            write_private(folder / _LOG, name.encode())
+        return name
 
 
 @final

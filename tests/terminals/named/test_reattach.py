@@ -78,6 +78,24 @@ async def test_running_commands_end_with_their_own_status(instance: Instance, nu
             assert (await terminals.stream_logs(commands[2][0], from_byte=0)).closed
 
 
+async def test_a_pane_that_was_moved_keeps_its_log(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            one, two = await first.create_tab(name="one"), await first.create_tab(name="two")
+            await one.execute("echo in one")
+            await two.execute("echo in two")
+            logs = {tab.pane_id: tab.log_path for tab in (one, two)}
+            instance.tmux("join-pane", "-d", "-s", one.pane_id, "-t", two.pane_id)
+            moved = one.pane_id
+        async with instance.open() as second:
+            tab = await second.tab(moved)
+            assert (await tab.execute("echo moved")).output == "moved\n"
+            assert tab.log_path == logs[moved]
+            assert {row.pane_id: row.log_path for row in (await second.list_tabs()).tabs} == {
+                pane: str(path) for pane, path in logs.items()
+            }
+
+
 async def test_the_death_of_tmux(instance: Instance) -> None:
     """Nobody was there when it died: the logs are whole, closed, and never written again."""
     with anyio.fail_after(DEADLINE):
