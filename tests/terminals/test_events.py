@@ -162,7 +162,8 @@ async def test_keys_of_a_person_while_a_command_of_ours_runs(alone: muxwire.Term
     tab = await alone.create_tab(shell="bash", session="work")
     with person(alone, "work") as keyboard:
         _, cursor = await until(alone, "client_attached")
-        running = await tab.execute("read -r line; echo got $line", wait=False)
+        running = await tab.execute("read -r line; echo got $line", timeout=DEADLINE)
+        assert running.state == "interactive"  # what is typed from here on is the command's
         await other.execute("echo nobody types here")
         await tab.send_keys(["x"])  # ours is none of a person's
         nobody = await alone.watch_events(kinds=["human_input"], since=cursor, timeout=2.5)
