@@ -229,7 +229,13 @@ def test_another_name_is_another_instance(place: Place, tab: str) -> None:
     assert " elsewhere " in place.ok("ls", "--name", "other")
     named = place.run("ls", environ={"MUXWIRE_NAME": "other"})
     assert b" elsewhere " in named.stdout
-    place.ok("kill", "--force", "--name", "other", "elsewhere")
+    place.ok("send-keys", "--name", "other", "sleep 1000", "Enter")
+    place.ok("wait", "--name", "other", "--until", "sleep 1000")
+    busy = place.run("kill", "--name", "other", "--all")
+    assert (busy.returncode, b"something still runs" in busy.stderr) == (1, True)
+    assert place.document("kill", "--name", "other", "--all", "--force", "--json") == {"closed": ["@1"]}
+    assert not place.socket("other").exists()
+    assert tab in place.ok("ls")
 
 
 def test_every_verb_has_help(place: Place) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from muxwire.cli.instance import on_terminals
+from muxwire.cli.instance import chosen_name, on_terminals
 from muxwire.cli.options import add_verb, assignment, size, words_behind
 from muxwire.cli.printing import document, say, shown
+from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +39,9 @@ def add(verbs: Verbs) -> None:
         "command", metavar="COMMAND", nargs=argparse.REMAINDER, help="a program and its arguments, in place of a shell"
     )
 
-    kill = add_verb(verbs, "kill", on_terminals(_kill), summary="close tabs and end what runs in them")
-    kill.add_argument("targets", metavar="TAB", nargs="+", help="a tab: its id (@N), its name or SESSION:TAB")
+    kill = add_verb(verbs, "kill", _kill, summary="close tabs and end what runs in them")
+    kill.add_argument("targets", metavar="TAB", nargs="*", help="a tab: its id (@N), its name or SESSION:TAB")
+    kill.add_argument("--all", action="store_true", help="every tab, and then the instance's tmux server")
     kill.add_argument("-f", "--force", action="store_true", help="also if something runs in it")
 
 
@@ -94,9 +98,35 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _kill(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    for target in arguments.targets:
+def _kill(arguments: argparse.Namespace) -> int:
+    if bool(arguments.targets) == arguments.all:
+        raise InvalidArgument("either TAB or --all is needed", remedy="muxwire kill TAB, or muxwire kill --all")
+    if arguments.all and (arguments.socket or arguments.socket_name):
+        raise InvalidArgument("this tmux server is somebody's own", remedy="tmux kill-server ends it")
+    code = on_terminals(_close)(arguments)
+    if arguments.all:
+        _end_server(chosen_name(arguments))
+    return code
+
+
+async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    targets = arguments.targets
+    if arguments.all:
+        targets = [tab.window_id for tab in (await terminals.list_tabs()).tabs if not tab.closed]
+    for target in targets:
         await terminals.close_tab(target, force=arguments.force)
     if arguments.json:
-        document({"closed": arguments.targets})
+        document({"closed": targets})
     return 0
+
+
+def _end_server(name: str) -> None:
+    """End the tmux server of an instance, in which only the keeper is left; from outside: its owner holds on to it."""
+    from muxwire.terminals.folders import folders_for
+    from muxwire.terminals.tmux_server import find_tmux
+
+    folders = folders_for(name, os.environ)
+    command = (find_tmux(os.environ), "-N", "-S", str(folders.socket_path), "kill-server")
+    subprocess.run(command, capture_output=True, check=False)  # it may not have been running
+    folders.socket_path.unlink(missing_ok=True)
+    folders.remove_transient()
