@@ -23,7 +23,6 @@ from muxwire.terminals import log_read
 from muxwire.terminals.beside import aligned, become_owner, begin_stream
 from muxwire.terminals.clients import kill_stale_clients, sign_client
 from muxwire.terminals.joining import join_dead, join_living
-from muxwire.terminals.shells import supervisor_argv
 from muxwire.terminals.tab_maker import PanePlace, TabMaker
 from muxwire.terminals.tab_record import TabRecord
 
@@ -38,10 +37,8 @@ if TYPE_CHECKING:
     from muxwire.terminals.tmux_server import TmuxServer
 
 _PANES = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{session_id} #{pane_start_command}"
-# tmux shows the supervisor's script in its own quoting; the nonce stands behind its last words.
-_NONCE = re.compile(
-    re.escape(supervisor_argv((), "")[2][-len("exec sleep 2147483647") :]) + r'"? ([0-9a-f]{16})(?: |\Z)'
-)
+# The nonce among the words of a supervisor, whatever version of us wrote its script.
+_NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
 # A window of ours is in the book this long after tmux told of it: else another process made it.
 _OWN_SECONDS = 0.05
 # A client that leaves may be the owner's: its hand-over ends a little later, and its lock is free then.
@@ -72,8 +69,8 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
     found: dict[str, RunningPane] = {}
     for line in await server.client.command("list-panes", *where, "-F", _PANES):
         window_id, pane, pid, tty, width, session, command = line.decode("utf-8", "replace").split(" ", 6)
-        nonce = _NONCE.search(command)
-        record = TabRecord.load(server.folders.tab(nonce[1])) if nonce else None
+        records = (TabRecord.load(server.folders.tab(nonce)) for nonce in _NONCE.findall(command))
+        record = next(filter(None, records), None)
         # A window that is linked into several sessions is listed for each.
         if record is not None and pane not in found:
             found[pane] = RunningPane(PanePlace(window_id, pane, int(pid), tty), session, int(width), record)
@@ -193,7 +190,8 @@ class Newcomers:
             return
         with suppress(CommandError, ConnectionClosed):
             for pane in await running_panes(server, window):
-                if all(tab.pane_id != pane.place.pane for tab in self._known()):
+                ours = pane.record.nonce in self._book.coming
+                if not ours and all(tab.pane_id != pane.place.pane for tab in self._known()):
                     maker = TabMaker(server, self._environ, self._book)
                     tab = maker.build(pane.record, pane.place)
                     tab.columns, tab.session_id = pane.columns, pane.session_id

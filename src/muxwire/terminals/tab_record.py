@@ -13,7 +13,7 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, final
 
 from muxwire.errors import InstanceUnavailable
@@ -58,10 +58,10 @@ class TabRecord:
 
     @classmethod
     def load(cls, folder: Path) -> TabRecord | None:
-        """Read the record of the tab of that folder; None if there is none."""
+        """Read the record of the tab of that folder; None if there is none. Another version may know more of a tab."""
         try:
             found = json.loads((folder / _TAB).read_bytes())
-            return cls(**found)
+            return cls(**{field.name: found[field.name] for field in fields(cls) if field.name in found})
         except (OSError, ValueError, TypeError):
             return None
 

@@ -50,6 +50,19 @@ async def test_tabs_are_found_again(instance: Instance) -> None:
             assert "called" in (await third.read_logs(window)).content
 
 
+async def test_a_tab_of_another_version_is_found(instance: Instance) -> None:
+    """Its record may know more than ours, and less of what has a default."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="older")
+            path = tab.runner.folder / "tab"
+            record = json.loads(path.read_text())
+            del record["further"]
+            path.write_text(json.dumps(record | {"invented_later": 1}))
+        async with instance.open() as second:
+            assert (await (await second.tab("older")).execute("echo found")).output == "found\n"
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
 async def test_running_commands_end_with_their_own_status(instance: Instance, number: signal.Signals) -> None:
     gate = instance.state.parent / "gate"
