@@ -36,6 +36,7 @@ class TabBook:
     def __init__(self, tasks: TaskGroup) -> None:
         self.open: dict[str, Tab] = {}
         self.closed: dict[str, Tab] = {}
+        self.coming: set[str] = set()  # the nonces of panes that we are making
         self.on_latest: Callable[[], None] | None = None
         self.generation = 0
         self._latest = ""

@@ -117,9 +117,11 @@ class Birth:
     folder: Path
     argv: tuple[str, ...]
     env: Mapping[str, str]
+    coming: set[str]
 
     def discard(self) -> None:
         """It was not made: leave nothing behind."""
+        self.coming.discard(self.record.nonce)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @property
@@ -182,7 +184,8 @@ class TabMaker:
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        return Birth(record, folder, argv, env)
+        self._book.coming.add(nonce)
+        return Birth(record, folder, argv, env, self._book.coming)
 
     def window_command(self, birth: Birth) -> tuple[str, ...]:
         """The command that makes a window of it; `born` reads the answer."""
@@ -205,6 +208,7 @@ class TabMaker:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
         self.listen(tab)
+        self._book.coming.discard(birth.record.nonce)
         return tab
 
     def show_in_place_of_keeper(self, window: str) -> tuple[str, ...]:

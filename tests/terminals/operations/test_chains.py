@@ -118,7 +118,12 @@ async def test_fifty_independent_steps_are_one_write(
     client = (await terminals.server()).client
     writes: list[bytes] = []
     send = client._send
-    monkeypatch.setattr(client, "_send", lambda data: (writes.append(data), send(data))[1])
+
+    def noted(data: bytes) -> None:
+        writes.append(data)
+        send(data)
+
+    monkeypatch.setattr(client, "_send", noted)
     steps = [{"kind": "set_option", "option": "@fifty", "value": str(index), "global": True} for index in range(50)]
     result = await terminals.run_operations(steps, on_error=on_error)
     assert result.succeeded
