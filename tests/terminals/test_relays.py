@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
-DEADLINE = 30.0
+DEADLINE = 60.0
 SHELLS = {
     "bash": "exec env -i TERM=screen bash --norc",
     "zsh": "exec env -i TERM=screen zsh -f",
@@ -149,9 +149,13 @@ async def test_env_and_cwd_are_refused_behind_ssh(tab: Tab, ssh: str) -> None:
     assert (await tab.execute("echo ok")).output == "ok\n"
 
 
-@pytest.mark.parametrize("program", ["vim -n -u NONE", "less /etc/profile", "top"])
+SCREENS = {"vim -n -u NONE": b"\x1b[?1049h", "less /etc/profile": b"\x1b[?1049h", "top": b"\x1b[?25l"}
+
+
+@pytest.mark.parametrize("program", SCREENS)
 async def test_a_screen_behind_ssh_gets_no_probe(tab: Tab, ssh: str, program: str) -> None:
     await tab.execute(f"{ssh} 'TERM=screen {program}'", timeout=DEADLINE)
+    await shown(tab, SCREENS[program], 0)
     with pytest.raises(TabUnavailable, match="whole screen") as refused:
         await tab.execute("echo no", timeout=5)
     assert refused.value.state == "interactive"
@@ -161,7 +165,7 @@ async def test_a_screen_behind_ssh_gets_no_probe(tab: Tab, ssh: str, program: st
 async def test_a_repl_behind_ssh_says_that_no_shell_answered(tab: Tab, ssh: str) -> None:
     await tab.execute(f"{ssh} 'PYTHON_BASIC_REPL=1 python3 -q'", timeout=DEADLINE)
     with pytest.raises(TabUnavailable, match="no shell answered"):
-        await tab.execute("echo no", timeout=5)
+        await tab.execute("echo no", timeout=DEADLINE)
 
 
 async def test_a_question_behind_ssh_is_not_taken_for_a_prompt(terminals: Terminals, tab: Tab, ssh: str) -> None:

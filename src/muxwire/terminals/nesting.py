@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from muxwire.terminals.keyboard import Keyboard
     from muxwire.terminals.pane_state import PaneState
 
-# A shell on the other side of the world answers a probe within half a second.
-PROBE_TIMEOUT = 1.5
+# A shell on the other side of the world answers a probe within half a second; one that just starts, on a machine with
+# much to do, took 2 s.
+PROBE_TIMEOUT = 5.0
 # What `#{alternate_on}#{cursor_flag}` is where lines are shown and typed: top hides the cursor, vim and less switch.
 _LINES = b"01"
 _CLEAR_LINE = b"\x15"
