@@ -142,6 +142,21 @@ async def test_a_shell_behind_script_runs_commands_exactly(terminals: Terminals,
     await works(terminals, tab, outer.command_id, fish=kind == "fish")
 
 
+async def test_a_command_that_had_not_begun_when_it_was_interrupted_has_ended(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tab.execute(f"script -q -c '{SHELLS['bash']}' /dev/null", timeout=DEADLINE)
+    assert (await tab.execute("echo first")).output == "first\n"
+    keyboard = tab.runner.keyboard
+    press = keyboard.press
+    monkeypatch.setattr(keyboard, "press", lambda data: [] if b"7770;S" in data else press(data))
+    cut = await tab.execute("sleep 30", timeout=0.3)
+    assert (cut.output, cut.exit_code, cut.running) == ("", 130, False), cut
+    assert "not begun" in cut.note
+    monkeypatch.undo()
+    assert (await tab.execute("echo ok")).output == "ok\n"
+
+
 async def test_env_and_cwd_are_refused_behind_ssh(tab: Tab, ssh: str) -> None:
     await tab.execute(f"{ssh} '{SHELLS['bash']}'", timeout=DEADLINE)
     with pytest.raises(InvalidArgument, match="behind ssh"):

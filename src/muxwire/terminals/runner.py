@@ -21,7 +21,7 @@ import anyio
 
 from muxwire.errors import ConnectionClosed
 from muxwire.terminals.environment import check_command
-from muxwire.terminals.execution import Execution
+from muxwire.terminals.execution import SIGNAL_STATUS, Execution
 from muxwire.terminals.folders import write_private
 from muxwire.terminals.foreground import echoes, foreground_pgrp
 from muxwire.terminals.interrupt import CTRL_C, Interrupter, continue_shell
@@ -210,7 +210,11 @@ class Runner:
         spared = execution.listener_pgrp
         sent = await self.interrupter.stop(ended, first=first, grace=grace, spared=spared)
         execution.signal_sent = sent
-        if execution.running:
+        if execution.running and execution.level > 1 and not execution.started:
+            execution.start(self.pane.stream.end)  # C-c threw away the typed line; what it does later is not ours
+            execution.note = "it had not begun when it was interrupted"
+            execution.finish("aborted", end=execution.begin, exit_code=SIGNAL_STATUS + signal.SIGINT)
+        elif execution.running:
             execution.note = "could not be interrupted: the shell itself ignores SIGINT; close the tab with force"
 
     async def _given_up(self, execution: Execution) -> None:
