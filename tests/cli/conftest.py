@@ -30,6 +30,6 @@ def place() -> Iterator[Place]:
             (home / name).write_text(text)
         yield Place(home)
     finally:
-        for path in (home / "run").rglob("*.sock"):
+        for path in home.rglob("*.sock"):
             subprocess.run(["tmux", "-N", "-S", path, "kill-server"], capture_output=True, check=False)
         shutil.rmtree(home, ignore_errors=True)
