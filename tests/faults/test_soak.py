@@ -24,7 +24,7 @@ END_SECONDS = 150
 @pytest.mark.anyio
 @pytest.mark.timeout(SECONDS + END_SECONDS)
 async def test_a_soak_of_a_fixed_seed() -> None:
-    argv = [sys.executable, "-m", "bench.soak", "--seconds", str(SECONDS), "--seed", str(SEED)]
+    argv = [sys.executable, "-m", "bench", "soak", "--seconds", str(SECONDS), "--seed", str(SEED)]
     done = await anyio.run_process(argv, cwd=ROOT, stderr=subprocess.STDOUT, check=False)
     text = done.stdout.decode()
     print(text)
