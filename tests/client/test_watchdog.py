@@ -80,6 +80,12 @@ async def driver(socket: Path, kind: str, *windows: str) -> AsyncIterator[tuple[
                 os.kill(server, signal.SIGKILL)
 
 
+def command_line(pid: int) -> str:
+    """How a process was started; empty if it has ended, or is one of the kernel's."""
+    argv = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+
+
 async def numbers(folder: Path, count: int) -> set[int]:
     """Return the process ids that the windows wrote into files, once all are there."""
     while True:
@@ -114,6 +120,23 @@ async def test_sigkill_leaves_no_process_of_an_ephemeral_instance(tmp_path: Path
             process.send_signal(signal.SIGKILL)
             await gone(doomed | children)
             while socket.exists():
+                await anyio.sleep(0.01)
+
+
+async def test_a_muxwire_that_ran_in_a_pane_still_ends_all_of_its_own(tmp_path: Path) -> None:
+    inner = tmp_path / "inner.py"
+    inner.write_text(DRIVER)
+    stays = f"(trap '' HUP; while sleep 0.01; do :; done) & echo $! > {tmp_path}/inner.pid; exec tail -f /dev/null"
+    (tmp_path / "windows").write_text(stays)
+    window = f"exec {sys.executable} {inner} {tmp_path}/n ephemeral < {tmp_path}/windows"
+    with anyio.fail_after(DEADLINE_S):
+        async with driver(tmp_path / "s", "ephemeral", window) as (process, server):
+            doomed = {server} | await numbers(tmp_path, 1)
+            inner_server = {pid for pid in process_table() if f"{tmp_path}/n" in command_line(pid)}
+            assert inner_server
+            process.send_signal(signal.SIGKILL)
+            await gone(doomed | inner_server)
+            while (tmp_path / "n").exists():
                 await anyio.sleep(0.01)
 
 

@@ -46,6 +46,9 @@ _LOOK_S = 0.02
 
 _STAT = Path("/proc/self/stat")
 
+# What the command line of every watchdog holds, whichever installation it is of.
+_SELF = b"/muxwire/client/watchdog.py"
+
 # A stopped terminal is silent once tmux has read its buffer, which takes it 15 ms at most: so many looks in a row, this
 # far apart, must have found nothing. tmux may first have minutes of output to tell, if we had stood still for long.
 QUIET_LOOKS = 3
@@ -303,10 +306,13 @@ def kill_processes(doomed: dict[int, str]) -> None:
 
 
 def signal_processes(processes: dict[int, str], number: signal.Signals) -> None:
-    """Send a signal to those that are still the processes they were."""
+    """Send a signal to those that are still the processes they were.
+
+    Another muxwire that ran in one of our panes has a watchdog too, and what it watches over is not all of our family.
+    """
     table = process_table()
     for pid, started in processes.items():
-        if is_same(pid, started, table):
+        if is_same(pid, started, table) and not is_watchdog(pid):
             with contextlib.suppress(OSError):
                 os.kill(pid, number)
 
@@ -314,6 +320,21 @@ def signal_processes(processes: dict[int, str], number: signal.Signals) -> None:
 def is_same(pid: int, started: str, table: dict[int, Process]) -> bool:
     """Whether the process of that number is still the one that started then."""
     return pid in table and table[pid].started == started
+
+
+def is_watchdog(pid: int) -> bool:
+    """Whether the process is a watchdog as we are: it will end by itself, when its work is done."""
+    try:
+        line = Path("/proc", str(pid), "cmdline").read_bytes() if _STAT.exists() else ps_command(pid)
+    except OSError:
+        return False
+    return _SELF in line
+
+
+def ps_command(pid: int) -> bytes:
+    """Ask ps(1) for the command line of a process."""
+    argv = ["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)]
+    return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
 
 
 def process_table() -> dict[int, Process]:
