@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.contenders import capture_pane, clean_environment, library, pipe_pane, temporary_home
-from bench.measure import in_turn
+from bench.measure import in_bursts
 from bench.peers import INSTALL_SECONDS
 from bench.scenario import Report, Scale, Target
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from bench.contenders import Once
 
-RUNS, RUNS_SHORT = 100, 10
+RUNS, RUNS_SHORT = 200, 20
+BURST = 20
 DRIVERS = Path(__file__).with_name("drivers.py")
 TIGHT, LIBRARY = "capture-pane, tight loop", "muxwire library"
 
@@ -68,7 +69,7 @@ def install(folder: Path) -> str:
 
 
 async def run(scale: Scale) -> Report:
-    """All in turn, one command each."""
+    """All in turn, each a few commands on end: a loop is tight only on end."""
     notes = []
     with temporary_home() as name:
         home = Path(name)
@@ -87,7 +88,7 @@ async def run(scale: Scale) -> Report:
                 for road in ("libtmux", "pexpect"):
                     once = await stack.enter_async_context(driver(home / "venv" / "bin" / "python", road, home))
                     roads[f"{road}, tight loop" if road == "libtmux" else f"{road} (no tmux)"] = once
-            found = await in_turn(roads, scale.of(RUNS, RUNS_SHORT))
+            found = await in_bursts(roads, scale.of(RUNS, RUNS_SHORT), BURST)
     ours = found[LIBRARY].p50
     return Report(
         "polling",

@@ -13,6 +13,8 @@ from typing import Literal, final
 _TOKEN = re.compile(rb"\x1b[\]PX^_k]|[\x07\x18\x1a\x1b]")
 # What a chunk with neither in it does not hold; colours alone cost one search.
 _WORTH_A_LOOK = re.compile(rb"\x07|\x1b[\]PX^_k]")
+# An OSC of a private number that came whole, as every command's marks do: neither a bell nor a title.
+_PRIVATE = re.compile(rb"\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07")
 _CANCEL = (b"\x18", b"\x1a", b"\x1b")
 _TITLE = (b"0;", b"2;")
 # A title bar has room for a line; of a longer title the beginning is enough.
@@ -81,4 +83,6 @@ class SignalScanner:
 
 def _holds_none(data: bytes) -> bool:
     # By memchr first: ten times the speed of the pattern, for output without any escape.
-    return (b"\x1b" not in data and b"\x07" not in data) or _WORTH_A_LOOK.search(data) is None
+    if b"\x1b" not in data and b"\x07" not in data:
+        return True
+    return _WORTH_A_LOOK.search(_PRIVATE.sub(b"", data)) is None
