@@ -14,7 +14,7 @@ from bench.scenario import Report, Scale, Target
 from bench.volume import LINES, LOG_BLOCK
 from muxwire import Terminals, open_terminals
 from muxwire.pane.marks import MarkScanner
-from muxwire.terminals.log_read import View, last_lines
+from muxwire.terminals.logs.log_read import View, last_lines
 from muxwire.terminals.shells import TYPED_LINES
 
 if TYPE_CHECKING:

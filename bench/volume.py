@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from muxwire.protocol.control import ControlProtocol
-from muxwire.terminals.log_read import View, last_lines
+from muxwire.terminals.logs.log_read import View, last_lines
 from muxwire.terminals.shells import TYPED_LINES
 
 TRANSCRIPTS = Path(__file__).parent.parent / "tests" / "transcripts"

@@ -53,13 +53,13 @@ from muxwire.errors import (
 
 if typing.TYPE_CHECKING:
     from muxwire.terminals import operations as operations
-    from muxwire.terminals.event_log import (
+    from muxwire.terminals.events.event_log import (
         EventBatch as EventBatch,
     )
-    from muxwire.terminals.event_log import (
+    from muxwire.terminals.events.event_log import (
         TabEvent as TabEvent,
     )
-    from muxwire.terminals.opening import open_terminals as open_terminals
+    from muxwire.terminals.instances.opening import open_terminals as open_terminals
     from muxwire.terminals.results import (
         Cursor as Cursor,
     )
@@ -99,7 +99,7 @@ if typing.TYPE_CHECKING:
     from muxwire.terminals.results import (
         WaitOutcome as WaitOutcome,
     )
-    from muxwire.terminals.tab import Tab as Tab
+    from muxwire.terminals.tabs.tab import Tab as Tab
     from muxwire.terminals.terminals import Terminals as Terminals
 
 __version__ = "0.1.0.dev0"
@@ -142,9 +142,9 @@ __all__ = (
 # and it takes ten times as long as what they need.
 _LATE = (
     "muxwire.terminals.results",
-    "muxwire.terminals.event_log",
-    "muxwire.terminals.opening",
-    "muxwire.terminals.tab",
+    "muxwire.terminals.events.event_log",
+    "muxwire.terminals.instances.opening",
+    "muxwire.terminals.tabs.tab",
     "muxwire.terminals.terminals",
 )
 

@@ -15,7 +15,7 @@ import muxwire
 from muxwire.cli.command_line import command_line
 from muxwire.mcp.schemas import input_schema
 from muxwire.mcp.tools import TOOLS
-from muxwire.terminals.event_log import KINDS
+from muxwire.terminals.events.event_log import KINDS
 from muxwire.terminals.results import State
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference.md"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.terminals.folders import Folders, folders_for
+from muxwire.terminals.instances.folders import Folders, folders_for
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from muxwire.terminals.doctor import machine, places, programs
-from muxwire.terminals.folders import Folders, folders_for
+from muxwire.terminals.instances.folders import Folders, folders_for
 from tests.doctor.person import do, doctor, install_tmux, levels, only
 
 

@@ -17,7 +17,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 import muxwire
-from muxwire.terminals.log_read import read_raw
+from muxwire.terminals.logs.log_read import read_raw
 from tests.faults.victims import victim
 
 pytestmark = pytest.mark.anyio

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals.log_read import read_raw
+from muxwire.terminals.logs.log_read import read_raw
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.faults.victims import victim

@@ -15,8 +15,8 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals.log_read import read_raw
-from muxwire.terminals.log_segments import gaps_path
+from muxwire.terminals.logs.log_read import read_raw
+from muxwire.terminals.logs.log_segments import gaps_path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.faults.victims import victim

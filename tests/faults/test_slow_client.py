@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from muxwire.terminals.log_read import read_raw
+from muxwire.terminals.logs.log_read import read_raw
 from tests.mcp.raw_client import RawClient
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from bench.truth import Truth, expected, judge
-from muxwire.terminals.log_segments import record, segment_path
+from muxwire.terminals.logs.log_segments import record, segment_path
 
 ROOT = Path(__file__).parents[2]
 # `python -m bench soak` takes as long as one likes.

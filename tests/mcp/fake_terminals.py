@@ -13,7 +13,7 @@ import anyio
 
 from muxwire.errors import InstanceUnavailable, NoSuchTarget, TabUnavailable
 from muxwire.pane.cells import Run, Style
-from muxwire.terminals.event_log import EventBatch, EventFilter, EventLog, watch
+from muxwire.terminals.events.event_log import EventBatch, EventFilter, EventLog, watch
 from muxwire.terminals.operations import OperationsResult
 from muxwire.terminals.results import (
     Cursor,

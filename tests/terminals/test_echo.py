@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muxwire.terminals.echo import Typed, echo_end
+from muxwire.terminals.execution.echo import Typed, echo_end
 
 # What was typed, what was shown, and how much of that is the echo.
 CASES = [

@@ -18,8 +18,8 @@ import pytest
 
 import muxwire
 from muxwire.errors import InvalidArgument, NoSuchTarget
-from muxwire.terminals.event_log import KINDS, EventBatch, EventFilter, EventLog, TabEvent
-from muxwire.terminals.tab_events import TYPED_AHEAD
+from muxwire.terminals.events.event_log import KINDS, EventBatch, EventFilter, EventLog, TabEvent
+from muxwire.terminals.events.tab_events import TYPED_AHEAD
 
 pytestmark = pytest.mark.anyio
 

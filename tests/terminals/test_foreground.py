@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.terminals import foreground, pane_state
+from muxwire.terminals.execution import foreground
+from muxwire.terminals.tabs import pane_state
 
 if TYPE_CHECKING:
     from muxwire import Terminals

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.terminals.keys import KeyModes, key_bytes
+from muxwire.terminals.screens.keys import KeyModes, key_bytes
 
 if TYPE_CHECKING:
     from muxwire.terminals.terminals import Terminals

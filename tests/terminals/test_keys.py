@@ -12,12 +12,12 @@ import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
-from muxwire.terminals.foreground import TtyModes
-from muxwire.terminals.keys import KeyModes, key_bytes, mistaken, strokes
-from muxwire.terminals.open_line import LINE_MAX, OpenLine
+from muxwire.terminals.execution.foreground import TtyModes
+from muxwire.terminals.execution.open_line import LINE_MAX, OpenLine
+from muxwire.terminals.screens.keys import KeyModes, key_bytes, mistaken, strokes
 
 if TYPE_CHECKING:
-    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.terminals import Terminals
 
 pytestmark = pytest.mark.anyio

@@ -9,12 +9,12 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals.execution import Execution
-from muxwire.terminals.live_output import LiveOutput
-from muxwire.terminals.log import LogStore
-from muxwire.terminals.pane_state import PaneState
+from muxwire.terminals.execution.execution import Execution
+from muxwire.terminals.execution.live_output import LiveOutput
+from muxwire.terminals.logs.log import LogStore
 from muxwire.terminals.shells import shell_for
-from muxwire.terminals.stream import PaneStream
+from muxwire.terminals.tabs.pane_state import PaneState
+from muxwire.terminals.tabs.stream import PaneStream
 
 pytestmark = pytest.mark.anyio
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.terminals import log as log_module
-from muxwire.terminals.log import BATCH_BYTES, LogStore
-from muxwire.terminals.log_file import LogFile
-from muxwire.terminals.log_read import View, last_lines, read_range, read_raw
+from muxwire.terminals.logs import log as log_module
+from muxwire.terminals.logs.log import BATCH_BYTES, LogStore
+from muxwire.terminals.logs.log_file import LogFile
+from muxwire.terminals.logs.log_read import View, last_lines, read_range, read_raw
 
 if TYPE_CHECKING:
     from collections.abc import Callable

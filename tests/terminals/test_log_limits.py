@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from muxwire.errors import InvalidArgument
-from muxwire.terminals.log import CLOSINGS_PER_LOOK, LogStore
-from muxwire.terminals.log_limits import LogLimits, hold, in_use, keep_within, sweep_dead
-from muxwire.terminals.log_read import read_raw
-from muxwire.terminals.log_segments import layout_of, record, segment_path
+from muxwire.terminals.logs.log import CLOSINGS_PER_LOOK, LogStore
+from muxwire.terminals.logs.log_limits import LogLimits, hold, in_use, keep_within, sweep_dead
+from muxwire.terminals.logs.log_read import read_raw
+from muxwire.terminals.logs.log_segments import layout_of, record, segment_path
 
 pytestmark = pytest.mark.anyio
 
@@ -144,7 +144,7 @@ async def test_dead_instances_are_limited_by_number_size_and_age(tmp_path: Path)
 HOLDER = """
 import sys
 from pathlib import Path
-from muxwire.terminals.log_limits import hold
+from muxwire.terminals.logs.log_limits import hold
 hold(Path(sys.argv[1]))
 print(1, flush=True)
 sys.stdin.read()

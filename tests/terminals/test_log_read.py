@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from muxwire.errors import InvalidArgument
 from muxwire.pane.text import strip_ansi
 from muxwire.pane.visible import visible
-from muxwire.terminals import log_grep, log_read
-from muxwire.terminals.log_grep import Search, compiled, last_matches
-from muxwire.terminals.log_read import View, last_lines, read_range, read_raw
+from muxwire.terminals.logs import log_grep, log_read
+from muxwire.terminals.logs.log_grep import Search, compiled, last_matches
+from muxwire.terminals.logs.log_read import View, last_lines, read_range, read_raw
 
 if TYPE_CHECKING:
     from pathlib import Path

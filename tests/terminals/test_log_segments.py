@@ -9,14 +9,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from muxwire.terminals import log as log_module
-from muxwire.terminals import log_segments
-from muxwire.terminals.log import LogStore
-from muxwire.terminals.log_file import UNKNOWN_SIZE
-from muxwire.terminals.log_grep import Search, compiled, last_matches
-from muxwire.terminals.log_limits import LogLimits
-from muxwire.terminals.log_read import LogFileReader, View, last_lines, read_range, read_raw
-from muxwire.terminals.log_segments import gaps_path, layout_of, open_log, retire, segment_path
+from muxwire.terminals.logs import log as log_module
+from muxwire.terminals.logs import log_segments
+from muxwire.terminals.logs.log import LogStore
+from muxwire.terminals.logs.log_file import UNKNOWN_SIZE
+from muxwire.terminals.logs.log_grep import Search, compiled, last_matches
+from muxwire.terminals.logs.log_limits import LogLimits
+from muxwire.terminals.logs.log_read import LogFileReader, View, last_lines, read_range, read_raw
+from muxwire.terminals.logs.log_segments import gaps_path, layout_of, open_log, retire, segment_path
 
 pytestmark = pytest.mark.anyio
 

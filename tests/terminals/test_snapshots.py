@@ -8,14 +8,14 @@ import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
-from muxwire.terminals.snapshots import FEED_MAX
+from muxwire.terminals.screens.snapshots import FEED_MAX
 from tests.terminals.screens.agreeing import QUIET, agree
 from tests.terminals.screens.stage import DEADLINE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.terminals import Terminals
 
 pytestmark = pytest.mark.anyio

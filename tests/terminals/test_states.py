@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from muxwire.terminals import listening
+from muxwire.terminals.execution import listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -14,13 +14,13 @@ import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument
-from muxwire.terminals.waits import OVERLAP, SLICE, Wanted
+from muxwire.terminals.events.waits import OVERLAP, SLICE, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from muxwire.terminals.results import WaitOutcome
-    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.terminals import Terminals
 
 pytestmark = pytest.mark.anyio
@@ -252,7 +252,7 @@ async def test_our_own_typed_line_and_marks_are_not_seen(terminals: Terminals) -
 async def test_a_waiting_call_costs_nothing(printer: Printer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks at anything until bytes come: the search is called once for each of them."""
     looks = 0
-    from muxwire.terminals.waits import TextSearch
+    from muxwire.terminals.events.waits import TextSearch
 
     look = TextSearch._look
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.terminals.wrapper_file import WrapperFile
+from muxwire.terminals.execution.wrapper_file import WrapperFile
 
 
 def test_each_content_replaces_the_one_before(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def _attach(arguments: argparse.Namespace) -> int:
         raise InvalidArgument(
             "stdin and stdout must be a terminal", remedy="muxwire snapshot and muxwire logs print what a tab shows"
         )
-    from muxwire.terminals.tmux_server import find_tmux
+    from muxwire.terminals.instances.tmux_server import find_tmux
 
     tmux = find_tmux(os.environ)
     words = _own_server(arguments, tmux) if arguments.socket is None and arguments.socket_name is None else None
@@ -66,9 +66,9 @@ def _flags(arguments: argparse.Namespace) -> str:
 
 
 def _own_server(arguments: argparse.Namespace, tmux: str) -> list[str]:
-    from muxwire.terminals.folders import folders_for
-    from muxwire.terminals.opening import server_runs
-    from muxwire.terminals.tmux_server import HUB
+    from muxwire.terminals.instances.folders import folders_for
+    from muxwire.terminals.instances.opening import server_runs
+    from muxwire.terminals.instances.tmux_server import HUB
 
     name = chosen_name(arguments, any_running=True)
     socket = folders_for(name, os.environ).socket_path
@@ -88,7 +88,7 @@ def _own_server(arguments: argparse.Namespace, tmux: str) -> list[str]:
 
 def _find(tmux: Sequence[str], target: str, *, hub: str) -> tuple[str, str]:
     """The session whose windows are to be shown, and the window to begin with; NoSuchTarget."""
-    from muxwire.terminals.tab_maker import window_name
+    from muxwire.terminals.tabs.tab_maker import window_name
 
     rows = listed_tabs(tmux)
     in_hub = [row for row in rows if row.session == hub]

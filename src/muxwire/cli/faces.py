@@ -31,7 +31,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     import anyio
 
     from muxwire.mcp import serve
-    from muxwire.terminals.opening import open_terminals
+    from muxwire.terminals.instances.opening import open_terminals
 
     toolsets = [name.strip() for name in arguments.toolsets.split(",")] if arguments.toolsets is not None else None
     opening = partial(open_terminals, **given_instance(arguments))
@@ -69,7 +69,7 @@ def _add_repl(verbs: Verbs) -> None:
 def _repl(arguments: argparse.Namespace) -> int:
     # Late: no other verb needs it.
     from muxwire.repl.run import main, replay
-    from muxwire.terminals.opening import open_terminals
+    from muxwire.terminals.instances.opening import open_terminals
 
     if arguments.replay is not None:
         return replay(arguments.replay, speed=arguments.speed)

@@ -70,7 +70,7 @@ async def _end_by_signal(scope: anyio.CancelScope, received: list[signal.Signals
 @asynccontextmanager
 async def open_instance(arguments: argparse.Namespace, *, any_running: bool = False) -> AsyncIterator[Terminals]:
     """Open the instance that the command line names."""
-    from muxwire.terminals.opening import open_terminals
+    from muxwire.terminals.instances.opening import open_terminals
 
     given = given_instance(arguments) or {"name": chosen_name(arguments, any_running=any_running)}
     async with open_terminals(**given) as terminals:
@@ -91,7 +91,7 @@ def chosen_name(arguments: argparse.Namespace, *, any_running: bool = False) -> 
     given: str = arguments.name or os.environ.get("MUXWIRE_NAME", "")
     if given or not any_running:
         return given or DEFAULT_NAME
-    from muxwire.terminals.running import running_instances
+    from muxwire.terminals.execution.running import running_instances
 
     running = running_instances(os.environ)
     if DEFAULT_NAME in running or not running:

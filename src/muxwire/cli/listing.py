@@ -30,8 +30,8 @@ class ListedTab:
 
 def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
     """Ask the server that `tmux` (its program, and which server) names; TmuxUnavailable."""
-    from muxwire.terminals.tmux_server import KEEPER_NAME
-    from muxwire.terminals.used_tab import USED
+    from muxwire.terminals.instances.tmux_server import KEEPER_NAME
+    from muxwire.terminals.instances.used_tab import USED
 
     command = (*tmux, "-u", "list-windows", "-a", "-F", _WINDOWS.replace("USED", USED))
     listed = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)

@@ -40,7 +40,7 @@ def add(verbs: Verbs) -> None:
 async def _rec(terminals: Terminals, arguments: argparse.Namespace) -> int:
     import anyio
 
-    from muxwire.terminals.asciicast import Recorder
+    from muxwire.terminals.screens.asciicast import Recorder
 
     if arguments.file == "-" and arguments.json:
         raise InvalidArgument("stdout cannot hold a recording and a document", remedy="name a file")

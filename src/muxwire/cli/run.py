@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from muxwire.cli.options import Verbs
     from muxwire.terminals.results import ExecutionResult
-    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.terminals import Terminals
 
 # timeout(1) takes 124, and 125 for itself.

@@ -122,8 +122,8 @@ async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 def _end_server(name: str) -> None:
     """End the tmux server of an instance, in which only the keeper is left; from outside: its owner holds on to it."""
-    from muxwire.terminals.folders import folders_for
-    from muxwire.terminals.tmux_server import find_tmux
+    from muxwire.terminals.instances.folders import folders_for
+    from muxwire.terminals.instances.tmux_server import find_tmux
 
     folders = folders_for(name, os.environ)
     command = (find_tmux(os.environ), "-N", "-S", str(folders.socket_path), "kill-server")

@@ -11,10 +11,10 @@ from urllib.parse import quote, unquote
 from mcp import MCPError, types
 
 from muxwire.errors import MuxwireError, NoSuchTarget
-from muxwire.terminals.event_log import EventFilter
+from muxwire.terminals.events.event_log import EventFilter
 
 if TYPE_CHECKING:
-    from muxwire.terminals.event_log import EventKind
+    from muxwire.terminals.events.event_log import EventKind
     from muxwire.terminals.results import TabInfo
     from muxwire.terminals.terminals import Terminals
 

@@ -15,7 +15,7 @@ from mcp import MCPError, types
 from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
 
 from muxwire.mcp.resources import LIST_CHANGES, Subject
-from muxwire.terminals.event_log import EventFilter
+from muxwire.terminals.events.event_log import EventFilter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

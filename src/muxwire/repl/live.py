@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muxwire.repl.reading import CommandLine
-    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.instances.tmux_server import TmuxServer
+    from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.terminals import Terminals
-    from muxwire.terminals.tmux_server import TmuxServer
 
 
 @final

@@ -15,15 +15,15 @@ from muxwire.repl.live import Live
 from muxwire.repl.printer import Printer
 from muxwire.repl.session import Recording, Session
 from muxwire.repl.words_stream import load_transcript, play
-from muxwire.terminals.folders import folders_for, private_folder
+from muxwire.terminals.instances.folders import folders_for, private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
+    from muxwire.terminals.instances.tmux_server import TmuxServer, Wrap
     from muxwire.terminals.terminals import Terminals
-    from muxwire.terminals.tmux_server import TmuxServer, Wrap
 
     # Opens the instance, with something around its transport.
     Open = Callable[[Wrap], AbstractAsyncContextManager[Terminals]]

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import AmbiguousTarget, ConnectionClosed, InvalidArgument, NoSuchTarget
-from muxwire.terminals.access import Access, Role
-from muxwire.terminals.adopted import Adopted
-from muxwire.terminals.event_log import DEFAULT_LIMIT, EventFilter, watch
-from muxwire.terminals.events import follow
-from muxwire.terminals.logs import LogSource, find_log, read_chunk, read_tail
+from muxwire.terminals.events.event_log import DEFAULT_LIMIT, EventFilter, watch
+from muxwire.terminals.events.following import follow
+from muxwire.terminals.events.people import People
+from muxwire.terminals.events.waits import Wanted, wait_for
+from muxwire.terminals.instances.access import Access, Role
+from muxwire.terminals.instances.adopted import Adopted
+from muxwire.terminals.instances.reattach import Newcomers, take_up
+from muxwire.terminals.instances.tmux_server import HISTORY_LIMIT, TmuxServer, open_server
+from muxwire.terminals.instances.used_tab import recall_used, tell_used
+from muxwire.terminals.logs.reading import LogSource, find_log, read_chunk, read_tail
 from muxwire.terminals.operations.checking import Checker
 from muxwire.terminals.operations.reading import read_operations
 from muxwire.terminals.operations.run import OperationsRun
 from muxwire.terminals.operations.setting import DISPATCH_TIMEOUT, OnError, Surroundings
 from muxwire.terminals.operations.setting import Options as RunOptions
-from muxwire.terminals.people import People
-from muxwire.terminals.reattach import Newcomers, take_up
-from muxwire.terminals.tab_book import TabBook
-from muxwire.terminals.tab_list import list_tabs
-from muxwire.terminals.tab_maker import TabMaker, TabRequest
-from muxwire.terminals.targets import find_tab
-from muxwire.terminals.tmux_server import HISTORY_LIMIT, TmuxServer, open_server
-from muxwire.terminals.used_tab import recall_used, tell_used
-from muxwire.terminals.waits import Wanted, wait_for
+from muxwire.terminals.tabs.tab_book import TabBook
+from muxwire.terminals.tabs.tab_list import list_tabs
+from muxwire.terminals.tabs.tab_maker import TabMaker, TabRequest
+from muxwire.terminals.tabs.targets import find_tab
 
 if TYPE_CHECKING:
     import os
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
 
     from muxwire.protocol.events import Event
-    from muxwire.terminals.event_log import EventBatch, EventLog
-    from muxwire.terminals.folders import Folders
+    from muxwire.terminals.events.event_log import EventBatch, EventLog
+    from muxwire.terminals.instances.folders import Folders
+    from muxwire.terminals.instances.tmux_server import Wrap
     from muxwire.terminals.operations import Operation, OperationsResult
     from muxwire.terminals.results import ExecutionResult, LogChunk, LogTail, TabList, WaitOutcome
-    from muxwire.terminals.tab import Tab
-    from muxwire.terminals.tmux_server import Wrap
+    from muxwire.terminals.tabs.tab import Tab
 
 # tmux keeps every row of scrollback at about half a KiB: a million rows of one pane are 500 MB.
 HISTORY_LIMIT_MAX = 1_000_000

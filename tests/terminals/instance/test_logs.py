@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals.log_read import View, read_range
+from muxwire.terminals.logs.log_read import View, read_range
 from muxwire.terminals.shells import TYPED_LINES
 
 pytestmark = pytest.mark.anyio
@@ -149,7 +149,7 @@ async def test_a_stream_waits_for_what_comes_and_for_the_end(alone: muxwire.Term
 async def test_logs_of_tabs_that_are_no_longer_listed_can_be_read(
     alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("muxwire.terminals.tab_book.REMEMBERED_TABS", 2)
+    monkeypatch.setattr("muxwire.terminals.tabs.tab_book.REMEMBERED_TABS", 2)
     with anyio.fail_after(DEADLINE):
         for number in range(4):
             tab = await alone.create_tab(command=["echo", str(number)])

@@ -6,8 +6,8 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals import log_read
-from muxwire.terminals.folders import folders_for
+from muxwire.terminals.instances.folders import folders_for
+from muxwire.terminals.logs import log_read
 
 from .conftest import Instance
 from .test_hand_over import NUMBERED, lines_of, numbered

@@ -13,8 +13,8 @@ import anyio
 import pytest
 
 from muxwire.client.watchdog import process_table
-from muxwire.terminals import log_read
-from muxwire.terminals.tab import Tab
+from muxwire.terminals.logs import log_read
+from muxwire.terminals.tabs.tab import Tab
 
 from .conftest import Instance
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals.lock import InstanceLock, holder, started
+from muxwire.terminals.instances.lock import InstanceLock, holder, started
 
 from .conftest import Instance
 

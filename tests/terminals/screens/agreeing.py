@@ -12,7 +12,7 @@ from tests.terminals.screens.stage import DEADLINE, ours, tmuxs
 
 if TYPE_CHECKING:
     from muxwire.terminals.results import Snapshot
-    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.terminals import Terminals
 
 # No output for so long: the program has drawn what it draws. If not, the look is repeated.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from muxwire.pane.cells import Run
     from muxwire.pane.grid import Row
     from muxwire.pane.screen import Screen
-    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.terminals import Terminals
 
 DEADLINE = 20

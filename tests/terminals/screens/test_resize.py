@@ -10,7 +10,7 @@ import pytest
 from tests.terminals.screens.agreeing import agree
 
 if TYPE_CHECKING:
-    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.terminals import Terminals
 
 pytestmark = pytest.mark.anyio

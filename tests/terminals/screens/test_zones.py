@@ -13,7 +13,7 @@ from tests.terminals.screens.stage import DEADLINE
 
 if TYPE_CHECKING:
     from muxwire.terminals.results import Snapshot
-    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.terminals import Terminals
 
 pytestmark = pytest.mark.anyio

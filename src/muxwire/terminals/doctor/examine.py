@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from muxwire.errors import MuxwireError
 from muxwire.terminals.doctor import leftovers, machine, places, programs, trials
 from muxwire.terminals.doctor.finding import Finding, broken, ok
-from muxwire.terminals.folders import folders_for
+from muxwire.terminals.instances.folders import folders_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from muxwire.client.watchdog import process_table
 from muxwire.terminals.doctor.finding import Finding, ok, warning
-from muxwire.terminals.lock import holder
-from muxwire.terminals.opening import server_runs
+from muxwire.terminals.instances.lock import holder
+from muxwire.terminals.instances.opening import server_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from muxwire.terminals.folders import Folders
+    from muxwire.terminals.instances.folders import Folders
 
 # As open_terminals names what ends with its process: an ephemeral instance, and its side of a person's server.
 _EPHEMERAL = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.terminals.doctor.finding import Finding, broken, ok, warning
-from muxwire.terminals.folders import PRIVATE_FOLDER, SOCKET_PATH_LIMIT
+from muxwire.terminals.instances.folders import PRIVATE_FOLDER, SOCKET_PATH_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from muxwire.terminals.folders import Folders
+    from muxwire.terminals.instances.folders import Folders
 
 # An ephemeral instance is called `e<pid>-<6 hex>`; process ids have up to seven digits.
 _LONGEST_USUAL_NAME = len("e4194304-abcdef")

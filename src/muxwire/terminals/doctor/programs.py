@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from muxwire.errors import TmuxUnavailable
 from muxwire.terminals.doctor.finding import Finding, broken, ok
-from muxwire.terminals.tmux_server import MINIMUM_VERSION, find_tmux
+from muxwire.terminals.instances.tmux_server import MINIMUM_VERSION, find_tmux
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

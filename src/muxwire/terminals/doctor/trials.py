@@ -14,13 +14,13 @@ import anyio
 from muxwire.errors import MuxwireError
 from muxwire.pane.text import strip_ansi, undo_onlcr
 from muxwire.terminals.doctor.finding import Finding, broken, ok, warning
-from muxwire.terminals.opening import open_terminals
+from muxwire.terminals.instances.opening import open_terminals
 from muxwire.terminals.shells import default_shell, shell_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.terminals import Terminals
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")

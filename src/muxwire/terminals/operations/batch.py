@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from muxwire.client.pending import Pending
     from muxwire.protocol.events import CommandBlock
     from muxwire.terminals.operations.step import Step
-    from muxwire.terminals.tab import Tab
-    from muxwire.terminals.tab_maker import Birth
+    from muxwire.terminals.tabs.tab import Tab
+    from muxwire.terminals.tabs.tab_maker import Birth
 
 # One line is parsed on tmux's only thread, where every pane waits meanwhile: this takes less than 2 ms.
 LINE_MAX = 32 << 10

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument, MuxwireError
-from muxwire.terminals.environment import check_command
+from muxwire.terminals.events.waits import Wanted
 from muxwire.terminals.operations.formats import check_format, check_option, check_value
 from muxwire.terminals.operations.kinds import (
     BreakPane,
@@ -30,8 +30,8 @@ from muxwire.terminals.operations.kinds import (
     targets_of,
 )
 from muxwire.terminals.operations.layouts import check_layout
-from muxwire.terminals.tab_maker import TabRequest, window_name
-from muxwire.terminals.waits import Wanted
+from muxwire.terminals.tabs.environment import check_command
+from muxwire.terminals.tabs.tab_maker import TabRequest, window_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -22,12 +22,12 @@ from muxwire.terminals.operations.kinds import (
     SplitPane,
     SwapPane,
 )
-from muxwire.terminals.tab_maker import PANE_FORMAT, window_name
+from muxwire.terminals.tabs.tab_maker import PANE_FORMAT, window_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muxwire.terminals.tab import Tab
+    from muxwire.terminals.tabs.tab import Tab
 
 Arguments = tuple[str, ...]
 

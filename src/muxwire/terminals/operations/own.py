@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, MuxwireError
-from muxwire.terminals import waits
+from muxwire.terminals.events import waits
 from muxwire.terminals.operations.checking import request, wanted
 from muxwire.terminals.operations.commands import Arguments, Place, folder_of, shown_birth, written
 from muxwire.terminals.operations.kinds import (
@@ -30,9 +30,9 @@ from muxwire.terminals.operations.kinds import (
 from muxwire.terminals.operations.results import Dispatch
 from muxwire.terminals.operations.rollback import Picture, picture_command, rename
 from muxwire.terminals.operations.step import explained
-from muxwire.terminals.panes import look_up
-from muxwire.terminals.tab import DEFAULT_TIMEOUT
-from muxwire.terminals.tab_maker import window_name
+from muxwire.terminals.tabs.panes import look_up
+from muxwire.terminals.tabs.tab import DEFAULT_TIMEOUT
+from muxwire.terminals.tabs.tab_maker import window_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from muxwire.client.pending import Pending
     from muxwire.terminals.operations.run import OperationsRun
     from muxwire.terminals.operations.step import Step
-    from muxwire.terminals.tab import Tab
-    from muxwire.terminals.tab_maker import Birth
+    from muxwire.terminals.tabs.tab import Tab
+    from muxwire.terminals.tabs.tab_maker import Birth
 
 # Seconds, as `Terminals.wait_for`: what a build's step or a server's start takes.
 WAIT_TIMEOUT = 30.0

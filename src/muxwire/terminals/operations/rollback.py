@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import InstanceUnavailable, MuxwireError
+from muxwire.terminals.instances.tab_record import TabRecord
 from muxwire.terminals.operations.commands import Arguments, Place, command_of
 from muxwire.terminals.operations.kinds import SetOption, ShowOption
-from muxwire.terminals.panes import look_up
-from muxwire.terminals.tab_maker import window_name
-from muxwire.terminals.tab_record import TabRecord
+from muxwire.terminals.tabs.panes import look_up
+from muxwire.terminals.tabs.tab_maker import window_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from muxwire.terminals.instances.tmux_server import TmuxServer
     from muxwire.terminals.operations.step import Step
-    from muxwire.terminals.tab import Tab
-    from muxwire.terminals.tab_book import TabBook
-    from muxwire.terminals.tmux_server import TmuxServer
+    from muxwire.terminals.tabs.tab import Tab
+    from muxwire.terminals.tabs.tab_book import TabBook
 
 _PICTURE = "#{window_id}|#{window_zoomed_flag}|#{window_layout}|#{P:#{?pane_active,#{pane_id},}}|#{P:#{pane_id} }"
 

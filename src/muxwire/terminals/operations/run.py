@@ -45,16 +45,16 @@ from muxwire.terminals.operations.rollback import (
     will_rename,
 )
 from muxwire.terminals.operations.step import Step, explained
-from muxwire.terminals.panes import look_up
+from muxwire.terminals.tabs.panes import look_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muxwire.client.pending import Pending
+    from muxwire.terminals.instances.tmux_server import TmuxServer
     from muxwire.terminals.operations.setting import Options, Surroundings
-    from muxwire.terminals.tab import Tab
-    from muxwire.terminals.tab_maker import TabMaker
-    from muxwire.terminals.tmux_server import TmuxServer
+    from muxwire.terminals.tabs.tab import Tab
+    from muxwire.terminals.tabs.tab_maker import TabMaker
 
 _TOUCHES_WINDOW = (SplitPane, ResizePane, SelectLayout, SelectPane, SwapPane, JoinPane)
 

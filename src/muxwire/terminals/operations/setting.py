@@ -10,10 +10,10 @@ from muxwire.errors import InvalidArgument
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from muxwire.terminals.tab import Tab
-    from muxwire.terminals.tab_book import TabBook
-    from muxwire.terminals.tab_maker import TabMaker
-    from muxwire.terminals.tmux_server import TmuxServer
+    from muxwire.terminals.instances.tmux_server import TmuxServer
+    from muxwire.terminals.tabs.tab import Tab
+    from muxwire.terminals.tabs.tab_book import TabBook
+    from muxwire.terminals.tabs.tab_maker import TabMaker
 
 OnError = Literal["stop", "continue"]
 # Seconds in which tmux must have answered: it takes a millisecond, and a machine that swaps a few seconds.

@@ -1,0 +1,3 @@
+"""What happens in the tabs: events, people, waits."""
+
+from __future__ import annotations

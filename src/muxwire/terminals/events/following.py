@@ -1,0 +1,94 @@
+"""What people do with our windows at their own tmux client, as tmux tells it: close, rename, select, resize."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+
+from muxwire.errors import ConnectionClosed
+from muxwire.protocol.events import (
+    ClientDetached,
+    LayoutChange,
+    SessionRenamed,
+    SessionWindowChanged,
+    UnlinkedWindowClose,
+    UnlinkedWindowRenamed,
+    WindowRenamed,
+)
+from muxwire.terminals.execution.redraw import PromptColumns
+from muxwire.terminals.instances.tmux_server import COLUMNS, ROWS
+from muxwire.terminals.tabs.panes import look_up
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muxwire.protocol.events import Event
+    from muxwire.terminals.tabs.tab import Tab
+    from muxwire.terminals.tabs.tab_book import TabBook
+
+# tmux tells a program its new size within 0.25 s, and only one size of several that follow each other.
+RESIZE_SECONDS = 0.5
+# A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
+_PANE = re.compile(rb"([0-9]+)x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
+
+
+def follow(event: Event, book: TabBook) -> None:
+    """Take a notification of tmux."""
+    match event:
+        # Not %window-close: that is also said when only another session lets go of the window. Its last pane may only
+        # have been moved to another window.
+        case UnlinkedWindowClose(window) if not all(tab.end_reason for tab in book.panes(window)):
+            book.spawn(lambda: look_up(book))
+        case WindowRenamed(window, name) | UnlinkedWindowRenamed(window, name):
+            for tab in book.panes(window):
+                tab.was_renamed(name.decode("utf-8", "replace"))
+                book.renamed(tab)
+        # Not in a session that somebody made to look around in (`muxwire attach`): what he looks at is his affair.
+        case SessionWindowChanged(session, window) if window in book.open:
+            if any(tab.session_id == session for tab in book.open.values()):
+                book.latest = window
+        case SessionRenamed(session, name):
+            for tab in book.open.values():
+                if tab.session_id == session:
+                    tab.session = name.decode("utf-8", "replace")
+        case LayoutChange(window, layout):
+            _resize(book.panes(window), layout, book)
+        case ClientDetached():
+            for tab in book.open.values():
+                if tab.columns != COLUMNS and not tab.sized:
+                    _restore_size(tab)
+        case _:
+            pass
+
+
+def _resize(tabs: Sequence[Tab], layout: bytes, book: TabBook) -> None:
+    widths = {b"%" + number: int(width) for width, number in _PANE.findall(layout)}
+    for tab in tabs:
+        width = widths.get(tab.pane_id.encode())
+        if width is not None and width != tab.columns:
+            tab.columns = width
+            book.spawn(partial(_forget_prompts, tab))
+    if widths and any(tab.pane_id.encode() not in widths and not tab.end_reason for tab in tabs):
+        # A person split the window and closed our half, or moved it: tmux says it in no other way.
+        book.spawn(lambda: look_up(book))
+
+
+async def _forget_prompts(tab: Tab) -> None:
+    """A prompt that wraps ends elsewhere now. What is learned before the program knows its new size is wrong too."""
+    for wait in (0.0, RESIZE_SECONDS):
+        await anyio.sleep(wait)
+        tab.pane.prompts = PromptColumns()
+
+
+def _restore_size(tab: Tab) -> None:
+    """Give a tab its own size back: tmux leaves a window that nobody looks at as small as a person's terminal was."""
+    with suppress(ConnectionClosed):  # people leave when the server ends, too
+        tab.client.submit(
+            ("resize-window", "-t", tab.window_id, "-x", str(COLUMNS), "-y", str(ROWS)),
+            # It pins the size too, and the next person's terminal shall count again.
+            ("set-option", "-w", "-u", "-t", tab.window_id, "window-size"),
+        )

@@ -1,0 +1,105 @@
+"""A command's output while it runs: each byte to its caller once, as soon as it is known to be output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.pane.text import undo_onlcr
+from muxwire.terminals.execution.output import PROMPT_SP_REACH, without_prompt_sp
+
+if TYPE_CHECKING:
+    from muxwire.terminals.execution.execution import Execution
+    from muxwire.terminals.shells import Shell
+    from muxwire.terminals.tabs.stream import PaneStream
+
+# Receives the next bytes of a command's output, the terminal's CR LF back to LF.
+OnOutput = Callable[[bytes], Awaitable[None]]
+
+# One piece: what a pipe holds. A slow reader holds up nobody else, and what the ring gave up comes from the log.
+PIECE = 64 << 10
+
+# The beginning of zsh's PROMPT_SP: a bold and reversed % or #, blanks. Nobody misses colours that come a little later.
+_SGR, _SGR_BEGUN = rb"(?:\x1b\[[0-9;]*m)", rb"(?:\x1b(?:\[[0-9;]*)?)"
+_PROMPT_SP_BEGUN = re.compile(
+    rb"(?:SGR{2,}[%#]SGR*(?:BEGUN| +(?:\r ?)?)?|SGR+BEGUN?|BEGUN)\Z".replace(b"SGR", _SGR).replace(b"BEGUN", _SGR_BEGUN)
+)
+
+
+@final
+class LiveOutput:
+    """Hands on what a command writes; `execution.delivered` says how far, so its result brings only the rest."""
+
+    def __init__(self, execution: Execution, stream: PaneStream, on_output: OnOutput, shell: Shell | None) -> None:
+        self._execution = execution
+        self._stream = stream
+        self._on_output = on_output
+        self._zsh = shell is not None and shell.name == "zsh"
+        self._stop_at: int | None = None
+        self._failure: Exception | None = None
+        self._lost = 0  # bytes that no store held any more when it was their turn
+
+    async def during(self, wait: Callable[[], Awaitable[None]]) -> None:
+        """Hand output on while `wait` runs, and all that is there at its end; raises what the receiver raised.
+
+        `wait` is cancelled if the receiver fails: nobody is interested any more.
+        """
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._run, tasks.cancel_scope)
+            await wait()
+            self._stop_at = self._stream.end
+            self._stream.wake()
+        if self._failure is not None:
+            raise self._failure
+
+    async def _run(self, scope: anyio.CancelScope) -> None:
+        try:
+            while True:
+                last = self._stop_at is not None or not self._execution.running
+                if await self._next():
+                    continue
+                if last:
+                    return
+                await self._stream.changed()
+        except Exception as error:  # noqa: BLE001 - raised again by `during`, outside of the group that would wrap it
+            self._failure = error
+            scope.cancel()
+
+    async def _next(self) -> bool:
+        """Hand on the next piece; False if there is none, and then nothing was waited for."""
+        execution = self._execution
+        begin, end = execution.delivered, self._settled()
+        if self._stop_at is not None:  # a flood goes on, and has its end for this call all the same
+            end = min(end, self._stop_at)
+        if not 0 <= begin < end:
+            return False
+        raw, lost = await self._stream.read(begin, min(end, begin + PIECE))
+        if raw.endswith(b"\r") and begin + lost + len(raw) != execution.end:
+            raw = raw[:-1]  # the next byte says whether it belongs to a line end
+        execution.delivered = begin + lost + len(raw)
+        if lost:
+            self._lost += lost
+            execution.note = f"{self._lost} bytes of the output are lost: neither memory nor the log held them"
+        if raw:
+            await self._on_output(undo_onlcr(raw))
+        return execution.delivered > begin
+
+    def _settled(self) -> int:
+        """The offset up to which everything is output, and not perhaps the beginning of the mark that ends it."""
+        execution = self._execution
+        if not execution.running:
+            return execution.end
+        if execution.provisional is not None:
+            return execution.provisional[0]
+        if execution.cut >= 0:
+            return execution.cut
+        end = self._stream.settled
+        if self._zsh:  # what it prints before a prompt, if this command was cut short
+            tail = self._stream.ring.read(max(execution.delivered, end - PROMPT_SP_REACH), end)
+            begun = _PROMPT_SP_BEGUN.search(tail)
+            end -= without_prompt_sp(tail) or (len(begun[0]) if begun else 0)
+        # The last byte may be the CR of a line end that is not here yet.
+        return end - 1 if end > 0 and self._stream.ring.read(end - 1, end) == b"\r" else end

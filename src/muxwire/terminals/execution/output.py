@@ -1,0 +1,79 @@
+"""From the raw bytes between two marks to the text that a caller gets, whole or with its middle left out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from muxwire.pane.text import strip_ansi, undo_onlcr
+
+if TYPE_CHECKING:
+    from muxwire.terminals.tabs.stream import PaneStream
+
+# A terminal's end matters most (the error, the summary); its beginning says what ran.
+HEAD_SHARE = 0.2
+
+# UTF-8 needs at most 4 bytes a character; escape sequences to be stripped may be as much again.
+_BYTES_PER_CHAR = 8
+
+# zsh prints a reversed % or # and blanks before a prompt where the output did not end its line (PROMPT_SP).
+PROMPT_SP_REACH = 4096
+_PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OutputText:
+    """Text of an output; `omitted_bytes` were left out of its middle, `lost_bytes` no store holds any more."""
+
+    text: str
+    omitted_bytes: int
+    lost_bytes: int
+
+
+def decode(raw: bytes, *, strip: bool) -> str:
+    """Undo the terminal's ONLCR and decode; with `strip`, escape sequences are taken out."""
+    text = undo_onlcr(raw).decode("utf-8", "replace")
+    return strip_ansi(text) if strip else text
+
+
+async def read_output(stream: PaneStream, begin: int, end: int, *, strip: bool, max_chars: int | None) -> OutputText:
+    """Read the output between two raw offsets; with `max_chars`, head and tail on line boundaries."""
+    size = end - begin
+    if max_chars is None or size <= max_chars * _BYTES_PER_CHAR:
+        raw, lost = await stream.read(begin, end)
+        text = decode(raw, strip=strip)
+        if max_chars is None or len(text) <= max_chars:
+            return OutputText(text, 0, lost)
+        head_raw = tail_raw = raw
+        head_begin = begin + lost
+    else:
+        span = max_chars * _BYTES_PER_CHAR // 2
+        head_raw, lost = await stream.read(begin, begin + span)
+        tail_raw, _ = await stream.read(end - span, end)
+        head_begin = begin + lost
+    return _clip(head_raw, tail_raw, head_begin, end, max_chars, lost, strip=strip)
+
+
+def _clip(
+    head_raw: bytes, tail_raw: bytes, begin: int, end: int, max_chars: int, lost: int, *, strip: bool
+) -> OutputText:
+    head_text = decode(head_raw, strip=strip)[: int(max_chars * HEAD_SHARE)]
+    head = head_text[: head_text.rfind("\n") + 1] or head_text
+    room = max_chars - len(head)
+    tail_text = decode(tail_raw, strip=strip)[-room:] if room else ""
+    newline = tail_text.find("\n")
+    tail = tail_text[newline + 1 :] if 0 <= newline < len(tail_text) - 1 else tail_text
+    # What was shown, measured in raw bytes as nearly as text allows: each "\n" came as "\r\n".
+    kept = sum(len(part.encode("utf-8", "replace")) + part.count("\n") for part in (head, tail))
+    omitted = max(0, end - begin - kept)
+    note = f"[... {omitted} bytes left out; stream_logs_from_tab from_byte={begin} to {end} has them all ...]\n"
+    joint = "" if head.endswith("\n") or not head else "\n"
+    return OutputText(head + joint + note + tail, omitted, lost)
+
+
+def without_prompt_sp(raw_tail: bytes) -> int:
+    """How many bytes at the end of `raw_tail` are zsh's PROMPT_SP, printed before a prompt that cut an output short."""
+    found = _PROMPT_SP.search(raw_tail[-PROMPT_SP_REACH:])
+    return len(found[0]) if found else 0

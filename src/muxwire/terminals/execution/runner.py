@@ -1,0 +1,400 @@
+"""Runs commands in one pane: takes turns, types the line that runs the body, waits for the end mark.
+
+Every wait is for the stream's next bytes or the command's end. The kernel, which tells of nothing by itself, is asked
+at two points: a few times while a command runs, at growing intervals, whether it waits for input (`LOOKS`); and for
+`EDITOR_GRACE` at most before typing, whether the line editor has taken the tty.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import secrets
+import shutil
+import signal
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, final
+
+import anyio
+
+from muxwire.errors import ConnectionClosed
+from muxwire.terminals.execution.execution import SIGNAL_STATUS, Execution
+from muxwire.terminals.execution.foreground import echoes, foreground_pgrp
+from muxwire.terminals.execution.interrupt import CTRL_C, Interrupter, continue_shell
+from muxwire.terminals.execution.listening import (
+    DRAWN_REMOTE,
+    PROMPT_GRACE,
+    QUIET,
+    START_TIMEOUT,
+    Listener,
+    asks_secret,
+    drawn_prompt,
+    find_listener,
+    late_prompt,
+    mend_line_modes,
+    prompt_drawn,
+    quiet,
+    ready_deadline,
+    refusal,
+)
+from muxwire.terminals.execution.nesting import reach_shell, settle_aborted, typed_lines
+from muxwire.terminals.execution.redraw import redraw
+from muxwire.terminals.execution.wrapper_file import WrapperFile
+from muxwire.terminals.instances.folders import write_private
+from muxwire.terminals.shells import CLEAR_LINE, WRAPPER
+from muxwire.terminals.tabs.environment import check_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muxwire.client.client import ControlClient
+    from muxwire.terminals.execution.keyboard import Keyboard
+    from muxwire.terminals.execution.turn import SharedTurn
+    from muxwire.terminals.shells import Shell, Wrapped
+    from muxwire.terminals.tabs.pane_state import PaneState
+
+Outcome = Literal["ended", "timed_out", "interactive"]
+Progress = Callable[[Execution], Awaitable[None]]
+
+# Seconds after typing at which a silent command is looked at; then every LOOK_EVERY. A password prompt shows by 0.15.
+LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
+LOOK_EVERY = 5.0
+# Answers of tmux after which it has sent on what a pane wrote before: it may answer once before it reads the pane.
+CATCH_UP = 2
+# Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
+RETYPE_AFTER = 0.4
+# A line editor takes the tty within a fraction of a ms after the prompt mark; an empty PS1 draws nothing to wake us.
+EDITOR_GRACE = 0.02
+EDITOR_LOOK = 0.001
+# Most commands end, and most prompts come, before a task could be put to sleep and woken. While one call waits, and no
+# other does, the thread itself waits that long for tmux.
+BRISK = 0.001
+# From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
+PROMPT_SOON = 0.02
+# A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
+BUSY_GRACE = 0.3
+
+# DSR 6, "where is the cursor?" (ECMA-48).
+_CURSOR_QUERY = b"\x1b[6n"
+
+
+@final
+class Runner:
+    """Executes commands in one pane, one at a time, in order of arrival."""
+
+    def __init__(
+        self,
+        pane: PaneState,
+        keyboard: Keyboard,
+        client: ControlClient,
+        pane_id: str,
+        folder: Path,
+        columns: Callable[[], int],
+        turn: SharedTurn | None = None,
+    ) -> None:
+        """`turn` is given for a pane into which other processes type too."""
+        self.pane = pane
+        self.keyboard = keyboard
+        self.interrupter = Interrupter(pane, keyboard)
+        self._client = client
+        self._pane_id = pane_id
+        self.folder = folder
+        self._columns = columns
+        self._wrapper = WrapperFile(folder / WRAPPER)
+        self._turn = turn or anyio.Lock()
+        self._again: Callable[[], None] | None = None
+
+    async def start(
+        self,
+        command: bytes,
+        *,
+        turn_timeout: float,
+        env: Mapping[str, str],
+        cwd: str | None,
+        shown: bytes | None = None,
+    ) -> Execution:
+        """Type `command` as soon as it is its turn, and return without waiting for its end.
+
+        A person sees `shown` in its place, if that is given.
+        InvalidArgument for a NUL or more than 16 MiB; TabUnavailable if the pane cannot take it in time.
+        """
+        check_command(command)
+        deadline = anyio.current_time() + turn_timeout
+        await self._take_turn(turn_timeout)
+        try:
+            listener = await self._ready(deadline)
+            return await self._type(command, shown or command, listener, env=env, cwd=cwd)
+        finally:
+            self._turn.release()
+
+    async def _take_turn(self, timeout: float) -> None:
+        """Wait until nobody else types into this pane; TabUnavailable if that takes too long."""
+        try:
+            self._turn.acquire_nowait()  # nearly always: a scope and its timer would cost more than all the rest here
+        except anyio.WouldBlock:
+            with anyio.move_on_after(timeout):
+                await self._turn.acquire()
+                return
+            raise refusal(self.pane) from None
+
+    async def wait(self, execution: Execution, timeout: float, *, progress: Progress | None = None) -> Outcome:
+        """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key."""
+        self._client.waiters += 1
+        try:
+            self._client.catch_up(BRISK, lambda: not execution.running)
+            return await self._wait(execution, timeout, progress)
+        finally:
+            self._client.waiters -= 1
+
+    async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
+        if not execution.running:
+            return "ended"
+        deadline = anyio.current_time() + timeout
+        looks = iter(LOOKS)
+        while execution.running:
+            left = deadline - anyio.current_time()
+            if left <= 0:
+                return "timed_out"
+            with anyio.move_on_after(min(left, next(looks, LOOK_EVERY))):
+                await execution.done.wait()
+                break
+            if progress is not None:
+                await progress(execution)
+            if not execution.started:
+                await self._unstick(execution)
+            elif quiet(self.pane) and await self._waits(execution):
+                return "interactive"
+        return "ended"
+
+    async def _waits(self, execution: Execution) -> bool:
+        """Whether the command newly waits for input. A nested shell that gave it up is asked for its status instead."""
+        pane = self.pane
+        continue_shell(pane)
+        settle_aborted(pane, self.keyboard, execution)
+        if execution.cut >= 0 or pane.stream.end == execution.answered_at:
+            return False
+        # A relay's tty is raw whatever runs behind it.
+        if not (asks_secret(pane) if execution.level == 3 else await self._surely_waits()):
+            return False
+        execution.answered_at = pane.stream.end
+        return True
+
+    async def _surely_waits(self) -> bool:
+        """Whether input is waited for, with everything here that was written before.
+
+        The kernel is ahead of the stream: a shell may be back at a prompt whose mark tmux has not read yet.
+        """
+        pane, end = self.pane, self.pane.stream.end
+        if pane.look() != "interactive":
+            return False
+        with contextlib.suppress(ConnectionClosed):
+            for _ in range(CATCH_UP):
+                await self._client.command("display-message", "-p", "")
+        return pane.stream.end == end and pane.look() == "interactive"
+
+    async def interrupt(
+        self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
+    ) -> None:
+        """Climb the ladder until the command has ended; `execution.signal_sent` says how far that was."""
+
+        async def ended(seconds: float) -> bool:
+            with anyio.move_on_after(seconds):
+                if execution.level == 1:
+                    await execution.done.wait()
+                else:
+                    await self._given_up(execution)
+            return not execution.running
+
+        spared = execution.listener_pgrp
+        sent = await self.interrupter.stop(ended, first=first, grace=grace, spared=spared)
+        execution.signal_sent = sent
+        if execution.running and execution.level > 1 and not execution.started:
+            execution.start(self.pane.stream.end)  # C-c threw away the typed line; what it does later is not ours
+            execution.note = "it had not begun when it was interrupted"
+            execution.finish("aborted", end=execution.begin, exit_code=SIGNAL_STATUS + signal.SIGINT)
+        elif execution.running:
+            execution.note = "could not be interrupted: the shell itself ignores SIGINT; close the tab with force"
+
+    async def _given_up(self, execution: Execution) -> None:
+        """Wait for the end of a command in a nested shell, which says nothing of its own accord if C-c ended it."""
+        while execution.running:
+            settle_aborted(self.pane, self.keyboard, execution)
+            with anyio.move_on_after(DRAWN_REMOTE):
+                await self.pane.stream.changed()
+
+    async def settled(self, at_most: float = PROMPT_GRACE) -> None:
+        """Wait, for a moment at most, until the prompt is back."""
+        with anyio.move_on_after(at_most):
+            while not (self.pane.listens or self.pane.dead):
+                await self.pane.stream.changed()
+
+    def close(self, *, lasting: bool = False) -> None:
+        """Nothing will be run from here any more; unless the tab lasts without us, its folder goes, and all in it."""
+        self._wrapper.close()
+        if not lasting:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    # -- whose turn, and is the shell listening?
+
+    async def _ready(self, deadline: float) -> Listener:
+        """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
+        pane = self.pane
+        begun = anyio.current_time()
+        deadline = ready_deadline(pane, begun, deadline)
+        if not pane.listens and pane.current is not None and pane.current.ending == "completed":
+            self._client.catch_up(BRISK, lambda: pane.listens)
+            await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
+        # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
+        while not pane.listens or (pane.running is not None and not pane.running.started):
+            waited = anyio.current_time() - begun
+            if pane.running is not None and not pane.running.started:
+                await self._unstick(pane.running)
+            continue_shell(pane)
+            found = None if pane.dead else find_listener(pane, waited, self.folder)
+            if found is not None:
+                if found.level == 3:
+                    return await reach_shell(pane, self.keyboard, found, self._client, self._pane_id)
+                return found
+            if pane.dead or waited >= deadline - begun or await self._in_vain(waited):
+                raise refusal(pane)
+            with anyio.move_on_after(min(QUIET, deadline - begun - waited)):
+                await pane.stream.changed()
+        assert pane.shell is not None
+        edits = await self._editor_up()
+        if pane.shell.settle_after_prompt:
+            await self._cursor_asked(pane.shell.settle_after_prompt)
+        return Listener(pane.shell, 1, edits=edits)
+
+    async def _editor_up(self) -> bool:
+        """Wait until the line editor has the tty, and return whether it has: until then the kernel echoes our key."""
+        pane = self.pane
+        if pane.shell is None or not pane.shell.private_key or not echoes(pane.tty):
+            return True
+        with anyio.move_on_after(EDITOR_GRACE):
+            while echoes(pane.tty):
+                with anyio.move_on_after(EDITOR_LOOK):  # bash and zsh draw the prompt next; fish has drawn it
+                    await pane.stream.changed()
+            return True
+        return False
+
+    async def _cursor_asked(self, at_most: float) -> None:
+        """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
+
+        tmux's answer goes down the same queue as our keys, so it stands before them.
+        """
+        pane = self.pane
+        with anyio.move_on_after(at_most - (time.monotonic() - pane.prompt_time)):
+            while pane.stream.ring.find(_CURSOR_QUERY, pane.prompt_end) < 0:
+                await pane.stream.changed()
+
+    async def _in_vain(self, waited: float) -> bool:
+        """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
+        pane = self.pane
+        if pane.running is not None:
+            return waited >= QUIET and quiet(pane) and await self._surely_waits()
+        return waited >= BUSY_GRACE and (pane.hooked or pane.shell is None or waited >= START_TIMEOUT)
+
+    # -- typing
+
+    async def _type(
+        self, command: bytes, shown: bytes, listener: Listener, *, env: Mapping[str, str], cwd: str | None
+    ) -> Execution:
+        pane, shell = self.pane, listener.shell
+        command_id = secrets.token_hex(8)
+        prompt = await prompt_drawn(pane, listener) if listener.level > 1 else b""
+        # Before the command counts as typed: both may refuse, or find out that it cannot be done.
+        lines = typed_lines(command, command_id, env, cwd, fish=listener.fish) if shell is None else b""
+        drawn = b"" if shell is None else await self._redraw(shown, command_id, shell, nested=listener.level > 1)
+        execution = Execution(
+            command_id=command_id,
+            command=command,
+            prompt_seq=pane.prompt_seq,
+            typed_at=pane.stream.end,
+            cwd=pane.cwd,
+        )
+        if listener.level > 1:
+            execution.level, execution.listener_pgrp = listener.level, listener.pgrp
+            execution.listener_name = shell.name if shell is not None else "fish" if listener.fish else ""
+            execution.listener_prompt = prompt
+        execution.ends_with(pane.stream.wake)
+        pane.open(execution)
+        if shell is None:
+            self._again = None
+            self.keyboard.press(lines)
+            return execution
+        wrap = functools.partial(
+            shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=pane.repair_tty
+        )
+        # Should the key have been lost with the user's bindings, the second try names the file.
+        self._again = lambda: self._press(wrap(nested=True), shell)
+        wrapped = wrap(nested=listener.level > 1)
+        if not listener.edits:  # a key would mean nothing
+            wrapped = replace(wrapped, typed=CLEAR_LINE + shell.typed_line + b"\r")
+        self._press(wrapped, shell)
+        pane.repair_tty = False
+        return execution
+
+    def _press(self, wrapped: Wrapped, shell: Shell) -> None:
+        mend_line_modes(self.pane, shell)
+        for name, content in wrapped.files:
+            if name == WRAPPER:
+                self._wrapper.write(content)
+            else:
+                write_private(self.folder / name, content)
+        self.keyboard.press(wrapped.typed)
+
+    async def _redraw(self, command: bytes, command_id: str, shell: Shell, *, nested: bool) -> bytes:
+        """The bytes that turn the typed line into the readable command; none where nobody could see the difference."""
+        pane = self.pane
+        if nested or pane.prompt_end < pane.stream.ring.start:
+            return redraw(command, command_id, column=None, columns=80, typed_length=0)
+        if shell.draws_late:
+            with anyio.move_on_after(EDITOR_GRACE):
+                await late_prompt(pane)
+        drawn = drawn_prompt(pane)
+        column = pane.prompts.column(drawn)
+        if column is None and drawn:
+            answer = await self._client.command("display-message", "-p", "-t", self._pane_id, "#{cursor_x}")
+            column = int(answer[0]) if answer and answer[0].isdigit() else None
+            if shell.draws_late and not column:
+                column = None  # nothing of it is on the screen yet
+            if column is not None and pane.stream.ring.read(pane.prompt_end, pane.stream.end) == drawn:
+                pane.prompts.remember(drawn, column)
+        length = len(shell.typed_line)
+        return redraw(command, command_id, column=column, columns=self._columns(), typed_length=length)
+
+    async def _unstick(self, execution: Execution) -> None:
+        """The line was typed, and no start mark came: type it once more if its body provably never ran."""
+        pane = self.pane
+        since_prompt = time.monotonic() - pane.prompt_time
+        if pane.prompt_seq > execution.prompt_seq and pane.at_prompt and since_prompt >= RETYPE_AFTER:
+            self._retype(execution)
+        elif self._reads_line() and quiet(pane) and execution.age >= RETYPE_AFTER:
+            # An open quote that a person left: our line became part of it. C-c throws it away, unrun; zsh without its
+            # editor notices when it reads on.
+            for key in (CTRL_C, b"\r"):
+                if not pane.at_prompt:
+                    await self.keyboard.type(key)
+                with anyio.move_on_after(RETYPE_AFTER):
+                    while not pane.at_prompt:
+                        await pane.stream.changed()
+            if not execution.started:
+                self._retype(execution)
+
+    def _reads_line(self) -> bool:
+        """Whether the tab's own shell is reading a line, although not a new command."""
+        pane = self.pane
+        kind = pane.waits_for_input()
+        return kind == "editor" or (kind == "line" and foreground_pgrp(pane.leader_pid) == pane.shell_pid)
+
+    def _retype(self, execution: Execution) -> None:
+        again, self._again = self._again, None
+        if again is None:
+            execution.note = "the shell did not run the typed line"
+            execution.finish("lost", end=self.pane.stream.end, exit_code=None)
+            return
+        self.pane.at_prompt = False
+        execution.prompt_seq = self.pane.prompt_seq
+        again()

@@ -1,0 +1,115 @@
+"""Whose turn it is to type into a pane that several processes share: an OS lock in the tab's folder.
+
+A turn lasts until the shell has begun the command, since its wrapper lies in one file; what runs then, every process
+knows by the marks. Who comes after another process first lets its own stream catch up with what that one saw.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from muxwire.client.client import ControlClient
+    from muxwire.terminals.tabs.pane_state import PaneState
+
+# Between two looks at a lock that another process has: it holds it for a few ms.
+_LOOK_SECONDS = 0.002
+# A shell begins a line within a few ms; one that does not is found out by the call that typed it.
+_BEGIN_SECONDS = 1.0
+
+
+@final
+class SharedTurn:
+    """The turn of one pane, among the calls of this process and of others; used as anyio.Lock is."""
+
+    def __init__(
+        self,
+        folder: Path,
+        pane: PaneState,
+        client: ControlClient,
+        spawn: Callable[[Callable[[], Awaitable[object]]], None],
+    ) -> None:
+        self._path = folder / "turn"
+        self._pane = pane
+        self._client = client
+        self._spawn = spawn
+        self._among_us = anyio.Lock()
+        self._descriptor = -1
+        self._ours = False  # whether we hold the lock among processes
+
+    def acquire_nowait(self) -> None:
+        """Take the turn; anyio.WouldBlock if somebody has it, or another process had it last."""
+        self._among_us.acquire_nowait()
+        if not (self._lock() and self._was_ours()):
+            self._among_us.release()
+            raise anyio.WouldBlock
+
+    async def acquire(self) -> None:
+        """Take the turn as soon as it is free."""
+        await self._among_us.acquire()
+        try:
+            while not self._lock():  # noqa: ASYNC110 - no event of this process tells of another's lock
+                await anyio.sleep(_LOOK_SECONDS)
+            if not self._was_ours():
+                # tmux has told us all that the pane had written before this answer.
+                await self._client.command("display-message", "-p", "")
+                os.pwrite(self._descriptor, self._name(), 0)
+        except BaseException:
+            self._among_us.release()
+            self._unlock()
+            raise
+
+    def release(self) -> None:
+        """Give the turn on: to calls of ours at once, to other processes when the command has begun."""
+        self._among_us.release()
+        if self._ours:
+            self._spawn(self._let_go)
+
+    async def _let_go(self) -> None:
+        with anyio.move_on_after(_BEGIN_SECONDS):
+            while (running := self._pane.running) is not None and not running.started and not self._pane.closed:
+                await self._pane.stream.changed()
+        if not self._among_us.locked():
+            self._unlock()
+
+    def _lock(self) -> bool:
+        if not self._ours:
+            if self._descriptor < 0:
+                try:
+                    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+                    self._descriptor = os.open(self._path, flags, 0o600)
+                except OSError:
+                    return True  # the tab is gone, or the disk is full: what comes next says so
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return False
+            self._ours = True
+        return True
+
+    def _was_ours(self) -> bool:
+        return self._descriptor < 0 or os.pread(self._descriptor, len(self._name()), 0) == self._name()
+
+    def _name(self) -> bytes:
+        return b"%10d" % os.getpid()
+
+    def _unlock(self) -> None:
+        if self._ours:
+            self._ours = False
+            with suppress(OSError):
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._ours = False
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

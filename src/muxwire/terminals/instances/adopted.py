@@ -1,0 +1,249 @@
+"""A tmux server that a person runs: its windows as tabs, and nothing of it changed.
+
+Every window is a tab, with its active pane at the time it was found. Their shells have no hooks of ours, so commands
+run as in any shell that was not started by us (listening.py): the kernel says who reads, the body's path is typed.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import secrets
+import subprocess
+import weakref
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, final
+
+import anyio
+
+from muxwire.client.process import clean_environment
+from muxwire.errors import InstanceUnavailable
+from muxwire.terminals.instances.adopted_link import Link, open_link
+from muxwire.terminals.instances.folders import private_folder
+from muxwire.terminals.instances.sessions import Sessions
+from muxwire.terminals.instances.tab_record import TabRecord
+from muxwire.terminals.instances.tmux_server import TmuxServer, find_tmux, read_version
+from muxwire.terminals.logs.log import LogStore
+from muxwire.terminals.shells import install, shell_for
+from muxwire.terminals.tabs.tab_maker import PanePlace, TabMaker
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+    from contextlib import AbstractAsyncContextManager
+
+    from anyio.abc import TaskGroup, TaskStatus
+
+    from muxwire.protocol.events import Event
+    from muxwire.terminals.instances.access import Access
+    from muxwire.terminals.instances.folders import Folders
+    from muxwire.terminals.instances.tmux_server import Wrap
+    from muxwire.terminals.tabs.tab import Tab
+    from muxwire.terminals.tabs.tab_book import TabBook
+
+_SESSIONS = "#{session_id} #{session_attached} #{version}"
+_PANES = (
+    "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{window_width} #{session_id} #{pane_active} #{pane_dead}"
+    " |#{window_name} |#{session_name} |#{pane_current_path}"
+)
+_GAP = " |"
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+# A server in good health answers at once.
+_ASK_SECONDS = 5.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Row:
+    place: PanePlace
+    columns: int
+    session_id: str
+    name: str
+    session: str
+    cwd: str
+
+
+@final
+class Adopted:
+    """A person's server, seen through one link for each of its sessions that is used."""
+
+    def __init__(
+        self,
+        folders: Folders,
+        environ: Mapping[str, str],
+        access: Access,
+        book: TabBook,
+        on_notification: Callable[[Event], None],
+        wrap: Wrap | None = None,
+    ) -> None:
+        self.main: TmuxServer
+        self._wrap_transport = wrap
+        self._folders = folders
+        self._environ = environ
+        self._access = access
+        self._book = book
+        self._on_notification = on_notification
+        self._store = LogStore(home=folders.state / folders.instance)
+        self._links: dict[str, Link] = {}
+        self._servers: dict[str, TmuxServer] = {}
+        self._wrapped: weakref.WeakSet[Tab] = weakref.WeakSet()
+        self._tasks: TaskGroup
+        self._linking = anyio.Lock()
+
+    @asynccontextmanager
+    async def open(self, on_end: Callable[[str], None]) -> AsyncIterator[TmuxServer]:
+        """Attach for the first time; InstanceUnavailable if there is no server."""
+        sessions = await self._sessions()
+        self._folders.prepare()
+        install(self._folders.shells)
+        private_folder(self._folders.logs(1).parent)
+        private_folder(self._folders.logs(1))
+        async with self._store, anyio.create_task_group() as self._tasks:
+            self.main = await self.server_of(sessions[0])
+
+            async def watch() -> None:
+                await self.main.client.wait_closed()
+                on_end(self.main.client.close_reason)
+
+            self._tasks.start_soon(watch)
+            yield self.main
+            self._tasks.cancel_scope.cancel()
+
+    async def _sessions(self) -> list[str]:
+        tmux, socket = find_tmux(self._environ), str(self._folders.socket_path)
+        argv = [tmux, "-N", "-S", socket, "list-sessions", "-F", _SESSIONS]
+        try:
+            with anyio.fail_after(_ASK_SECONDS):
+                answer = await anyio.run_process(argv, check=False, env=clean_environment(self._environ))
+        except (OSError, TimeoutError) as error:
+            raise InstanceUnavailable(f"the tmux server at {socket} does not answer: {error}") from error
+        rows = [line.split(" ") for line in answer.stdout.decode("utf-8", "replace").splitlines()]
+        if not rows:
+            raise InstanceUnavailable(
+                f"no tmux server with a session at {socket}: {answer.stderr.decode('utf-8', 'replace').strip()}",
+                remedy="`tmux display-message -p '#{socket_path}'` inside of it tells the path",
+            )
+        self.version = read_version(rows[0][2])
+        # Where a person is, is where the tabs are that matter.
+        return [row[0] for row in sorted(rows, key=lambda row: row[1] == "0")]
+
+    async def server_of(self, session: str) -> TmuxServer:
+        """The session as a server with a hub of its own; attached now if it never was."""
+        async with self._linking:
+            if session not in self._servers:
+                link = self._links[session] = await self._tasks.start(self._hold_link, session)
+                sessions = Sessions(link.client, session, "", "")
+                self._servers[session] = TmuxServer(
+                    self._folders, link.process, link.client, self.version, 1, self._store, sessions, self._access
+                )
+            async with self._links[session].used():  # so that it lets go, should no call come
+                return self._servers[session]
+
+    async def _hold_link(self, session: str, *, task_status: TaskStatus[Link]) -> None:
+        """A link's life, in a task of its own: the call that needed it first comes and goes."""
+        async with open_link(
+            find_tmux(self._environ),
+            str(self._folders.socket_path),
+            session,
+            self._environ,
+            store=self._store,
+            book=self._book,
+            on_notification=self._on_notification,
+            wrap=self._wrap_transport,
+        ) as link:
+            task_status.started(link)
+            await link.client.wait_closed()
+
+    # -- tabs
+
+    async def refresh(self) -> None:
+        """Have a tab for every window, and none for windows and panes that are gone."""
+        rows, panes = await self._rows()
+        for tab in list(self._book.open.values()):
+            row = rows.get(tab.window_id)
+            if row is None or tab.pane_id not in panes:
+                tab.lost("its pane was closed")
+                continue
+            tab.name, tab.session, tab.columns = row.name, row.session, row.columns
+            if tab not in self._wrapped:  # one that we made ourselves
+                self._wrap(tab)
+        known = {tab.window_id for tab in self._book.open.values()}
+        for window, row in rows.items():
+            if window not in known:
+                await self._adopt(row)
+
+    async def _rows(self) -> tuple[dict[str, _Row], set[str]]:
+        """The active pane of every window, and the ids of all panes that live."""
+        rows: dict[str, _Row] = {}
+        panes = set()
+        for line in await self.main.client.command("list-panes", "-a", "-F", _PANES):
+            ids, name, session, cwd = [*line.decode("utf-8", "replace").split(_GAP, 3), "", "", ""][:4]
+            window, pane, pid, tty, width, session_id, active, dead = ids.split(" ")
+            if dead == "1":
+                continue
+            panes.add(pane)
+            if active == "1" and window not in rows:  # a window that is linked is listed for each session
+                rows[window] = _Row(PanePlace(window, pane, int(pid), tty), int(width), session_id, name, session, cwd)
+        return rows, panes
+
+    async def _adopt(self, row: _Row) -> None:
+        server = await self.server_of(row.session_id)
+        record = TabRecord(
+            nonce=secrets.token_hex(8), name=row.name, session=row.session, shell="", cwd=row.cwd,
+            columns=row.columns, sized=True,
+        )  # fmt: skip
+        private_folder(self._folders.tab(record.nonce))
+        maker = TabMaker(server, self._environ, self._book)
+        tab = maker.build(record, row.place)
+        tab.session_id = row.session_id
+        tab.pane.adopt(shell_for(_program(row.place.pid)))
+        maker.listen(tab)
+        self._wrap(tab)
+
+    def _wrap(self, tab: Tab) -> None:
+        self._wrapped.add(tab)
+        wrap_calls(tab, self._links[tab.session_id].used)
+
+    @asynccontextmanager
+    async def used(self) -> AsyncIterator[None]:
+        """Be attached for a call, to every session, with all tabs as they are now."""
+        async with AsyncExitStack() as stack:
+            for link in list(self._links.values()):
+                if not link.client.closed:
+                    await stack.enter_async_context(link.used())
+            await self.refresh()
+            yield
+
+
+def wrap_calls(
+    target: object, used: Callable[[], AbstractAsyncContextManager[None]], spare: Collection[str] = ()
+) -> None:
+    """Have every public call of this one object run inside of `used()`."""
+
+    def inside(call: Callable[_Arguments, Awaitable[_Result]]) -> Callable[_Arguments, Awaitable[_Result]]:
+        @functools.wraps(call)
+        async def run(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+            async with used():
+                return await call(*arguments, **options)
+
+        return run
+
+    for name, call in inspect.getmembers(target, inspect.iscoroutinefunction):
+        if not name.startswith("_") and name not in spare:
+            setattr(target, name, inside(call))
+
+
+def _program(pid: int) -> str:
+    try:
+        return Path("/proc", str(pid), "exe").readlink().name.removesuffix(" (deleted)")
+    except OSError:
+        answer = subprocess.run(["/bin/ps", "-o", "comm=", "-p", str(pid)], capture_output=True, text=True, check=False)
+        return answer.stdout.strip().rpartition("/")[2]
+
+
+def socket_of(name: str, environ: Mapping[str, str]) -> Path:
+    """The socket of the server that `tmux -L NAME` talks to (tmux(1), -L)."""
+    return Path(environ.get("TMUX_TMPDIR") or "/tmp") / f"tmux-{os.getuid()}" / name  # noqa: S108 - as tmux has it

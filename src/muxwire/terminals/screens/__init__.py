@@ -1,0 +1,3 @@
+"""What a pane shows and takes: snapshots, keys, recordings."""
+
+from __future__ import annotations
