@@ -21,10 +21,10 @@ async def test_what_is_there_is_taken_without_a_turn_of_the_loop() -> None:
     async with ControlClient(transport) as client:
         client.attach_pane(PANE, seen.extend)
         transport.feed(b"%output %1 one\n%outp")
-        client.catch_up(LONG, lambda: b"one" in seen)
+        client.catch_up(lambda: b"one" in seen, LONG)
         assert seen == b"one"
         transport.feed(b"ut %1 two\n")
-        client.catch_up(LONG, lambda: b"two" in seen)
+        client.catch_up(lambda: b"two" in seen, LONG)
         assert seen == b"onetwo"
 
 
@@ -34,7 +34,7 @@ async def test_it_leaves_the_pipe_alone_while_others_wait() -> None:
         client.attach_pane(PANE, seen.extend)
         client.waiters = 2
         transport.feed(b"%output %1 one\n")
-        client.catch_up(LONG, lambda: bool(seen))
+        client.catch_up(lambda: bool(seen), LONG)
         assert not seen
 
 
@@ -43,7 +43,7 @@ async def test_an_answer_of_a_real_tmux_is_taken_by_the_caller_and_the_reader_go
         async with open_private_tmux() as tmux:
             for number in range(20):
                 (pending,) = tmux.client.submit(("display-message", "-p", f"answer {number}"))
-                tmux.client.catch_up(LONG, lambda: pending.done)  # noqa: B023 - it is called before the next round
+                tmux.client.catch_up(lambda: pending.done, LONG)  # noqa: B023 - it is called before the next round
                 assert pending.result() == (b"answer %d" % number,)
                 assert await tmux.client.command("display-message", "-p", "more") == (b"more",)
 
@@ -52,6 +52,6 @@ async def test_the_end_of_the_stream_is_left_to_the_reader() -> None:
     with anyio.fail_after(LONG):
         async with open_private_tmux() as tmux:
             tmux.client.submit(("kill-server",))
-            tmux.client.catch_up(LONG, lambda: False)
-            tmux.client.catch_up(LONG, lambda: False)
+            tmux.client.catch_up(lambda: False, LONG)
+            tmux.client.catch_up(lambda: False, LONG)
             await tmux.client.wait_closed()

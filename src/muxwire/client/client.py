@@ -45,6 +45,10 @@ _DETACH = b"\n"
 # A server in good health needs a millisecond for that; one that hangs is left to the transport.
 _DETACH_SECONDS = 1.0
 
+# Most commands end, and most prompts come, before a task could be put to sleep and woken: so long a caller may read the
+# connection itself.
+BRISK = 0.001
+
 _CLOSED_BY_US = "it was closed"
 
 
@@ -192,8 +196,8 @@ class ControlClient:
             self._outbox += data
             self._outbox_filled.set()
 
-    def catch_up(self, seconds: float, until: Callable[[], bool]) -> None:
-        """Read for `seconds` at most, or until `until` holds, with the whole thread: nothing else runs meanwhile.
+    def catch_up(self, until: Callable[[], bool], seconds: float = BRISK) -> None:
+        """Read until `until` holds, for `seconds` at most, with the whole thread: nothing else runs meanwhile.
 
         For answers that take less time than to put a task to sleep and to wake it. It does nothing if somebody else
         may be waiting for his turn (`waiters`), nor once the connection has ended.

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.errors import ConnectionClosed
 from muxwire.protocol.events import (
     ClientDetached,
     LayoutChange,
@@ -20,8 +18,8 @@ from muxwire.protocol.events import (
     WindowRenamed,
 )
 from muxwire.terminals.execution.redraw import PromptColumns
-from muxwire.terminals.instances.tmux_server import COLUMNS, ROWS
 from muxwire.terminals.tabs.panes import look_up
+from muxwire.terminals.tabs.size import restore_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,9 +56,7 @@ def follow(event: Event, book: TabBook) -> None:
         case LayoutChange(window, layout):
             _resize(book.panes(window), layout, book)
         case ClientDetached():
-            for tab in book.open.values():
-                if tab.columns != COLUMNS and not tab.sized:
-                    _restore_size(tab)
+            restore_sizes(book.open.values())
         case _:
             pass
 
@@ -82,13 +78,3 @@ async def _forget_prompts(tab: Tab) -> None:
     for wait in (0.0, RESIZE_SECONDS):
         await anyio.sleep(wait)
         tab.pane.prompts = PromptColumns()
-
-
-def _restore_size(tab: Tab) -> None:
-    """Give a tab its own size back: tmux leaves a window that nobody looks at as small as a person's terminal was."""
-    with suppress(ConnectionClosed):  # people leave when the server ends, too
-        tab.client.submit(
-            ("resize-window", "-t", tab.window_id, "-x", str(COLUMNS), "-y", str(ROWS)),
-            # It pins the size too, and the next person's terminal shall count again.
-            ("set-option", "-w", "-u", "-t", tab.window_id, "window-size"),
-        )

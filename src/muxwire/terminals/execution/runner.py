@@ -68,9 +68,6 @@ RETYPE_AFTER = 0.4
 # A line editor takes the tty within a fraction of a ms after the prompt mark; an empty PS1 draws nothing to wake us.
 EDITOR_GRACE = 0.02
 EDITOR_LOOK = 0.001
-# Most commands end, and most prompts come, before a task could be put to sleep and woken. While one call waits, and no
-# other does, the thread itself waits that long for tmux.
-BRISK = 0.001
 # From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
 PROMPT_SOON = 0.02
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
@@ -143,7 +140,7 @@ class Runner:
         """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key."""
         self._client.waiters += 1
         try:
-            self._client.catch_up(BRISK, lambda: not execution.running)
+            self._client.catch_up(lambda: not execution.running)
             return await self._wait(execution, timeout, progress)
         finally:
             self._client.waiters -= 1
@@ -244,7 +241,7 @@ class Runner:
         begun = anyio.current_time()
         deadline = ready_deadline(pane, begun, deadline)
         if not pane.listens and pane.current is not None and pane.current.ending == "completed":
-            self._client.catch_up(BRISK, lambda: pane.listens)
+            self._client.catch_up(lambda: pane.listens)
             await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
         # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
         while not pane.listens or (pane.running is not None and not pane.running.started):

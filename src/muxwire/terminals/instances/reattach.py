@@ -24,6 +24,7 @@ from muxwire.terminals.instances.clients import kill_stale_clients, sign_client
 from muxwire.terminals.instances.joining import join_dead, join_living
 from muxwire.terminals.instances.tab_record import TabRecord
 from muxwire.terminals.logs import log_read
+from muxwire.terminals.tabs.size import restore_sizes
 from muxwire.terminals.tabs.tab_maker import PanePlace, TabMaker
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ async def take_up(server: TmuxServer, book: TabBook, environ: Mapping[str, str])
     for tab in tabs:
         await restore(tab, book)
     await join_living(server, tabs, lambda tab, _: maker.listen(tab))
+    restore_sizes(tabs)  # a person may have left while nobody was here to see it
     await join_dead(server.folders, server.log_store, alive=server.generation)
     await anyio.to_thread.run_sync(_sweep, server, {pane.record.nonce for pane in panes})
 

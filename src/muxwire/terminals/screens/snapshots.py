@@ -106,7 +106,9 @@ class ScreenView:
         stream = self._pane.stream
         if self._offset is not None:
             asked_at = stream.end
-            said = _Said.parsed(await self._client.command("display-message", "-p", "-t", self._pane_id, _FORMAT_SHORT))
+            (answer,) = self._client.submit(("display-message", "-p", "-t", self._pane_id, _FORMAT_SHORT))
+            self._client.catch_up(lambda: answer.done)
+            said = _Said.parsed(await answer.wait())
             if stream.end == asked_at and self._played(said.state, asked_at):
                 return said
         for _ in range(TRIES):
