@@ -229,8 +229,8 @@ def test_another_name_is_another_instance(place: Place, tab: str) -> None:
     assert " elsewhere " in place.ok("ls", "--name", "other")
     named = place.run("ls", environ={"MUXWIRE_NAME": "other"})
     assert b" elsewhere " in named.stdout
-    place.ok("send-keys", "--name", "other", "sleep 1000", "Enter")
-    place.ok("wait", "--name", "other", "--until", "sleep 1000")
+    place.ok("send-keys", "--name", "other", "echo begun; sleep 1000", "Enter")
+    place.ok("wait", "--name", "other", "--until", "begun")
     busy = place.run("kill", "--name", "other", "--all")
     assert (busy.returncode, b"something still runs" in busy.stderr) == (1, True)
     assert place.document("kill", "--name", "other", "--all", "--force", "--json") == {"closed": ["@1"]}

@@ -57,6 +57,7 @@ async def test_programs_write_the_same_bytes_into_both(alone: muxwire.Terminals,
         await tab.send_keys(["Enter"])
         while not tab.pane.stream.ring.read(0).endswith(b"done\r\n"):
             await tab.pane.stream.changed()
+        assert await tab.pane.stream.log.flushed()
         assert source.read_bytes() in read_raw(tab.log_path, 0, tab.next_byte)
         await same(tab, start, file)
 
@@ -80,6 +81,7 @@ async def test_shells_and_their_marks_are_the_same_in_both(
             await tab.execute("exec sleep 1000", wait=False)
             while b"sleep 1000" not in tab.pane.stream.ring.read(0):
                 await tab.pane.stream.changed()
+            assert await tab.pane.stream.log.flushed()
             assert b"\x1b]7770;" in read_raw(tab.log_path, start, tab.next_byte)
-            assert len(layout_of(tab.log_path).older) > 2
+            assert layout_of(tab.log_path).older  # how many depends on how much comes at once
             await same(tab, start, tmp_path / "piped")
