@@ -37,10 +37,11 @@ async def piped(tab: muxwire.Tab, file: Path) -> int:
 
 async def same(tab: muxwire.Tab, start: int, file: Path) -> None:
     """The log from an offset on is the file, once cat has written what tmux gave it."""
-    assert await tab.pane.stream.log.flushed()
-    end = tab.next_byte
-    while not file.exists() or file.stat().st_size < end - start:
+    end = -1
+    while not file.exists() or file.stat().st_size != end - start:
         await anyio.sleep(0.005)
+        assert await tab.pane.stream.log.flushed()
+        end = tab.next_byte
     raw, theirs = read_raw(tab.log_path, start, end), file.read_bytes()
     assert len(raw) == len(theirs) == end - start
     assert raw == theirs
