@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -9,12 +10,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# Most of a test's time is a shell's or tmux's: one worker more than there are processors keeps them all busy.
+WORKERS = str((os.cpu_count() or 1) + 1)
 # The quick ones first: a slip of style shows in seconds. All of them run, whatever fails, so one run tells everything.
 CHECKS = (
     ("lint", ("ruff", "check", ".")),
     ("format", ("ruff", "format", "--check", ".")),
     ("types", ("mypy",)),
-    ("tests", ("pytest", "-q")),
+    ("tests", ("pytest", "-q", "-n", WORKERS, "--dist", "loadfile")),
 )
 
 

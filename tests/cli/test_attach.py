@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shlex
 import subprocess
@@ -15,6 +16,8 @@ from typing import final
 import pytest
 
 from tests.cli.user import SECONDS, Place
+
+_NUMBERS = itertools.count()
 
 COLUMNS, ROWS = 90, 14
 
@@ -51,7 +54,8 @@ class Screen:
 @contextmanager
 def person(place: Place, *words: str, settings: str = "") -> Iterator[Screen]:
     """Somebody who runs `muxwire attach` at a terminal of their own."""
-    tmux = ("tmux", "-u", "-S", str(place.home / "outer"), "-f", os.devnull)
+    # A server of its own for each: the last one may still be ending.
+    tmux = ("tmux", "-u", "-S", str(place.home / f"outer-{next(_NUMBERS)}"), "-f", os.devnull)
     attach = shlex.join([sys.executable, "-m", "muxwire", "attach", *words])
     command = f"{settings} {attach}; echo left with $?; exec sleep 1000"
     size = ("-x", str(COLUMNS), "-y", str(ROWS))
@@ -114,7 +118,9 @@ def test_a_small_terminal_changes_no_result(place: Place, tabs: tuple[str, str])
         assert place.document("snapshot", "--json", "-t", "beta")["cols"] == 200  # nobody looks at that one
     with person(place, "alpha", "--ignore-size") as screen:
         screen.shows("alpha*", status=True)
-        assert place.ok("run", "-t", "alpha", "stty size") == "50 200\n"
+        # tmux tells programs of a new size within a quarter of a second.
+        told = "until [ \"$(stty size)\" = '50 200' ]; do sleep 0.05; done; stty size"
+        assert place.ok("run", "-t", "alpha", told) == "50 200\n"
 
 
 def test_what_a_person_types_meanwhile_is_not_mangled(place: Place, tabs: tuple[str, str]) -> None:

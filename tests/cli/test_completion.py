@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -13,6 +14,8 @@ from muxwire.cli.completion import candidates
 from tests.cli.user import Place
 
 DEADLINE = 50
+# Seconds after which a key that had no effect is pressed again.
+AGAIN = 3.0
 
 LOAD = {
     "bash": "source <(muxwire completion bash)",
@@ -60,10 +63,21 @@ async def test_tab_at_a_prompt(place: Place, shell: str) -> None:
                 shown = [row for row in (await tab.snapshot()).lines if row.strip()]
                 assert found.outcome == "met", (typed, shown)
                 assert any(row.rstrip().endswith(line.rstrip()) for row in shown), (typed, shown)
-                while shown[-1].rstrip().endswith(line.rstrip()):  # fish may still be coming back from its completer
-                    await tab.send_keys(["C-c"])
-                    await terminals.wait_for([tab.window_id], idle=0.3)
-                    shown = [row for row in (await tab.snapshot()).lines if row.strip()]
+                await thrown_away(tab, line)
+
+
+async def thrown_away(tab: muxwire.Tab, line: str) -> None:
+    """Press C-c until the line is gone: fish takes it for its completer's, from which it may still be coming back."""
+    while True:
+        sent = await tab.send_keys(["C-c"])
+        with anyio.move_on_after(AGAIN):
+            while True:
+                shown = [row for row in (await tab.snapshot()).lines if row.strip()]
+                if not shown[-1].rstrip().endswith(line.rstrip()):
+                    return
+                while tab.next_byte == sent.next_byte:
+                    await tab.pane.stream.changed()
+                sent = replace(sent, next_byte=tab.next_byte)
 
 
 def offered(*words: str) -> list[str]:

@@ -103,7 +103,7 @@ def test_the_wire_and_the_numbers(script: Script) -> None:
 
 def test_a_new_connection_and_a_new_server_are_shown_too(script: Script) -> None:
     # Behind what ends a connection, one line may still go into it, and one into the search for the server.
-    swallowed = ("display-message -p perhaps", "display-message -p perhaps")
+    swallowed = ("display-message -p perhaps",) * 6
     done = script(
         ":exec echo one", "detach-client", *swallowed, ":exec echo two", ":stats", "kill-server", *swallowed,
         ":exec echo three",

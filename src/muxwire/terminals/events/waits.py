@@ -144,7 +144,8 @@ class TextSearch:
         shell = self._pane.shell
         editor = self._typed.at_prompt and shell is not None and shell.has_accept_mark and "\n" in self._typed.text
         # A line editor may colour and complete what it shows; the end of its line, or a mark, is near.
-        return None if editor and "\n" not in text else echo_end(self._typed.text, text)
+        unended = "\n" not in text or (shell is not None and shell.redraws)
+        return None if editor and unended else echo_end(self._typed.text, text)
 
     def _go_on_from(self, offset: int) -> None:
         self._settled, self._text, self._typed = offset, "", None

@@ -55,6 +55,11 @@ class PromptColumns:
         # The prompt is still being drawn: it is nearly always the one of last time.
         return column if prompt.startswith(drawn) and prompt else None
 
+    @property
+    def learned(self) -> bool:
+        """Whether any prompt was measured."""
+        return bool(self._known)
+
     def __contains__(self, drawn: object) -> bool:
         """Whether these bytes are a whole prompt that was seen before."""
         return drawn in self._known

@@ -345,19 +345,20 @@ class Runner:
     async def _redraw(self, command: bytes, command_id: str, shell: Shell, *, nested: bool) -> bytes:
         """The bytes that turn the typed line into the readable command; none where nobody could see the difference."""
         pane = self.pane
-        if nested or pane.prompt_end < pane.stream.ring.start:
+        if nested:
             return redraw(command, command_id, column=None, columns=80, typed_length=0)
-        if shell.draws_late:
+        if shell.draws_late or not pane.prompts.learned:  # the first one may still be on its way, and teaches the rest
             with anyio.move_on_after(EDITOR_GRACE):
                 await late_prompt(pane)
-        drawn = drawn_prompt(pane)
-        column = pane.prompts.column(drawn)
-        if column is None and drawn:
+        here = pane.prompt_end >= pane.stream.ring.start  # else it was drawn before we came to this tab
+        drawn = drawn_prompt(pane) if here else b""
+        column = pane.prompts.column(drawn) if here else None
+        if column is None and (drawn or not here):
             answer = await self._client.command("display-message", "-p", "-t", self._pane_id, "#{cursor_x}")
             column = int(answer[0]) if answer and answer[0].isdigit() else None
             if shell.draws_late and not column:
                 column = None  # nothing of it is on the screen yet
-            if column is not None and pane.stream.ring.read(pane.prompt_end, pane.stream.end) == drawn:
+            if here and column is not None and drawn_prompt(pane) == drawn:
                 pane.prompts.remember(drawn, column)
         length = len(shell.typed_line)
         return redraw(command, command_id, column=column, columns=self._columns(), typed_length=length)

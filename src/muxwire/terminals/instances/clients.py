@@ -41,3 +41,9 @@ async def kill_stale_clients(server: TmuxServer) -> None:
             with suppress(ProcessLookupError):
                 os.kill(client, signal.SIGKILL)
         await server.client.command("set-option", "-s", "-u", f"{_OPTION}{client}")
+
+
+async def a_size_counts(server: TmuxServer) -> bool:
+    """Whether a person's terminal is attached whose size the windows follow."""
+    rows = await server.client.command("list-clients", "-F", "#{client_control_mode} #{client_flags}")
+    return any(row.startswith(b"0") and b"ignore-size" not in row for row in rows)

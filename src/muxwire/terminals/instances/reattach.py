@@ -20,7 +20,7 @@ from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.pane.marks import MarkScanner
 from muxwire.protocol.events import ClientDetached, LayoutChange, UnlinkedWindowAdd, WindowAdd
 from muxwire.terminals.instances.beside import aligned, become_owner, begin_stream
-from muxwire.terminals.instances.clients import kill_stale_clients, sign_client
+from muxwire.terminals.instances.clients import a_size_counts, kill_stale_clients, sign_client
 from muxwire.terminals.instances.joining import join_dead, join_living
 from muxwire.terminals.instances.tab_record import TabRecord
 from muxwire.terminals.logs import log_read
@@ -99,7 +99,8 @@ async def take_up(server: TmuxServer, book: TabBook, environ: Mapping[str, str])
     for tab in tabs:
         await restore(tab, book)
     await join_living(server, tabs, lambda tab, _: maker.listen(tab))
-    restore_sizes(tabs)  # a person may have left while nobody was here to see it
+    if not await a_size_counts(server):
+        restore_sizes(tabs)  # a person may have left while nobody was here to see it
     await join_dead(server.folders, server.log_store, alive=server.generation)
     await anyio.to_thread.run_sync(_sweep, server, {pane.record.nonce for pane in panes})
 

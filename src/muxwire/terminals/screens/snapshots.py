@@ -140,8 +140,9 @@ class ScreenView:
         said, (joined,) = await self._asked(("-J",))
         rows = captured(joined, said.state.columns, joined=True)
         certain = rows.certain
-        if len(rows.rows) != said.state.count or not rows.certain:
-            # A row that was wrapped and cut short since, or that nobody else can cut: as rows, and which go on.
+        if len(rows.rows) != said.state.count or not rows.certain or any(row.wrapped for row in rows.rows):
+            # A row that was wrapped, perhaps when the pane had another width, or that nobody else can cut: as rows, and
+            # which of them go on.
             said, (joined, single) = await self._asked_for_rows()
             rows = captured(single, said.state.columns, joined=False)
             wraps = wrapped_rows(single, joined)

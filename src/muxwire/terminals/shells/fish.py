@@ -27,6 +27,7 @@ class Fish(Shell):
     typed_line = b" __muxwire_b; eval $__muxwire_c; __muxwire_e"
     private_key = PRIVATE_KEY
     has_accept_mark = True
+    redraws = True
 
     def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
         """Start fish; our commands run after the user's configuration."""

@@ -69,7 +69,8 @@ class Shell(ABC):
     `typed_line`: the constant text that its line editor shows; `private_key`: the key that the integration binds,
     empty if it has no line editor to bind it in; `has_accept_mark`: whether it prints C;
     `settle_after_prompt`: seconds to wait after P before typing;
-    `draws_late`: it has the tty before its prompt is drawn.
+    `draws_late`: it has the tty before its prompt is drawn;
+    `redraws`: it draws the line once more when it takes it, so that only C tells where the echo ends.
     """
 
     name: ClassVar[str]
@@ -78,6 +79,7 @@ class Shell(ABC):
     has_accept_mark: ClassVar[bool] = False
     settle_after_prompt: ClassVar[float] = 0.0
     draws_late: ClassVar[bool] = False
+    redraws: ClassVar[bool] = False
 
     def launch(
         self, executable: str, folder: Path, tab_folder: Path, nonce: str, login: bool, env: Mapping[str, str]
