@@ -87,7 +87,7 @@ def test_the_picture_does_not_depend_on_the_cuts(pieces: list[str], size: int) -
     whole, cut = screen_of(data), Screen(10, 4)
     for at in range(0, len(data), size):
         cut.feed(data[at : at + size])
-    # A screen that is unsure is not shown to anybody: what it makes of the rest does not matter. Half of a wide character
+    # A screen that is unsure is shown to nobody: what it makes of the rest does not matter. Half of a wide character
     # overwritten is a doubt only until its other half is.
     unsure = whole.unsure or cut.unsure
     assert unsure or [row.cells for row in whole.grid.rows] == [row.cells for row in cut.grid.rows]
