@@ -200,6 +200,8 @@ class Terminals:
             size=size,
         )
         server = await self.server()
+        if self.adopted is not None:
+            return await self.adopted.make(request)
         return await TabMaker(server, self.environ, self._book).make(request, secrets.token_hex(8))
 
     async def list_tabs(self) -> TabList:

@@ -124,6 +124,22 @@ async def test_state_persists_and_shells_of_every_session_run_commands(
             assert (await adopted.wait_for(["one"], until="typed by keys", timeout=10)).outcome == "met"
 
 
+async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ: dict[str, str], folder: Path) -> None:
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        before = person.tmux("list-windows", "-a", "-F", "#{session_name}:#{window_name}").split()
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            for session in (None, "other"):
+                await person.alone()
+                tab = await adopted.create_tab(name="ours", session=session)
+                await person.alone()  # its calls attach again
+                assert (await tab.execute("echo here; (exit 5)")).exit_code == 5
+            windows = person.tmux("list-windows", "-a", "-F", "#{session_name}:#{window_name}").split()
+            assert sorted(windows) == sorted([*before, "work:ours", "other:ours"])  # each once
+            with pytest.raises(muxwire.NoSuchTarget, match="no session 'none'"):
+                await adopted.create_tab(session="none")
+
+
 async def test_attached_no_longer_than_a_call_or_its_command(
     person: Person, environ: dict[str, str], folder: Path
 ) -> None:

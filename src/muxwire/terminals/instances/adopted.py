@@ -13,19 +13,19 @@ import secrets
 import subprocess
 import weakref
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, final
 
 import anyio
 
 from muxwire.client.process import clean_environment
-from muxwire.errors import InstanceUnavailable
+from muxwire.errors import InstanceUnavailable, NoSuchTarget
 from muxwire.terminals.instances.adopted_link import Link, open_link
 from muxwire.terminals.instances.folders import private_folder
 from muxwire.terminals.instances.sessions import Sessions
 from muxwire.terminals.instances.tab_record import TabRecord
-from muxwire.terminals.instances.tmux_server import TmuxServer, find_tmux, read_version
+from muxwire.terminals.instances.tmux_server import HUB, TmuxServer, find_tmux, read_version
 from muxwire.terminals.logs.log import LogStore
 from muxwire.terminals.shells import install, shell_for
 from muxwire.terminals.tabs.tab_maker import PanePlace, TabMaker
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.instances.tmux_server import Wrap
     from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.tabs.tab_book import TabBook
+    from muxwire.terminals.tabs.tab_maker import TabRequest
 
 _SESSIONS = "#{session_id} #{session_attached} #{version}"
 _PANES = (
@@ -202,6 +203,29 @@ class Adopted:
         tab.pane.adopt(shell_for(_program(row.place.pid)))
         maker.listen(tab)
         self._wrap(tab)
+
+    async def make(self, request: TabRequest) -> Tab:
+        """Open a tab in the session of that name, or in the one where a person is; NoSuchTarget.
+
+        No session is made: a person would find it among his own.
+        """
+        rows = await self.main.client.command("list-sessions", "-F", "#{session_id} #{session_name}")
+        ids = (row.decode("utf-8", "replace").partition(" ") for row in rows)
+        names = {name: session for session, _, name in ids}
+        if request.session not in {HUB, *names}:  # HUB: none was named
+            raise NoSuchTarget(
+                f"there is no session {request.session!r}",
+                remedy=f"use one of {', '.join(names)}, or make it: tmux new-session -d -s {request.session}",
+            )
+        session = names.get(request.session) or next(iter(self._servers))
+        server = await self.server_of(session)
+        async with self._links[session].used():
+            maker = TabMaker(server, self._environ, self._book)
+            tab = await maker.make(replace(request, session=HUB), secrets.token_hex(8))
+        tab.session_id = session
+        if tab not in self._wrapped:
+            self._wrap(tab)
+        return tab
 
     def _wrap(self, tab: Tab) -> None:
         self._wrapped.add(tab)
