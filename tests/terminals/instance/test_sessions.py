@@ -44,6 +44,13 @@ async def sessions(terminals: muxwire.Terminals) -> dict[str, tuple[int, int]]:
     return {row.name: (row.window_count, row.attached_client_count) for row in listed.sessions}
 
 
+async def test_no_key_reaches_the_keeper(alone: muxwire.Terminals) -> None:
+    tab = await alone.create_tab()
+    rows = await tab.client.command("list-panes", "-a", "-F", "#{window_name} #{pane_input_off}")
+    assert {row.rsplit(b" ", 1)[1] for row in rows if row.startswith(b"muxwire-keeper ")} == {b"1"}
+    assert {row.rsplit(b" ", 1)[1] for row in rows if not row.startswith(b"muxwire-keeper ")} == {b"0"}
+
+
 async def test_a_session_shows_its_tabs_and_who_is_attached(alone: muxwire.Terminals) -> None:
     with anyio.fail_after(DEADLINE):
         first = await alone.create_tab(shell="bash", session="work", name="a")

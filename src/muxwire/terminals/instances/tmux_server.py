@@ -258,7 +258,11 @@ async def _greet(
     logs = folders.logs(int(generation))
     private_folder(logs.parent)
     private_folder(logs)
-    sessions = Sessions(client, hub, HUB, await _find_keeper(client, hub))
+    keeper = await _find_keeper(client, hub)
+    if access.role == "owner":
+        # A person who finds the keeper while looking around cannot end it with a key. (-d selects nothing.)
+        await client.command("select-pane", "-d", "-t", keeper)
+    sessions = Sessions(client, hub, HUB, keeper)
     return TmuxServer(folders, process, client, version, int(generation), store, sessions, access)
 
 
