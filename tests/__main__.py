@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -10,14 +9,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Most of a test's time is a shell's or tmux's: one worker more than there are processors keeps them all busy.
-WORKERS = str((os.cpu_count() or 1) + 1)
 # The quick ones first: a slip of style shows in seconds. All of them run, whatever fails, so one run tells everything.
 CHECKS = (
     ("lint", ("ruff", "check", ".")),
     ("format", ("ruff", "format", "--check", ".")),
     ("types", ("mypy",)),
-    ("tests", ("pytest", "-q", "-n", WORKERS, "--dist", "loadfile")),
+    ("tests", ("pytest", "-q", "-n", "auto", "--dist", "loadfile")),
 )
 
 
