@@ -249,7 +249,7 @@ class Soak:
                 offset, text = piece.next_byte, text + piece.chunk
                 if (piece.closed and piece.eof) or not self._unharmed(harm):
                     break
-            numbers = [int(line.split(" ")[1]) for line in text.split("\r\n") if line.startswith(f"{name} ")]
+            numbers = [int(line.split(" ")[1]) for line in text.split("\r\n")[:-1] if line.startswith(f"{name} ")]
             if self._unharmed(harm) and numbers != list(range(1, len(numbers) + 1)):
                 self.figures.wrong.append(f"{name}: a reader saw {len(numbers)} lines that do not follow each other")
 

@@ -15,7 +15,7 @@ from tests.cli.user import Place
 
 DEADLINE = 50
 # Seconds after which a key that had no effect is pressed again.
-AGAIN = 3.0
+AGAIN = 10.0
 
 LOAD = {
     "bash": "source <(muxwire completion bash)",
