@@ -105,7 +105,8 @@ def test_a_new_connection_and_a_new_server_are_shown_too(script: Script) -> None
     # Behind what ends a connection, one line may still go into it, and one into the search for the server.
     swallowed = ("display-message -p perhaps",) * 6
     done = script(
-        ":exec echo one", "detach-client", *swallowed, ":exec echo two", ":exec echo again", ":stats", "kill-server", *swallowed,
+        ":exec echo one", "detach-client", *swallowed, ":exec echo two", ":exec echo again", ":stats",
+        "kill-server", *swallowed,
         ":exec echo three",
     )  # fmt: skip
     assert re.search(r"^two\n-- exit code 0", done.stdout, re.MULTILINE)
