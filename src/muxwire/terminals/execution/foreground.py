@@ -134,13 +134,20 @@ def foreground(session_leader: int) -> Foreground | None:
     pgrp = foreground_pgrp(session_leader)
     if pgrp is None:
         return None
-    if not _HAS_PROC:
-        rows = _ps("-o", "comm=", "-p", str(pgrp))
-        return Foreground(pgrp, Path(rows[0][0]).name if rows and rows[0] else "")
-    program = ""
+    return Foreground(pgrp, executable(pgrp) if _HAS_PROC else command_name(pgrp))
+
+
+def executable(pid: int) -> str:
+    """The file name of the program that a process runs; "" if the kernel does not tell."""
     with contextlib.suppress(OSError):
-        program = (_PROC / str(pgrp) / "exe").readlink().name.removesuffix(" (deleted)")
-    return Foreground(pgrp, program)
+        return (_PROC / str(pid) / "exe").readlink().name.removesuffix(" (deleted)")
+    return ""
+
+
+def command_name(pid: int) -> str:
+    """What ps(1) calls a process; "" if it is gone."""
+    rows = _ps("-o", "comm=", "-p", str(pid))
+    return Path(rows[0][0]).name if rows and rows[0] else ""
 
 
 def _sleeps_in_tty_read(pid: int) -> bool:

@@ -146,8 +146,6 @@ class Runner:
             self._client.waiters -= 1
 
     async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
-        if not execution.running:
-            return "ended"
         deadline = anyio.current_time() + timeout
         looks = iter(LOOKS)
         while execution.running:

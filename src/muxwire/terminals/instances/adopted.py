@@ -10,7 +10,6 @@ import functools
 import inspect
 import os
 import secrets
-import subprocess
 import weakref
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ import anyio
 
 from muxwire.client.process import clean_environment
 from muxwire.errors import InstanceUnavailable, NoSuchTarget
+from muxwire.terminals.execution.foreground import command_name, executable
 from muxwire.terminals.instances.adopted_link import Link, open_link
 from muxwire.terminals.instances.folders import private_folder
 from muxwire.terminals.instances.sessions import Sessions
@@ -200,7 +200,7 @@ class Adopted:
         maker = TabMaker(server, self._environ, self._book)
         tab = maker.build(record, row.place)
         tab.session_id = row.session_id
-        tab.pane.adopt(shell_for(_program(row.place.pid)))
+        tab.pane.adopt(shell_for(executable(row.place.pid) or command_name(row.place.pid)))
         maker.listen(tab)
         self._wrap(tab)
 
@@ -258,14 +258,6 @@ def wrap_calls(
     for name, call in inspect.getmembers(target, inspect.iscoroutinefunction):
         if not name.startswith("_") and name not in spare:
             setattr(target, name, inside(call))
-
-
-def _program(pid: int) -> str:
-    try:
-        return Path("/proc", str(pid), "exe").readlink().name.removesuffix(" (deleted)")
-    except OSError:
-        answer = subprocess.run(["/bin/ps", "-o", "comm=", "-p", str(pid)], capture_output=True, text=True, check=False)
-        return answer.stdout.strip().rpartition("/")[2]
 
 
 def socket_of(name: str, environ: Mapping[str, str]) -> Path:

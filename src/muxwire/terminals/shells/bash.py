@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from muxwire.terminals.shells.posix import apart, end_group, start_group
+from muxwire.terminals.shells.posix import evaluated
 from muxwire.terminals.shells.quoting import os_bytes, posix_quote
 from muxwire.terminals.shells.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
@@ -35,15 +35,8 @@ class Bash(Shell):
         return Launch(argv, {"MUXWIRE_LOGIN": "1"} if login else {})
 
     def compose(self, request: Request) -> Wrapped:
-        """One file: `eval` takes the body as one string, so that nothing unclosed in it can swallow E."""
-        body = request.command + b"\n"
-        if request.isolated:
-            body = apart(request, BUILTIN, BUILTIN + b"eval " + posix_quote(body)) + b"\n"
-        text = start_group(request, BUILTIN) + b"\n" + body
-        wrapper = (
-            BUILTIN + b"eval " + posix_quote(text) + b"; "
-            + end_group(request, BUILTIN, b"" if request.nested else HEAL)
-        )  # fmt: skip
+        """One file; its line is typed between the keys."""
+        wrapper = evaluated(request, BUILTIN, HEAL)
         if request.nested:
             path = os_bytes(str(request.tab_folder / request.stem))
             return Wrapped(((request.stem, wrapper),), CLEAR_LINE + b" \\. " + posix_quote(path) + b"\r")

@@ -36,6 +36,15 @@ def end_group(request: Request, builtin: bytes, heal: bytes = b"") -> bytes:
     )  # fmt: skip
 
 
+def evaluated(request: Request, builtin: bytes, heal: bytes) -> bytes:
+    """The wrapper in one file: `eval` takes the body as one string, so that nothing unclosed in it can swallow E."""
+    body = request.command + b"\n"
+    if request.isolated:
+        body = apart(request, builtin, builtin + b"eval " + posix_quote(body)) + b"\n"
+    text = start_group(request, builtin) + b"\n" + body
+    return builtin + b"eval " + posix_quote(text) + b"; " + end_group(request, builtin, b"" if request.nested else heal)
+
+
 def apart(request: Request, builtin: bytes, body: bytes) -> bytes:
     """`body` (one shell command) in a subshell with the request's directory and variables; `$?` stays what it was."""
     steps = []

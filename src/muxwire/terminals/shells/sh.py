@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, final
 
-from muxwire.terminals.shells.posix import apart, end_group, start_group
+from muxwire.terminals.shells.posix import apart, end_group, evaluated, start_group
 from muxwire.terminals.shells.quoting import os_bytes, posix_quote
 from muxwire.terminals.shells.shell import CLEAR_LINE, Launch, Request, Shell, Wrapped
 
@@ -35,17 +35,7 @@ class PlainSh(Shell):
 
     def compose(self, request: Request) -> Wrapped:
         """One file, as for bash."""
-        body = request.command + b"\n"
-        if request.isolated:
-            body = apart(request, BUILTIN, BUILTIN + b"eval " + posix_quote(body)) + b"\n"
-        text = start_group(request, BUILTIN) + b"\n" + body
-        wrapper = (
-            BUILTIN
-            + b"eval "
-            + posix_quote(text)
-            + b"; "
-            + end_group(request, BUILTIN, b"" if request.nested else HEAL)
-        )
+        wrapper = evaluated(request, BUILTIN, HEAL)
         return Wrapped(((request.stem, wrapper),), self.typed(request))
 
     def typed(self, request: Request) -> bytes:
