@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from bench.growth import run as growth
 from bench.idle import run as idle
 from bench.latency import run as latency
-from bench.logs import run as logs
 from bench.operations import run as operations
 from bench.peers import run as peers
 from bench.polling import run as polling
-from bench.screen import run as screen
+from bench.snapshots import run as screen
 from bench.startup import run as startup
 from bench.tabs import run as tabs
 from bench.throughput import run as throughput
+from bench.volume import run as logs
 from bench.waits import run as waits
 
 if TYPE_CHECKING:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 
-from bench.contenders import PATIENCE, clean_environment
+from bench.contenders import PATIENCE, clean_environment, temporary_home
 from bench.measure import WARM_UP, Timing, timing
+from bench.scenario import Report, Scale, Target
 from muxwire import open_terminals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from muxwire import Tab
 
 # A terminal of a person's, full of text.
 SIZE = (200, 50)
+RUNS, RUNS_SHORT = 200, 20
 # What is written before a look: a line that was typed, and a burst.
 LITTLE, MUCH = 500, 100_000
 
@@ -91,3 +93,20 @@ async def _more(tab: Tab, size: int) -> None:
     with anyio.fail_after(PATIENCE):
         while tab.next_byte < end:
             await tab.pane.stream.changed()
+
+
+async def run(scale: Scale) -> Report:
+    """A look when nothing, a little, and 100 KB is new."""
+    with temporary_home() as name:
+        found = await snapshot_times(Path(name), scale.of(RUNS, RUNS_SHORT))
+    process = found["capture-pane, a process"]
+    return Report(
+        "screen",
+        "A look at a screen of 200 x 50",
+        ("case", "p50 ms", "p99 ms", "p50/process"),
+        tuple((one.name, one.p50, one.p99, one.p50 / process.p50) for one in found.values()),
+        (
+            Target("snapshot after 100 KB of new output, p50", found["100 KB new"].p50, 2, "ms"),
+            Target("snapshot with nothing new, p50", found["nothing new"].p50, 0.3, "ms"),
+        ),
+    )

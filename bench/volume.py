@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.scenario import Report, Scale, Target
 from muxwire.protocol.control import ControlProtocol
 from muxwire.terminals.logs.log_read import View, last_lines
 from muxwire.terminals.shells import TYPED_LINES
@@ -17,6 +18,7 @@ PARSE_BYTES = 64 << 20
 # What one read of the control pipe brings under load.
 CHUNK = 256 << 10
 LINES = 500
+BIG, BIG_SHORT = 2 << 30, 64 << 20
 # The block a big log is made of: lines as a server writes them.
 LOG_BLOCK = b"".join(b"2026-01-01T00:00:00 worker %06d handled a request in 12 ms\r\n" % i for i in range(16384))
 
@@ -75,3 +77,19 @@ def tail_of_big_log(size: int) -> Tail:
             times.append((time.perf_counter() - begun) * 1000)
             assert found.returned_lines == LINES
         return Tail(sorted(times)[2], path.stat().st_size)
+
+
+async def run(scale: Scale) -> Report:
+    """A log of 2 GB is made and read; recorded control streams are parsed over and over."""
+    tail = tail_of_big_log(scale.of(BIG, BIG_SHORT))
+    parsed = parse_rate()
+    return Report(
+        "logs",
+        "Volume without a terminal",
+        ("what", "figure", "unit"),
+        (
+            (f"last {LINES} lines of a log of {tail.size >> 20} MiB", tail.milliseconds, "ms"),
+            ("control stream parsed, recorded sessions", parsed.megabytes_per_second, "MB/s"),
+        ),
+        (Target(f"last {LINES} lines of a log of {tail.size >> 20} MiB", tail.milliseconds, 5, "ms"),),
+    )
