@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from muxwire.terminals.instances.folders import Folders, folders_for
+from tests.users import environ_of
 
 
 @pytest.fixture
@@ -24,14 +24,7 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture
 def environ(home: Path) -> dict[str, str]:
-    return {
-        "HOME": str(home),
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-        "XDG_RUNTIME_DIR": str(home / "run"),
-        "MUXWIRE_STATE_DIR": str(home / "state"),
-        "SHELL": shutil.which("bash") or "/bin/sh",
-        "LANG": "C.UTF-8",
-    }
+    return environ_of(home, runtime=home / "run") | {"MUXWIRE_STATE_DIR": str(home / "state")}
 
 
 @pytest.fixture

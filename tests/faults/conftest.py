@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 import muxwire
+from tests.users import environ_of
 
 Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
 
@@ -29,14 +29,7 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 def environ(folder: Path) -> dict[str, str]:
     (folder / ".bashrc").write_text("PS1='b$ '\n")
-    return {
-        "HOME": str(folder),
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-        "XDG_RUNTIME_DIR": str(folder / "run"),
-        "MUXWIRE_STATE_DIR": str(folder / "state"),
-        "SHELL": shutil.which("bash") or "/bin/sh",
-        "LANG": "C.UTF-8",
-    }
+    return environ_of(folder, runtime=folder / "run") | {"MUXWIRE_STATE_DIR": str(folder / "state")}
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -43,40 +44,44 @@ async def serving(environ: dict[str, str]) -> AsyncIterator[RawClient]:
             child.kill()
 
 
+EXPECTED = b"".join(b"%d\r\n" % number for number in range(1, LINES + 1))
+
+
+async def waiting_printer(client: RawClient, go: Path) -> tuple[dict[str, Any], Path]:
+    """A tab that prints EXPECTED once the file `go` is there, and its log."""
+    command = ["sh", "-c", f"while ! test -e {go}; do sleep 0.05; done; seq 1 {LINES}; sleep 1000"]
+    tab = (await client.call("create_tab", command=command))["structuredContent"]
+    return tab, Path(tab["log_path"])
+
+
 # What a storm may put into the pipe of a subscriber who reads none of it: a few updates a second.
 UPDATES_MAX = 500
 
 
 async def test_a_subscriber_that_never_reads_holds_up_no_log(environ: dict[str, str]) -> None:
-    expected = b"".join(b"%d\r\n" % number for number in range(1, LINES + 1))
     go = Path(environ["HOME"]) / "go"
     with anyio.fail_after(DEADLINE):
         async with serving(environ) as client:
             await client.initialize()
-            command = ["sh", "-c", f"while ! test -e {go}; do sleep 0.05; done; seq 1 {LINES}; sleep 1000"]
-            tab = (await client.call("create_tab", command=command))["structuredContent"]
-            log = Path(tab["log_path"])
+            tab, log = await waiting_printer(client, go)
             for part in ("log", "screen"):
                 uri = f"muxwire://tabs/{tab['window_id']}/{part}"
                 assert "result" in await client.request("resources/subscribe", {"uri": uri})
             go.touch()
-            while not log.exists() or log.stat().st_size < len(expected):
+            while not log.exists() or log.stat().st_size < len(EXPECTED):
                 await anyio.sleep(0.01)
-            assert read_raw(log, 0, len(expected)) == expected
+            assert read_raw(log, 0, len(EXPECTED)) == EXPECTED
             assert not (await client.call("list_tabs")).get("isError")
             updates = [said for said in client.notifications if said["method"] == "notifications/resources/updated"]
             assert 0 < len(updates) < UPDATES_MAX
 
 
 async def test_a_client_that_never_reads_holds_up_no_log(environ: dict[str, str]) -> None:
-    expected = b"".join(b"%d\r\n" % number for number in range(1, LINES + 1))
     go = Path(environ["HOME"]) / "go"
     with anyio.fail_after(DEADLINE):
         async with serving(environ) as client:
             await client.initialize()
-            command = ["sh", "-c", f"while ! test -e {go}; do sleep 0.05; done; seq 1 {LINES}; sleep 1000"]
-            tab = (await client.call("create_tab", command=command))["structuredContent"]
-            log = Path(tab["log_path"])
+            _, log = await waiting_printer(client, go)
             other = (await client.call("create_tab", command=["seq", "1", "100000"]))["structuredContent"]["window_id"]
             arguments = {"window_id": other, "max_bytes": 65536, "wait_ms": DEADLINE * 1000}
             for _ in range(REQUESTS):
@@ -85,10 +90,10 @@ async def test_a_client_that_never_reads_holds_up_no_log(environ: dict[str, str]
             while not select.select([client.from_server], [], [], 0)[0]:
                 await anyio.sleep(0.005)
             go.touch()
-            end = len(expected)
+            end = len(EXPECTED)
             while not log.exists() or log.stat().st_size < end:
                 await anyio.sleep(0.01)
-            assert read_raw(log, 0, end) == expected
+            assert read_raw(log, 0, end) == EXPECTED
             # And the server still answers, once its client reads.
             answers = {(await client.receive())["id"] for _ in range(REQUESTS)}
             assert len(answers) == REQUESTS

@@ -17,6 +17,8 @@ from mcp.client.subscriptions import ServerEvent
 from mcp.server.subscriptions import ResourceUpdated
 from mcp.types import ResourceUpdatedNotification, TextResourceContents
 
+from tests.users import environ_of
+
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.filterwarnings("ignore:resources/(un)?subscribe is removed"),
@@ -92,14 +94,7 @@ class User:
 @pytest.fixture(params=["legacy", "2026-07-28"])
 async def user(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[User]:
     (folder / "home").mkdir()
-    environ = {
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-        "HOME": str(folder / "home"),
-        "SHELL": "/bin/bash",
-        "LANG": "C.UTF-8",
-        "XDG_RUNTIME_DIR": str(folder),
-        "MUXWIRE_STATE_DIR": str(folder / "state"),
-    }
+    environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
     server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve"], env=environ)
     made = User(request.param)
     with anyio.fail_after(DEADLINE):

@@ -14,6 +14,8 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
+from tests.users import environ_of
+
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from muxwire.mcp.tools import TOOLS
 
@@ -31,14 +33,7 @@ def folder() -> Iterator[Path]:
 
 
 def environ(folder: Path) -> dict[str, str]:
-    return {
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-        "HOME": str(folder / "home"),
-        "SHELL": "/bin/bash",
-        "LANG": "C.UTF-8",
-        "XDG_RUNTIME_DIR": str(folder),
-        "MUXWIRE_STATE_DIR": str(folder / "state"),
-    }
+    return environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
 
 
 @asynccontextmanager

@@ -16,6 +16,8 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from tests.users import environ_of
+
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 60
@@ -59,14 +61,7 @@ class Model:
 @asynccontextmanager
 async def model_in(folder: Path) -> AsyncIterator[Model]:
     (folder / "home").mkdir()
-    environ = {
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-        "HOME": str(folder / "home"),
-        "SHELL": "/bin/bash",
-        "LANG": "C.UTF-8",
-        "XDG_RUNTIME_DIR": str(folder),
-        "MUXWIRE_STATE_DIR": str(folder / "state"),
-    }
+    environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
     server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve"], env=environ)
     with anyio.fail_after(DEADLINE):
         async with Client(server) as client:
@@ -134,3 +129,63 @@ async def test_a_password_and_an_installer_that_asks(folder: Path) -> None:
         assert colours["exit_code"] == 0
         cells = (await model.look(cells=True))["cells"]
         assert {"fg": "red", "bold": True, "length": 3}.items() <= cells[0].items()
+
+
+async def test_an_editor_changes_a_file(folder: Path) -> None:
+    (folder / "notes.txt").write_text("first\nsecond\nthird\n")
+    async with model_in(folder) as model:
+        await model.see(prompt=True)
+        begun = await model.type("vim -n -u NONE -N -i NONE notes.txt", "Enter")
+        await model.see(until="third", from_byte=begun)
+        screen = await model.look()
+        assert screen["alternate_screen"]
+        assert screen["lines"][:3] == ["first", "second", "third"]
+        # cw on the second line; a mode's name on the last row says that the keys have arrived.
+        await model.see(until="-- INSERT --", from_byte=await model.type("2", "G", "c", "w"))
+        await model.type("changed", "Escape")
+        await model.see(prompt=True, from_byte=await model.type(":wq", "Enter"))
+        assert (folder / "notes.txt").read_text() == "first\nchanged\nthird\n"
+        assert (await model.run("cat notes.txt"))["output"] == "first\nchanged\nthird\n"
+
+
+async def test_a_repl_that_was_started_answers(folder: Path) -> None:
+    async with model_in(folder) as model:
+        await model.see(prompt=True)
+        started = await model.call(
+            "start_process", window_id=model.window, command=f"{sys.executable} -q", ready=">>> "
+        )
+        assert started["ready"]
+        defined = await model.type("def twice(x):", "Enter", "    return 2 * x", "Enter", "Enter")
+        await model.see(regex=r"\.\.\. \n>>> $", from_byte=defined)
+        met = await model.see(regex=r"^\d+$", from_byte=await model.type("twice(21) * 1000", "Enter"))
+        assert met["match"] == "42000"
+        await model.see(prompt=True, from_byte=await model.type("C-d"))
+
+
+async def test_a_password_is_given_and_not_kept(folder: Path) -> None:
+    secret = "swordfish-7770"
+    async with model_in(folder) as model:
+        await model.see(prompt=True)
+        asked = await model.run("read -rsp 'Password: ' word; echo; echo ${#word} characters")
+        assert (asked["state"], asked["output"]) == ("interactive", "Password: ")
+        await model.type(secret, "Enter")
+        rest = await model.call("command_result", command_id=asked["command_id"], wait_ms=20_000)
+        assert (rest["exit_code"], rest["output"]) == (0, f"\n{len(secret)} characters\n")
+        log = await model.call("read_logs_from_tab", window_id=model.window)
+        assert secret not in log["content"]
+    assert not [path for path in folder.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+
+
+async def test_an_installer_is_told_yes(folder: Path) -> None:
+    (folder / "install.sh").write_text(
+        "printf 'Install to /opt/thing? [y/N] '\n"
+        "read -r answer\n"
+        "case $answer in y|Y) echo installed ;; *) echo aborted; exit 1 ;; esac\n"
+    )
+    async with model_in(folder) as model:
+        await model.see(prompt=True)
+        asked = await model.run("sh install.sh")
+        assert (asked["state"], asked["output"]) == ("interactive", "Install to /opt/thing? [y/N] ")
+        await model.type("y", "Enter")
+        rest = await model.call("command_result", command_id=asked["command_id"], wait_ms=20_000)
+        assert (rest["exit_code"], rest["output"]) == (0, "y\ninstalled\n")

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.users import environ_of
+
 # A REPL starts in half a second; a machine that is busy needs more.
 SECONDS = 45
 
@@ -31,13 +33,8 @@ def home() -> Iterator[Path]:
 @pytest.fixture
 def environ(home: Path) -> dict[str, str]:
     """A user with a clean home."""
-    return {
-        "HOME": str(home),
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-        "XDG_RUNTIME_DIR": str(home / "run"),
+    return environ_of(home, runtime=home / "run") | {
         "MUXWIRE_STATE_DIR": str(home / "state"),
-        "SHELL": shutil.which("bash") or "/bin/sh",
-        "LANG": "C.UTF-8",
         "LOGNAME": os.environ.get("LOGNAME", "root"),
     }
 

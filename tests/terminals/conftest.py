@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import muxwire
+from tests.users import environ_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -41,14 +41,7 @@ def environ(folder: Path) -> dict[str, str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (folder / "run").mkdir(mode=0o700)
-    return {
-        "HOME": str(home),
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-        "XDG_RUNTIME_DIR": str(folder / "run"),
-        "SHELL": shutil.which("bash") or "/bin/sh",
-        "LANG": "C.UTF-8",
-        "LOGNAME": os.environ.get("LOGNAME", "root"),
-    }
+    return environ_of(home, runtime=folder / "run") | {"LOGNAME": os.environ.get("LOGNAME", "root")}
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
-from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,26 +12,16 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
+from tests.terminals.opened import tab_for
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Tab, Terminals
+    from muxwire import Terminals
 
 pytestmark = pytest.mark.anyio
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 40.0
-
-
-@asynccontextmanager
-async def a_tab(terminals: Terminals, shell: str = "bash", **env: str) -> AsyncIterator[Tab]:
-    made = await terminals.create_tab(shell=shutil.which(shell), cwd="/", env=env)
-    try:
-        with anyio.fail_after(DEADLINE):
-            yield made
-    finally:
-        await made.close(force=True)
+a_tab = partial(tab_for, DEADLINE)
 
 
 async def tmux(terminals: Terminals, *words: str) -> tuple[bytes, ...]:

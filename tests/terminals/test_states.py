@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -12,9 +12,9 @@ import pytest
 
 from muxwire import TabUnavailable
 from muxwire.terminals.execution import listening
+from tests.terminals.opened import tab_for
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from muxwire import Tab, Terminals
@@ -23,16 +23,7 @@ pytestmark = pytest.mark.anyio
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0
-
-
-@asynccontextmanager
-async def a_tab(terminals: Terminals, shell: str = "bash", **env: str) -> AsyncIterator[Tab]:
-    made = await terminals.create_tab(shell=shutil.which(shell), cwd="/", env=env)
-    try:
-        with anyio.fail_after(DEADLINE):
-            yield made
-    finally:
-        await made.close(force=True)
+a_tab = partial(tab_for, DEADLINE)
 
 
 async def seen(tab: Tab, text: bytes, since: int) -> None:
