@@ -10,12 +10,11 @@ import anyio
 
 from muxwire.errors import AmbiguousTarget, ConnectionClosed, InvalidArgument, NoSuchTarget
 from muxwire.terminals.events.event_log import DEFAULT_LIMIT, EventFilter, watch
-from muxwire.terminals.events.following import follow
-from muxwire.terminals.events.people import People
 from muxwire.terminals.events.waits import Wanted, wait_for
 from muxwire.terminals.instances.access import Access, Role
 from muxwire.terminals.instances.adopted import Adopted
-from muxwire.terminals.instances.reattach import Newcomers, take_up
+from muxwire.terminals.instances.reattach import take_up
+from muxwire.terminals.instances.tidings import Tidings
 from muxwire.terminals.instances.tmux_server import HISTORY_LIMIT, TmuxServer, open_server
 from muxwire.terminals.instances.used_tab import recall_used, tell_used
 from muxwire.terminals.logs.reading import LogSource, find_log, read_chunk, read_tail
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup, TaskStatus
 
-    from muxwire.protocol.events import Event
     from muxwire.terminals.events.event_log import EventBatch, EventLog
     from muxwire.terminals.instances.folders import Folders
     from muxwire.terminals.instances.tmux_server import Wrap
@@ -70,8 +68,7 @@ class Terminals:
         self._access = access or Access(lasting=False)
         self._book = TabBook(tasks)
         self._book.on_latest = self._on_latest
-        self._newcomers = Newcomers(self._book, environ)
-        self._people: People | None = None
+        self._tidings = Tidings(self._book, environ)
         self.adopted: Adopted | None = None
         self._history_limit = HISTORY_LIMIT
         self._closed = False
@@ -108,11 +105,11 @@ class Terminals:
                 self._server = await self._tasks.start(self._run_server)
                 if self.role == "adopted":
                     return self._server
-                self._people = People(self._server, self._book)
-                self._book.spawn(self._people.look)
+                self._tidings.begin(self._server)
                 if self._access.lasting:
-                    await take_up(self._server, self._book, self.environ)
-                    await recall_used(self._server, self._book)
+                    with self._tidings.kept():
+                        await take_up(self._server, self._book, self.environ)
+                        await recall_used(self._server, self._book)
             assert self._server is not None
             return self._server
 
@@ -132,15 +129,13 @@ class Terminals:
 
     def _open_server(self) -> AbstractAsyncContextManager[TmuxServer]:
         if self.role == "adopted":
-            self.adopted = Adopted(
-                self.folders, self.environ, self._access, self._book, self._on_notification, self._wrap
-            )
+            self.adopted = Adopted(self.folders, self.environ, self._access, self._book, self._tidings.tell, self._wrap)
             return self.adopted.open(self._on_end)
         return open_server(
             self.folders,
             self.environ,
             history_limit=self._history_limit,
-            on_notification=self._on_notification,
+            on_notification=self._tidings.tell,
             on_end=self._on_end,
             wrap=self._wrap,
             access=self._access,
@@ -152,14 +147,8 @@ class Terminals:
             self._stop.set()
             await self._stopped.wait()
             self._server = None
+            self._tidings.end()
             self._book.retire_all("the tmux server ended", lasting=self._access.lasting)
-
-    def _on_notification(self, event: Event) -> None:
-        follow(event, self._book)
-        if self._server is not None:
-            self._newcomers.follow(event, self._server)
-        if self._people is not None:
-            self._people.follow(event)
 
     def _on_latest(self) -> None:
         if self._running is not None:

@@ -179,6 +179,23 @@ async def test_a_tab_of_the_person_that_is_closed(person: Person, environ: dict[
             assert "four" in {tab.name for tab in (await adopted.list_tabs()).tabs}
 
 
+async def test_a_new_window_that_several_calls_see_at_once(
+    person: Person, environ: dict[str, str], folder: Path
+) -> None:
+    """It is one tab, whoever saw it first."""
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(
+            socket=person.socket, environ=environ, state_dir=folder / "state"
+        ) as terminals:
+            await opened.list_tabs()
+            person.tmux("new-window", "-d", "-t", "other:", "-n", "new")
+            async with anyio.create_task_group() as calls:
+                for _ in range(5):
+                    calls.start_soon(opened.list_tabs)
+            panes = [row.pane_id for row in (await terminals.list_tabs()).tabs]
+            assert len(panes) == len(set(panes)) == 4
+
+
 async def test_the_person_ends_the_server(person: Person, environ: dict[str, str], folder: Path) -> None:
     with anyio.fail_after(DEADLINE):
         await person.settled()

@@ -10,7 +10,9 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.terminals.instances import reattach
 from muxwire.terminals.instances.lock import InstanceLock, holder, started
+from muxwire.terminals.tabs.tab_book import TabBook
 
 from .conftest import Instance
 
@@ -48,6 +50,29 @@ async def test_tabs_are_found_again(instance: Instance) -> None:
         async with instance.open() as third:
             assert (await third.list_tabs()).tabs == ()
             assert "called" in (await third.read_logs(window)).content
+
+
+async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tab that tmux tells of in the middle of that is taken up once, and has the size that it was told."""
+    async with instance.open() as first:
+        tab = await first.create_tab()
+        await tab.execute("true")
+    restore = reattach.restore
+
+    async def slowly(tab: muxwire.Tab, book: TabBook) -> None:
+        instance.tmux("resize-window", "-t", tab.window_id, "-x", "90", "-y", "20")
+        await tab.client.command("display-message", "-p", "")  # tmux has told us by now
+        await anyio.sleep(4 * reattach.OWN_SECONDS)  # longer than a new window is given to become known
+        await restore(tab, book)
+
+    monkeypatch.setattr(reattach, "restore", slowly)
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as second:
+            assert [row.pane_id for row in (await second.list_tabs()).tabs] == [tab.pane_id]
+            tab = await second.tab(tab.window_id)
+            assert tab.columns == 90
+            assert tab.pane.hooked
+            assert (await tab.execute("echo $COLUMNS")).output == "90\n"
 
 
 async def test_a_tab_of_another_version_is_found(instance: Instance) -> None:

@@ -93,6 +93,7 @@ class Adopted:
         self._wrapped: weakref.WeakSet[Tab] = weakref.WeakSet()
         self._tasks: TaskGroup
         self._linking = anyio.Lock()
+        self._changing = anyio.Lock()  # of the tabs: two calls that see a new window at once must not both take it up
 
     @asynccontextmanager
     async def open(self, on_end: Callable[[str], None]) -> AsyncIterator[TmuxServer]:
@@ -162,6 +163,10 @@ class Adopted:
 
     async def refresh(self) -> None:
         """Have a tab for every window, and none for windows and panes that are gone."""
+        async with self._changing:
+            await self._refresh()
+
+    async def _refresh(self) -> None:
         rows, panes = await self._rows()
         for tab in list(self._book.open.values()):
             row = rows.get(tab.window_id)
@@ -219,7 +224,7 @@ class Adopted:
             )
         session = names.get(request.session) or next(iter(self._servers))
         server = await self.server_of(session)
-        async with self._links[session].used():
+        async with self._changing, self._links[session].used():
             maker = TabMaker(server, self._environ, self._book)
             tab = await maker.make(replace(request, session=HUB), secrets.token_hex(8))
         tab.session_id = session

@@ -41,7 +41,7 @@ _PANES = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{sessio
 # The nonce among the words of a supervisor, whatever version of us wrote its script.
 _NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
 # A window of ours is in the book this long after tmux told of it: else another process made it.
-_OWN_SECONDS = 0.05
+OWN_SECONDS = 0.05
 # A client that leaves may be the owner's: its hand-over ends a little later, and its lock is free then.
 SUCCESSION_SECONDS = 3.0
 _SUCCESSION_LOOK = 0.02
@@ -187,7 +187,7 @@ class Newcomers:
         return self._book.open.values()
 
     async def _look(self, window: str, server: TmuxServer, layout: bytes | None = None) -> None:
-        await anyio.sleep(_OWN_SECONDS)
+        await anyio.sleep(OWN_SECONDS)
         known = window in self._book.open if layout is None else not self._strange(layout)
         if known or server.client.closed:
             return
