@@ -184,15 +184,13 @@ async def test_a_new_window_that_several_calls_see_at_once(
 ) -> None:
     """It is one tab, whoever saw it first."""
     with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals(
-            socket=person.socket, environ=environ, state_dir=folder / "state"
-        ) as terminals:
-            await opened.list_tabs()
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            await adopted.list_tabs()
             person.tmux("new-window", "-d", "-t", "other:", "-n", "new")
             async with anyio.create_task_group() as calls:
                 for _ in range(5):
-                    calls.start_soon(opened.list_tabs)
-            panes = [row.pane_id for row in (await terminals.list_tabs()).tabs]
+                    calls.start_soon(adopted.list_tabs)
+            panes = [row.pane_id for row in (await adopted.list_tabs()).tabs]
             assert len(panes) == len(set(panes)) == 4
 
 
