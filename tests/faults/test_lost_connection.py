@@ -54,7 +54,7 @@ def gaps(tab: muxwire.Tab) -> list[dict[str, Any]]:
 async def ended(terminals: muxwire.Terminals, command_id: str) -> muxwire.ExecutionResult:
     """The result of a command that has ended; one that waits for input comes back before."""
     _, execution = terminals._book.command(command_id)
-    await execution.done.wait()
+    await execution.ended()
     return await terminals.command_result(command_id)
 
 

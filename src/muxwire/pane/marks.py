@@ -43,6 +43,8 @@ _CLOSE_LENGTH = 18
 # A whole mark is never longer than this.
 MARK_MAX = _HEAD_MAX + CWD_MAX + _CLOSE_LENGTH
 
+_KINDS = {kind.encode(): kind for kind in "PCDSEXHT"}
+
 _HEAD_RE = re.compile(_HEAD)
 _HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
 _NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fPCDSEXHT;]")
@@ -115,24 +117,34 @@ class MarkScanner:
         """Handle every whole head and close; return the index from which one may still be unfinished."""
         scan = self._scan - self._held_base
         while token := (_HEAD_OR_CLOSE_RE if self._open else _HEAD_RE).search(held, scan):
-            scan = token.end()
             if token.lastindex == 3:
                 self._close(held, token, marks)
+                scan = token.end()
             else:
-                self._begin(token, marks)
+                scan = self._begin(held, token, marks)
         limit = _unfinished_head(held)
         if self._open:
             limit = min(limit, max(scan, len(held) - _CLOSE_LENGTH + 1))
         return limit
 
-    def _begin(self, token: re.Match[bytes], marks: list[Mark]) -> None:
-        kind, *fields = token[token.lastindex or 0].split(b";")
-        begin, end = self._held_base + token.start(), self._held_base + token.end()
+    def _begin(self, held: bytes, token: re.Match[bytes], marks: list[Mark]) -> int:
+        """Handle a head; return the index from which to look on."""
+        base, end = self._held_base, token.end()
+        begin = base + token.start()
         if token.lastindex == 1:
-            marks.append(Mark(kind.decode(), tuple(fields), begin, end))
-        else:
-            self._open.pop(fields[0], None)  # so that the new one is the youngest
-            self._open[fields[0]] = _Open(kind.decode(), tuple(fields), begin, end)
+            kind, *fields = token[1].split(b";")
+            marks.append(Mark(_KINDS[kind], tuple(fields), begin, base + end))
+            return end
+        kind, *fields = token[2].split(b";")
+        if not self._open:  # nearly always: then the mark is whole, and nothing else is in it
+            close = held.find(b";" + fields[0] + b"\x07", end)
+            if 0 <= close - end <= CWD_MAX and held.find(b"\x1b", end, close) < 0:
+                cwd = held[end:close].replace(b"\r\n", b"\n")
+                marks.append(Mark(_KINDS[kind], (*fields, cwd), begin, base + close + _CLOSE_LENGTH))
+                return close + _CLOSE_LENGTH
+        self._open.pop(fields[0], None)  # so that the new one is the youngest
+        self._open[fields[0]] = _Open(_KINDS[kind], tuple(fields), begin, base + end)
+        return end
 
     def _close(self, held: bytes, token: re.Match[bytes], marks: list[Mark]) -> None:
         mark_id = token[3]

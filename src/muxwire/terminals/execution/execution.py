@@ -58,7 +58,8 @@ class Execution:
     provisional: tuple[int, int] | None = None
     # Called once each, when the command has ended: files go, waiters of the pane wake.
     on_end: list[Callable[[], object]] = field(default_factory=list)
-    done: anyio.Event = field(default_factory=anyio.Event)
+    # Made when somebody waits: most commands end while their caller reads the connection himself.
+    _done: anyio.Event | None = None
 
     @property
     def running(self) -> bool:
@@ -90,15 +91,24 @@ class Execution:
         self.ending, self.end, self.exit_code = ending, max(end, self.begin), exit_code
         self.end_time = time.monotonic()
         self.cwd = cwd or self.cwd
-        self.done.set()
-        for call in self.on_end:
+        if self._done is not None:
+            self._done.set()
+        calls, self.on_end = self.on_end, []  # a thousand ended commands are remembered: not what they held as well
+        for call in calls:
             call()
+
+    async def ended(self) -> None:
+        """Return when the command has ended."""
+        if not self.ending:
+            self._done = self._done or anyio.Event()
+            await self._done.wait()
 
     def ends_with(self, call: Callable[[], object]) -> None:
         """Have `call` called when the command has ended; at once if it has."""
-        self.on_end.append(call)
         if self.ending:
             call()
+        else:
+            self.on_end.append(call)
 
 
 def shell_status(status: int) -> int:

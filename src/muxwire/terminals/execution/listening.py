@@ -48,6 +48,8 @@ RELAYS = {
     "incus", "machinectl", "script", "sshpass", "autossh", "nsenter", "chroot", "sudo", "su", "doas", "runuser",
     "login", "systemd-run", "distrobox", "toolbox",
 }  # fmt: skip
+# DECSET 2004, bracketed paste: readline asks for it when it has taken the tty (`rl_prep_terminal` in rltty.c).
+_EDITOR_SIGN = {"bash": b"\x1b[?2004h"}
 _SECRET = re.compile(r"(?i)(passw|passphrase|\bpin\b|otp|code|yes/no).{0,40}\Z")
 
 
@@ -75,6 +77,12 @@ def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
 def drawn_prompt(pane: PaneState) -> bytes:
     """What was drawn since the newest prompt mark."""
     return pane.stream.ring.read(pane.prompt_end, pane.stream.end)
+
+
+def editor_shows(pane: PaneState) -> bool:
+    """Whether the line editor of a shell at its prompt has said that it has the tty: to ask the kernel takes longer."""
+    sign = _EDITOR_SIGN.get(pane.shell.name) if pane.shell is not None else None
+    return sign is not None and pane.stream.ring.find(sign, pane.prompt_end) >= 0
 
 
 async def late_prompt(pane: PaneState) -> None:

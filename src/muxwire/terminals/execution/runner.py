@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import secrets
+import os
 import shutil
 import signal
 import time
@@ -31,6 +31,7 @@ from muxwire.terminals.execution.listening import (
     Listener,
     asks_secret,
     drawn_prompt,
+    editor_shows,
     find_listener,
     late_prompt,
     mend_line_modes,
@@ -75,6 +76,8 @@ BUSY_GRACE = 0.3
 
 # DSR 6, "where is the cursor?" (ECMA-48).
 _CURSOR_QUERY = b"\x1b[6n"
+# What no program can guess in the time that a command takes.
+_ID_BYTES = 8
 
 
 @final
@@ -100,7 +103,7 @@ class Runner:
         self.folder = folder
         self._columns = columns
         self._wrapper = WrapperFile(folder / WRAPPER)
-        self._turn = turn or anyio.Lock()
+        self._turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: Callable[[], None] | None = None
 
     async def start(
@@ -118,7 +121,7 @@ class Runner:
         InvalidArgument for a NUL or more than 16 MiB; TabUnavailable if the pane cannot take it in time.
         """
         check_command(command)
-        deadline = anyio.current_time() + turn_timeout
+        deadline = time.monotonic() + turn_timeout
         await self._take_turn(turn_timeout)
         try:
             listener = await self._ready(deadline)
@@ -146,14 +149,14 @@ class Runner:
             self._client.waiters -= 1
 
     async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
-        deadline = anyio.current_time() + timeout
+        deadline = time.monotonic() + timeout
         looks = iter(LOOKS)
         while execution.running:
-            left = deadline - anyio.current_time()
+            left = deadline - time.monotonic()
             if left <= 0:
                 return "timed_out"
             with anyio.move_on_after(min(left, next(looks, LOOK_EVERY))):
-                await execution.done.wait()
+                await execution.ended()
                 break
             if progress is not None:
                 await progress(execution)
@@ -197,7 +200,7 @@ class Runner:
         async def ended(seconds: float) -> bool:
             with anyio.move_on_after(seconds):
                 if execution.level == 1:
-                    await execution.done.wait()
+                    await execution.ended()
                 else:
                     await self._given_up(execution)
             return not execution.running
@@ -236,14 +239,14 @@ class Runner:
     async def _ready(self, deadline: float) -> Listener:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self.pane
-        begun = anyio.current_time()
+        begun = time.monotonic()
         deadline = ready_deadline(pane, begun, deadline)
         if not pane.listens and pane.current is not None and pane.current.ending == "completed":
             self._client.catch_up(lambda: pane.listens)
             await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
         # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
         while not pane.listens or (pane.running is not None and not pane.running.started):
-            waited = anyio.current_time() - begun
+            waited = time.monotonic() - begun
             if pane.running is not None and not pane.running.started:
                 await self._unstick(pane.running)
             continue_shell(pane)
@@ -265,7 +268,7 @@ class Runner:
     async def _editor_up(self) -> bool:
         """Wait until the line editor has the tty, and return whether it has: until then the kernel echoes our key."""
         pane = self.pane
-        if pane.shell is None or not pane.shell.private_key or not echoes(pane.tty):
+        if pane.shell is None or not pane.shell.private_key or editor_shows(pane) or not echoes(pane.tty):
             return True
         with anyio.move_on_after(EDITOR_GRACE):
             while echoes(pane.tty):
@@ -297,7 +300,7 @@ class Runner:
         self, command: bytes, shown: bytes, listener: Listener, *, env: Mapping[str, str], cwd: str | None
     ) -> Execution:
         pane, shell = self.pane, listener.shell
-        command_id = secrets.token_hex(8)
+        command_id = os.urandom(_ID_BYTES).hex()
         prompt = await prompt_drawn(pane, listener) if listener.level > 1 else b""
         # Before the command counts as typed: both may refuse, or find out that it cannot be done.
         lines = typed_lines(command, command_id, env, cwd, fish=listener.fish) if shell is None else b""

@@ -41,7 +41,7 @@ class SharedTurn:
         self._pane = pane
         self._client = client
         self._spawn = spawn
-        self._among_us = anyio.Lock()
+        self._among_us = anyio.Semaphore(1)
         self._descriptor = -1
         self._ours = False  # whether we hold the lock among processes
 
@@ -77,7 +77,7 @@ class SharedTurn:
         with anyio.move_on_after(_BEGIN_SECONDS):
             while (running := self._pane.running) is not None and not running.started and not self._pane.closed:
                 await self._pane.stream.changed()
-        if not self._among_us.locked():
+        if self._among_us.value:
             self._unlock()
 
     def _lock(self) -> bool:

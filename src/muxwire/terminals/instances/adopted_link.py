@@ -69,7 +69,7 @@ class Link:
         await anyio.sleep(LINGER_SECONDS)
         for tab in self._tabs():
             while (running := tab.pane.running) is not None and not self._calls:
-                await running.done.wait()
+                await running.ended()
         if self._calls or self._resting or self.client.closed:
             return
         self._resting, self._wanted, self._back = True, anyio.Event(), anyio.Event()

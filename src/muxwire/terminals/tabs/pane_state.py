@@ -86,7 +86,10 @@ class PaneState:
     @property
     def running(self) -> Execution | None:
         """The innermost command of ours that has not ended."""
-        return next((execution for execution in reversed(self._open.values()) if execution.running), None)
+        newest = self.current
+        if newest is None or not newest.ending:
+            return newest
+        return next((execution for execution in reversed(self._open.values()) if not execution.ending), None)
 
     @property
     def listens(self) -> bool:

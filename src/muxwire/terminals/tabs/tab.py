@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, final
@@ -229,12 +230,12 @@ class Tab:
             assert on_progress is not None
             await on_progress(self._written(running), self._last_line(running))
 
-        deadline = anyio.current_time() + timeout
+        deadline = time.monotonic() + timeout
         try:
             outcome = await self.runner.wait(execution, timeout, progress=progress if on_progress else None)
             while outcome == "interactive" and on_input is not None:
                 await on_input(self._waited_for())
-                left = deadline - anyio.current_time()
+                left = deadline - time.monotonic()
                 outcome = await self.runner.wait(execution, left, progress=progress if on_progress else None)
         except anyio.get_cancelled_exc_class():
             self._book.spawn(lambda: self.runner.interrupt(execution))
