@@ -64,6 +64,9 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)} (default: all)")
     parser.add_argument("--short", action="store_true", help="a minute in place of many, and nothing is installed")
+    parser.add_argument(
+        "--peers", type=Path, metavar="FOLDER", help="install what is compared with there, and keep it; also if --short"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there")
     parser.add_argument(
         "--docs", action="store_true", help="make docs/benchmarks.md and the picture in the README anew"
@@ -71,7 +74,7 @@ def main(argv: list[str] | None = None) -> int:
     given = parser.parse_args(argv)
     if unknown := [name for name in given.scenarios if name not in SCENARIOS]:
         parser.error(f"no scenario {', '.join(unknown)}; there are {', '.join(SCENARIOS)}")
-    documents, broken = run_all(given.scenarios or list(SCENARIOS), Scale(given.short))
+    documents, broken = run_all(given.scenarios or list(SCENARIOS), Scale(given.short, given.peers))
     where = machine()
     print("\n" + ", ".join(f"{name} {value}" for name, value in where.items()))
     if given.json:

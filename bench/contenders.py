@@ -1,4 +1,4 @@
-"""Ways to run `true` in a terminal and know that it ended: the bare floor, muxwire, MCP, and capture-pane polling.
+"""Ways to run `true` in a terminal and know that it ended: the bare floor, muxwire as a library, muxwire by MCP.
 
 Each is an async context manager that yields an async function which runs the command once. All of them use bash
 with an empty home, so that nobody's prompt is measured.
@@ -6,7 +6,6 @@ with an empty home, so that nobody's prompt is measured.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pty
@@ -15,10 +14,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import anyio
 import anyio.to_thread
@@ -26,10 +24,8 @@ import anyio.to_thread
 from muxwire import open_terminals
 from muxwire.client.client import prepared
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-Once = Callable[[], Awaitable[None]]
+# Runs the command once; may say itself how many seconds that took.
+Once = Callable[[], Awaitable[float | None]]
 
 # A terminal's answer takes a millisecond; a second without one is a fault of the contender.
 PATIENCE = 5.0
@@ -38,8 +34,14 @@ MUXWIRE = (sys.executable, "-m", "muxwire", "serve")
 
 
 def clean_environment(home: Path) -> dict[str, str]:
-    """An environment in which every contender finds the same shell and no rc file."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    """An environment in which every contender finds the same shell and no rc file.
+
+    The folders of a version manager's shims are left out: those are scripts that take 100 ms to find the program, and
+    a server that asks for the version of Python at each call is not to blame for them.
+    """
+    kept = {name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ}
+    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(":") if Path(folder).name != "shims"]
+    kept["PATH"] = ":".join(folders)
     return kept | {"HOME": str(home), "SHELL": shutil.which("bash") or "/bin/sh", "TERM": "xterm-256color"}
 
 
@@ -128,65 +130,6 @@ async def library(home: Path, command: str = "true") -> AsyncIterator[Once]:
             assert result.exit_code == 0, result
 
         yield once
-
-
-@asynccontextmanager
-async def capture_pane(home: Path, pause: float = 0.0) -> AsyncIterator[Once]:
-    """What most tools do: send-keys, then capture-pane by subprocess, every `pause` s, until an end marker shows."""
-    with _private_bash(home, f"capture{pause}") as (tmux, env):
-        count = 0
-
-        async def once() -> None:
-            nonlocal count
-            count += 1
-            _press(tmux, env, count)
-            wanted = f"end-{count}-0"
-            while (
-                wanted
-                not in subprocess.run(
-                    [*tmux, "capture-pane", "-p", "-t", ":0"], capture_output=True, text=True, check=True
-                ).stdout
-            ):
-                time.sleep(pause)  # noqa: ASYNC251 - as they do
-
-        yield once
-
-
-@asynccontextmanager
-async def pipe_pane(home: Path, pause: float) -> AsyncIterator[Once]:
-    """What others do: send-keys by subprocess, and a file that pipe-pane writes, read every `pause` s."""
-    log = home / "pipe.log"
-    with _private_bash(home, "pipe") as (tmux, env):
-        subprocess.run([*tmux, "pipe-pane", "-o", "-t", ":0", f"cat >>{log}"], check=True, env=env)
-        count, at = 0, 0
-
-        async def once() -> None:
-            nonlocal count, at
-            count += 1
-            _press(tmux, env, count)
-            wanted, seen = b"end-%d-0" % count, b""
-            while wanted not in seen:
-                time.sleep(pause)  # noqa: ASYNC251 - as they do
-                with contextlib.suppress(FileNotFoundError), log.open("rb") as file:
-                    file.seek(at)
-                    seen += file.read()
-                    at = file.tell()
-
-        yield once
-
-
-@contextlib.contextmanager
-def _private_bash(home: Path, name: str) -> Iterator[tuple[list[str], dict[str, str]]]:
-    tmux, env = ["tmux", "-S", str(home / name), "-f", "/dev/null"], clean_environment(home)
-    subprocess.run([*tmux, "new-session", "-d", "-x", "200", "-y", "50", "bash --norc"], check=True, env=env)
-    try:
-        yield tmux, env
-    finally:
-        subprocess.run([*tmux, "kill-server"], check=False, capture_output=True)
-
-
-def _press(tmux: list[str], env: dict[str, str], count: int) -> None:
-    subprocess.run([*tmux, "send-keys", "-t", ":0", f"true; echo end-''{count}-$?", "Enter"], check=True, env=env)
 
 
 class McpServer:

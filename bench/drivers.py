@@ -1,64 +1,240 @@
-"""Runs `true` by one road each time a line comes on standard input: for libraries that muxwire does not depend on.
+"""Runs commands by one road, in a process and with a Python of its own: for polling, and for libraries of others.
 
-`python drivers.py libtmux|pexpect SOCKET`, with a Python that has that library; a line comes back when it has ended.
+`python -m bench.drivers ROAD FOLDER PAUSE`: a JSON line `{"command", "seconds"}` in, one line `{"output", "code", "took"}`
+out, or `{"error"}`. `took` is in seconds and measured here, so that the pipe between the processes costs nobody a thing.
+Every road is driven as its documentation says, by the cheapest of its calls that can see what it must see.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import json
+import re
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-Road = tuple[Callable[[], None], Callable[[], Any]]
+from bench.sandwich import between, end_mark, typed
+
+# Runs a command for some seconds at most; returns its output and its exit code.
+Run = Callable[[str, float], tuple[str, int | None]]
+# A person's terminal, and a history that holds what a careful tool wants to read back.
+SIZE, HISTORY = (200, 50), 50_000
+# Nobody's start-up files, and no history expansion: who drives a shell by typing turns it off.
+BASH = ("bash", "--norc", "+H")
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def libtmux_road(socket: str) -> Road:
-    """send_keys, then capture_pane in a loop."""
-    import libtmux  # type: ignore[import-not-found]
+class Shell:
+    """A bash in a pane of a tmux server of its own, driven by tmux processes."""
 
-    server = libtmux.Server(socket_path=socket, config_file="/dev/null")
-    pane = server.new_session(session_name="bench", window_command="bash --norc", x=200, y=50).active_pane
+    def __init__(self, folder: Path) -> None:
+        """Start it."""
+        self.tmux = ["tmux", "-u", "-S", str(folder / "tmux"), "-f", "/dev/null"]
+        width, height = map(str, SIZE)
+        # The first pane's history is as long as the option says when the pane is made.
+        self.call("start-server", ";", "set-option", "-g", "history-limit", str(HISTORY), ";", "new-session", "-d",
+                  "-x", width, "-y", height, *BASH)  # fmt: skip
+        self.count = 0
+
+    def call(self, *command: str) -> str:
+        """One tmux process."""
+        return subprocess.run([*self.tmux, *command], check=True, capture_output=True, text=True).stdout
+
+    def press(self, command: str) -> int:
+        """Type a command between marks; return their number."""
+        self.count += 1
+        self.call("send-keys", "-l", "--", typed(command, self.count) + "\n")
+        return self.count
+
+
+def until(seconds: float, pause: float, look: Callable[[], tuple[str, int] | None]) -> tuple[str, int]:
+    """Look again and again."""
+    end = time.monotonic() + seconds
+    while (found := look()) is None:
+        if time.monotonic() > end:
+            raise TimeoutError(f"no answer in {seconds:g} s")
+        time.sleep(pause)
+    return found
+
+
+@contextmanager
+def capture_pane(folder: Path, pause: float) -> Iterator[Run]:
+    """send-keys by a process, then capture-pane by a process until the mark shows; the history only if it must be."""
+    shell = Shell(folder)
+
+    def run(command: str, seconds: float) -> tuple[str, int]:
+        count = shell.press(command)
+
+        def look() -> tuple[str, int] | None:
+            screen = shell.call("capture-pane", "-p", "-J")
+            if end_mark(count) not in screen:
+                return None
+            return between(screen, count) or between(shell.call("capture-pane", "-p", "-J", "-S", "-"), count)
+
+        return until(seconds, pause, look)
+
+    yield run
+
+
+@contextmanager
+def pipe_pane(folder: Path, pause: float) -> Iterator[Run]:
+    """send-keys by a process, and a file that pipe-pane writes, read again and again."""
+    shell, log = Shell(folder), folder / "pipe.log"
+    log.touch()
+    shell.call("pipe-pane", "-o", f"exec cat >>'{log}'")
+
+    def run(command: str, seconds: float) -> tuple[str, int]:
+        at = log.stat().st_size
+        count, seen = shell.press(command), ""
+
+        def look() -> tuple[str, int] | None:
+            nonlocal at, seen
+            with log.open("rb") as file:
+                file.seek(at)
+                new = file.read()
+            at += len(new)
+            seen += new.decode(errors="replace")
+            return between(CONTROL.sub("", seen), count) if new else None
+
+        return until(seconds, pause, look)
+
+    yield run
+
+
+@contextmanager
+def libtmux(folder: Path, pause: float) -> Iterator[Run]:
+    """`Pane.send_keys`, then `Pane.capture_pane` in a loop."""
+    from libtmux import Server  # type: ignore[import-not-found]
+
+    width, height = SIZE
+    server = Server(socket_path=str(folder / "tmux"), config_file="/dev/null")
+    session = server.new_session(session_name="bench", window_command=" ".join(BASH), x=width, y=height)
+    server.cmd("set-option", "-g", "history-limit", str(HISTORY))
+    pane = session.new_window(window_shell=" ".join(BASH), attach=True).active_pane
     count = 0
 
-    def run() -> None:
+    def run(command: str, seconds: float) -> tuple[str, int]:
         nonlocal count
         count += 1
-        pane.send_keys(f"true; echo end-''{count}-$?")
-        while f"end-{count}-0" not in pane.capture_pane():
-            pass
+        pane.send_keys(typed(command, count), literal=True)
 
-    return run, server.kill
+        def look() -> tuple[str, int] | None:
+            screen = "\n".join(pane.capture_pane(join_wrapped=True))
+            if end_mark(count) not in screen:
+                return None
+            return between(screen, count) or between("\n".join(pane.capture_pane("-", join_wrapped=True)), count)
+
+        return until(seconds, pause, look)
+
+    yield run
 
 
-def pexpect_road(socket: str) -> Road:
-    """A bash of its own on a pty, and a marker behind the command."""
-    import pexpect  # type: ignore[import-untyped]
+@contextmanager
+def pexpect(_folder: Path, _pause: float) -> Iterator[Run]:
+    """A bash of its own on a pty and the same marks: the fastest way to use it."""
+    import pexpect as library  # type: ignore[import-untyped]
 
-    del socket
-    shell = pexpect.spawn("bash", ["--norc"], echo=False, encoding="utf-8")
-    shell.delaybeforesend = None
+    shell = library.spawn(BASH[0], list(BASH[1:]), echo=False, encoding="utf-8", dimensions=SIZE[::-1])
+    shell.delaybeforesend = None  # else every line waits for 50 ms
     count = 0
 
-    def run() -> None:
+    def run(command: str, seconds: float) -> tuple[str, int]:
         nonlocal count
         count += 1
-        shell.sendline(f"true; echo end-''{count}-$?")
-        shell.expect_exact(f"end-{count}-0")
+        shell.sendline(typed(command, count))
+        shell.expect(end_mark(count) + r"\d+\r?\n", timeout=seconds)
+        found = between(CONTROL.sub("", shell.before + shell.after), count)
+        if found is None:
+            raise ValueError("the first mark is not there")
+        return found
 
-    return run, lambda: shell.close(force=True)
+    yield run
+    shell.close(force=True)
+
+
+@contextmanager
+def replwrap(_folder: Path, _pause: float) -> Iterator[Run]:
+    """The wrapper of bash that pexpect brings; the exit code is a second command."""
+    from pexpect import replwrap as library
+
+    shell = library.bash()
+    shell.child.delaybeforesend = None
+
+    def run(command: str, seconds: float) -> tuple[str, int]:
+        output = shell.run_command(command, timeout=seconds)
+        return output, int(shell.run_command("echo $?", timeout=seconds))
+
+    yield run
+    shell.child.close(force=True)
+
+
+@contextmanager
+def swerex(_folder: Path, _pause: float) -> Iterator[Run]:
+    """SWE-ReX's session: pexpect, a syntax check before and a question for the exit code behind each command."""
+    from swerex.runtime.abstract import BashAction, CreateBashSessionRequest  # type: ignore[import-not-found]
+    from swerex.runtime.local import BashSession  # type: ignore[import-not-found]
+
+    loop = asyncio.new_event_loop()
+    session = BashSession(CreateBashSessionRequest())
+    loop.run_until_complete(session.start())
+
+    def run(command: str, seconds: float) -> tuple[str, int | None]:
+        action = BashAction(command=command, timeout=seconds, check="silent")
+        found: Any = loop.run_until_complete(session.run(action))
+        return found.output, found.exit_code
+
+    yield run
+    loop.run_until_complete(session.close())
+
+
+@contextmanager
+def bash_each(_folder: Path, _pause: float) -> Iterator[Run]:
+    """No terminal and no state: a bash for each command, its output by a pipe. What exactness costs elsewhere."""
+
+    def run(command: str, seconds: float) -> tuple[str, int]:
+        done = subprocess.run(
+            ["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, timeout=seconds, cwd="/", check=False,
+        )  # fmt: skip
+        return done.stdout, done.returncode
+
+    yield run
+
+
+ROADS = {
+    "capture-pane": capture_pane,
+    "pipe-pane": pipe_pane,
+    "libtmux": libtmux,
+    "pexpect": pexpect,
+    "replwrap": replwrap,
+    "swerex": swerex,
+    "subprocess": bash_each,
+}
+
+
+def answered(run: Run, request: dict[str, Any]) -> dict[str, object]:
+    """One command, timed."""
+    begun = time.perf_counter()
+    try:
+        output, code = run(request["command"], request["seconds"])
+    except Exception as error:  # noqa: BLE001 - whatever a library raises is its answer
+        return {"error": f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"}
+    return {"took": time.perf_counter() - begun, "output": output, "code": code}
 
 
 def main() -> None:
     """Serve until standard input ends."""
-    run, end = {"libtmux": libtmux_road, "pexpect": pexpect_road}[sys.argv[1]](sys.argv[2])
-    try:
-        run()
-        print("ready", flush=True)
-        for _ in sys.stdin:
-            run()
-            print("done", flush=True)
-    finally:
-        end()
+    road, folder, pause = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])
+    replies = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr), ROADS[road](folder, pause) as run:  # libraries may print
+        for line in sys.stdin:
+            print(json.dumps(answered(run, json.loads(line))), file=replies, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,100 +1,205 @@
-"""What others do: poll. capture-pane by subprocess, a pipe-pane log that is read again and again, libtmux, pexpect."""
+"""What others do: poll. capture-pane by subprocess, a pipe-pane log that is read again and again, their libraries."""
 
 from __future__ import annotations
 
+import json
+import select
 import subprocess
 import sys
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bench.contenders import capture_pane, clean_environment, library, pipe_pane, temporary_home
-from bench.measure import in_bursts
-from bench.peers import INSTALL_SECONDS
+from bench.contenders import clean_environment, library, temporary_home
+from bench.corpus import CASES, TRUE, Answer, Judged, Score
+from bench.measure import Timing, in_bursts
+from bench.packages import FromPyPI, installed
+from bench.processes import Belongings, forks, usual
 from bench.scenario import Report, Scale, Target
+from muxwire import open_terminals
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from bench.contenders import Once
 
 RUNS, RUNS_SHORT = 200, 20
 BURST = 20
-DRIVERS = Path(__file__).with_name("drivers.py")
+# How many commands are watched for the processes they take.
+COUNTED = 11
+# How long a case may take; the longest is a second.
+SECONDS = 8.0
+# A driver that says nothing for so much longer does not look at its own clock any more.
+LATE = 10.0
+EXAMPLES = 2
+ROOT = Path(__file__).resolve().parent.parent
 TIGHT, LIBRARY = "capture-pane, tight loop", "muxwire library"
 
 
-@asynccontextmanager
-async def driver(python: Path, road: str, home: Path) -> AsyncIterator[Once]:
-    """A road that runs in a process of its own, with a Python of its own."""
-    process = subprocess.Popen(
-        [str(python), str(DRIVERS), road, str(home / road)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=clean_environment(home),
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    if process.stdout.readline() != b"ready\n":
-        raise RuntimeError(f"{road} did not start")
+@dataclass(frozen=True, slots=True)
+class Road:
+    """A road of `bench.drivers`: how often it looks, and what has to be installed for it."""
 
-    async def once() -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(b"\n")
-        process.stdin.flush()
-        if process.stdout.readline() != b"done\n":
-            raise RuntimeError(f"{road} ended")
-
-    try:
-        yield once
-    finally:
-        process.stdin.close()
-        process.wait()
+    title: str
+    name: str
+    pause: float = 0.0
+    package: FromPyPI | None = None
 
 
-def install(folder: Path) -> str:
-    """The libraries that muxwire does not use; why they cannot be had, or nothing."""
-    for argv in (
-        [sys.executable, "-m", "venv", str(folder)],
-        [str(folder / "bin" / "pip"), "install", "-q", "libtmux", "pexpect"],
-    ):
+ROADS = (
+    Road(TIGHT, "capture-pane"),
+    Road("capture-pane, every 10 ms", "capture-pane", 0.010),
+    Road("capture-pane, every 50 ms", "capture-pane", 0.050),
+    Road("pipe-pane, file read every 1 ms", "pipe-pane", 0.001),
+    Road("libtmux, tight loop", "libtmux", package=FromPyPI(("libtmux==0.62.0",))),
+    Road("SWE-ReX session (no tmux)", "swerex", package=FromPyPI(("swe-rex==1.4.0",))),
+    Road("pexpect replwrap (no tmux)", "replwrap", package=FromPyPI(("pexpect==4.9.0",))),
+    Road("pexpect, own marks (no tmux)", "pexpect", package=FromPyPI(("pexpect==4.9.0",))),
+    Road("bash -c, a process each (no terminal)", "subprocess"),
+)
+
+
+class Driven:
+    """A road in a process of its own."""
+
+    def __init__(self, road: Road, python: Path) -> None:
+        """Nothing is started yet."""
+        self.road = road
+        self._argv = [str(python), "-m", "bench.drivers", road.name]
+        self._belongings = Belongings()
+        self._stack = ExitStack()
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """A new process, with a new shell; what was there before is ended."""
+        self.close()
+        home = Path(self._stack.enter_context(temporary_home()))
+        self._process = subprocess.Popen(
+            [*self._argv, str(home), str(self.road.pause)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True, cwd=ROOT, env=clean_environment(home) | self._belongings.environ,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """End the process, its shell and its tmux server."""
+        self._belongings.kill()
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+        self._stack.close()
+
+    def ask(self, command: str) -> dict[str, Any]:
+        """Run one command; if there is no answer, the next command gets a new shell."""
+        if self._process is None:
+            self.start()
+        assert self._process is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        reply = ""
         try:
-            done = subprocess.run(argv, capture_output=True, timeout=INSTALL_SECONDS, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return type(error).__name__
-        if done.returncode:
-            return "pip could not install them"
-    return ""
+            self._process.stdin.write(json.dumps({"command": command, "seconds": SECONDS}) + "\n")
+            self._process.stdin.flush()
+            if select.select([self._process.stdout], [], [], SECONDS + LATE)[0]:
+                reply = self._process.stdout.readline()
+        except BrokenPipeError:
+            pass
+        found: dict[str, Any] = json.loads(reply) if reply else {"error": "the driver ended"}
+        if "error" in found:
+            self.close()
+        return found
+
+    def score(self) -> Score:
+        """All cases, each once."""
+        judged = []
+        for case in CASES:
+            found = self.ask(case.command)
+            answer = Answer(found["output"], found["code"]) if "output" in found else None
+            judged.append(Judged(case, answer, found.get("error", "")))
+        return Score.of(judged)
+
+    async def once(self) -> float:
+        """Seconds of `true`."""
+        found = self.ask(TRUE)
+        if "error" in found:
+            raise RuntimeError(f"{self.road.title}: {found['error']}")
+        return float(found["took"])
+
+
+async def our_score(home: Path) -> Score:
+    """The cases by our library."""
+    judged = []
+    async with open_terminals(environ=clean_environment(home), state_dir=home / "state") as terminals:
+        tab = await terminals.create_tab(shell="bash", cwd="/")
+        for case in CASES:
+            found = await tab.execute(case.command)
+            judged.append(Judged(case, Answer(found.output, found.exit_code)))
+    return Score.of(judged)
+
+
+def to_drive(scale: Scale, root: Path) -> tuple[list[Driven], list[str]]:
+    """The roads that can be had, and why others cannot; the short run installs nothing."""
+    driven, missing = [], []
+    for road in ROADS:
+        if road.package is None:
+            driven.append(Driven(road, Path(sys.executable)))
+        elif scale.short and scale.installed is None:
+            missing.append(f"{road.title}: the short run installs nothing")
+        else:
+            folder = (scale.installed or root) / road.package.label.replace(" ", "-")
+            if why := installed(road.package, folder):
+                missing.append(f"{road.title}: {road.package.label}: {why}")
+            else:
+                driven.append(Driven(road, folder / "bin" / "python"))
+    return driven, missing
+
+
+async def counted(once: Once) -> float:
+    """How many processes a command usually takes."""
+    counts = []
+    for _ in range(COUNTED):
+        before = forks()
+        await once()
+        counts.append(forks() - before)
+    return usual(counts)
 
 
 async def run(scale: Scale) -> Report:
-    """All in turn, each a few commands on end: a loop is tight only on end."""
-    notes = []
-    with temporary_home() as name:
+    """All cases by every road; then `true` in turn, each a few on end: a loop is tight only on end."""
+    with temporary_home() as name, ExitStack() as drivers:
         home = Path(name)
+        driven, notes = to_drive(scale, home / "packages")
+        scores = {LIBRARY: await our_score(home)}
+        roads: dict[str, Once] = {}
         async with AsyncExitStack() as stack:
-            roads: dict[str, Once] = {
-                LIBRARY: await stack.enter_async_context(library(home)),
-                TIGHT: await stack.enter_async_context(capture_pane(home)),
-                "capture-pane, every 10 ms": await stack.enter_async_context(capture_pane(home, 0.010)),
-                "capture-pane, every 50 ms": await stack.enter_async_context(capture_pane(home, 0.050)),
-                "pipe-pane, file read every 1 ms": await stack.enter_async_context(pipe_pane(home, 0.001)),
-            }
-            missing = "the short run installs nothing" if scale.short else install(home / "venv")
-            if missing:
-                notes.append(f"libtmux and pexpect: {missing}")
-            else:
-                for road in ("libtmux", "pexpect"):
-                    once = await stack.enter_async_context(driver(home / "venv" / "bin" / "python", road, home))
-                    roads[f"{road}, tight loop" if road == "libtmux" else f"{road} (no tmux)"] = once
+            roads[LIBRARY] = await stack.enter_async_context(library(home))
+            for one in driven:
+                drivers.callback(one.close)
+                score = one.score()
+                try:
+                    one.start()
+                    await one.once()
+                except RuntimeError as error:
+                    notes.append(f"{error}: it did not work here")
+                    continue
+                scores[one.road.title], roads[one.road.title] = score, one.once
+            processes = {title: await counted(once) for title, once in roads.items()}
             found = await in_bursts(roads, scale.of(RUNS, RUNS_SHORT), BURST)
+    return _report(found, scores, processes, notes)
+
+
+def _report(
+    found: dict[str, Timing], scores: dict[str, Score], processes: dict[str, float], notes: list[str]
+) -> Report:
     ours = found[LIBRARY].p50
+    notes += [f"{title} {said}" for title, score in scores.items() if (said := score.told(EXAMPLES))]
     return Report(
         "polling",
         "`true` in bash, by polling and by listening",
-        ("road", "p50 ms", "p99 ms", "times ours"),
-        tuple((one.name, one.p50, one.p99, one.p50 / ours) for one in found.values()),
+        ("road", "p50 ms", "p99 ms", "times ours", "output exact", "among other text", "code right", "forks"),
+        tuple(
+            (one.name, one.p50, one.p99, one.p50 / ours, *scores[one.name].cells, processes[one.name])
+            for one in found.values()
+        ),
         (Target("capture-pane in a tight loop takes more than ours", found[TIGHT].p50 / ours, 10, at_least=True),),
         tuple(notes),
+        {title: [miss.document() for miss in score.misses] for title, score in scores.items()},
     )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path  # noqa: TC003 - a dataclass names it
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much to measure: everything, or as much as CI has time for."""
+    """How much to measure: everything, or as much as CI has time for. `installed` keeps what others' need."""
 
     short: bool
+    installed: Path | None = None
 
     def of(self, full: int, short: int) -> int:
         """The number that belongs to this scale."""
@@ -60,6 +62,7 @@ class Report:
             "rows": [list(row) for row in self.rows],
             "targets": targets,
             "notes": list(self.notes),
+            "data": self.data,
         }
 
 

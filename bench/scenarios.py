@@ -8,7 +8,7 @@ from bench.growth import run as growth
 from bench.idle import run as idle
 from bench.latency import run as latency
 from bench.operations import run as operations
-from bench.peers import run as peers
+from bench.peers.scenario import run as peers
 from bench.polling import run as polling
 from bench.snapshots import run as screen
 from bench.startup import run as startup

@@ -1,0 +1,93 @@
+"""Installs a contender from its registry, in an exact version, into a folder of its own; nothing is guessed at."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from bench.processes import finished
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# npm takes a minute for Desktop Commander's 700 packages where nothing else runs, and a slow registry ten times that.
+INSTALL_SECONDS = 1200
+# Says in a folder that what it is named after was installed there to the end.
+DONE = "installed"
+
+
+class Package(Protocol):
+    """What can be installed."""
+
+    @property
+    def label(self) -> str:
+        """Name and version."""
+
+    def missing(self) -> str:
+        """Why it cannot even be tried here, or nothing."""
+
+    def steps(self, folder: Path) -> list[list[str]]:
+        """The programs that install it there."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromPyPI:
+    """Requirements, the first of which is what it is about; they get a virtual environment."""
+
+    requirements: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Name and version."""
+        return self.requirements[0].replace("==", " ")
+
+    def missing(self) -> str:
+        """There is always a Python: this one."""
+        return ""
+
+    def steps(self, folder: Path) -> list[list[str]]:
+        """An environment, then pip in it."""
+        return [
+            [sys.executable, "-m", "venv", str(folder)],
+            [str(folder / "bin" / "pip"), "install", "--quiet", "--no-input", "--disable-pip-version-check",
+             *self.requirements],
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FromNpm:
+    """A package `name@version`."""
+
+    package: str
+
+    @property
+    def label(self) -> str:
+        """Name and version."""
+        name, _, version = self.package.rpartition("@")
+        return f"{name} {version}"
+
+    def missing(self) -> str:
+        """Whether node and npm are here."""
+        return next((f"{program} is not here" for program in ("node", "npm") if shutil.which(program) is None), "")
+
+    def steps(self, folder: Path) -> list[list[str]]:
+        """No script of any package is run."""
+        return [["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel", "error",
+                 "--prefix", str(folder), self.package]]  # fmt: skip
+
+
+def installed(package: Package, folder: Path) -> str:
+    """Install it, unless the folder has it; return why it cannot be had, or nothing."""
+    if missing := package.missing():
+        return missing
+    done = folder / DONE
+    if done.exists() and done.read_text() == package.label:
+        return ""
+    folder.mkdir(parents=True, exist_ok=True)
+    for argv in package.steps(folder):
+        if failed := finished(argv, INSTALL_SECONDS):
+            return f"not installed: {failed}"
+    done.write_text(package.label)
+    return ""

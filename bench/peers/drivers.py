@@ -1,0 +1,271 @@
+"""How each server is asked to run a command, and what of its answer is output and exit code.
+
+A driver gives a server what its own documentation asks for, and takes from the answer whatever may be called the
+output; what is in front of it or behind it in the server's own frame is taken off, what is in the output is not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+import anyio
+
+from bench.corpus import Answer
+from bench.sandwich import between, end_mark, typed
+
+# A tool's result as JSON, as the protocol has it.
+Result = dict[str, Any]
+Ask = Callable[..., Awaitable[Result]]
+# How long a command may take: every case but the longest takes milliseconds.
+SECONDS = 8
+# The pause of a client that must poll with calls: a model's is a thousand times that.
+POLL = 0.02
+WIDTH, HEIGHT = 200, 50
+
+
+class Driver(Protocol):
+    """Speaks to one server."""
+
+    def __init__(self, ask: Ask) -> None:
+        """`ask(tool, **arguments)` returns the tool's result."""
+
+    async def open(self) -> None:
+        """What must be there before a command can be run."""
+
+    async def run(self, command: str, seconds: float = SECONDS) -> Answer:
+        """Run a command and return its answer."""
+
+
+class PeerError(Exception):
+    """A server refused a command, or said that it failed to run it; what it said."""
+
+
+def text_of(result: Result) -> str:
+    """The text of a result, its blocks one after the other."""
+    return "".join(block.get("text", "") for block in result["content"])
+
+
+def value_of(result: Result) -> Any:  # noqa: ANN401 - JSON
+    """What a tool returned as JSON: structured if it is, else the JSON in its text; an error is raised."""
+    if result.get("isError"):
+        raise PeerError(text_of(result))
+    return result["structuredContent"] if "structuredContent" in result else json.loads(text_of(result))
+
+
+class Muxwire:
+    """Ours: `execute_command`."""
+
+    def __init__(self, ask: Ask) -> None:
+        """See `Driver`."""
+        self.ask = ask
+        self.tab = ""
+
+    async def open(self) -> None:
+        """A tab."""
+        self.tab = value_of(await self.ask("create_tab", shell="bash", cwd="/"))["window_id"]
+
+    async def run(self, command: str, seconds: float = SECONDS) -> Answer:
+        """All of the output, which `max_chars` would shorten."""
+        found = value_of(
+            await self.ask("execute_command", window_id=self.tab, command=command, max_chars=100_000,
+                           timeout_ms=round(seconds * 1000))
+        )  # fmt: skip
+        return Answer(found["output"], found["exit_code"])
+
+
+class LibtmuxMcp:
+    """libtmux-mcp: `run_command`, which returns the rows of the screen.
+
+    It says of `suppress_history`, which is on if nothing is said, that it takes single lines only, and that several
+    remain available without it.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        """See `Driver`."""
+        self.ask = ask
+        self.count = 0
+
+    async def open(self) -> None:
+        """A session of its own."""
+        self.count += 1
+        name = f"bench{self.count}"
+        made = value_of(
+            await self.ask("create_session", session_name=name, start_directory="/", x=WIDTH, y=HEIGHT)
+        )  # fmt: skip
+        self.pane = made["active_pane_id"]
+
+    async def run(self, command: str, seconds: float = SECONDS) -> Answer:
+        """The rows as they are given."""
+        several = {"suppress_history": False} if "\n" in command else {}
+        found = value_of(await self.ask("run_command", command=command, pane_id=self.pane, timeout=seconds, **several))
+        if found["timed_out"]:
+            raise TimeoutError("timed out, by its own account")
+        return Answer("\n".join(found["output"]), found["exit_status"])
+
+
+class ShellServer:
+    """mcp-shell-server: `shell_execute` of an argument list. It refuses bash and sh, and words that are operators."""
+
+    def __init__(self, ask: Ask) -> None:
+        """See `Driver`."""
+        self.ask = ask
+
+    async def open(self) -> None:
+        """Nothing is kept between its commands."""
+
+    async def run(self, command: str, seconds: float = SECONDS) -> Answer:
+        """The words that a shell would make of the command."""
+        words = shlex.split(command, comments=True)
+        return self.answer(await self.ask("shell_execute", command=words, directory="/", timeout=round(seconds)))
+
+    @staticmethod
+    def answer(result: Result) -> Answer:
+        """One block for each stream that wrote; a status that is not 0 is told in an error, with the streams behind."""
+        if not result.get("isError"):
+            return Answer("\n".join(block["text"] for block in result["content"]), 0)
+        text = text_of(result)
+        failed = re.match(r"Error executing command: Command failed with exit status (\d+)", text)
+        if failed is None:
+            raise PeerError(text)
+        streams = re.split(r"\n(?:stdout|stderr):\n", text[failed.end() :])[1:]
+        return Answer("\n".join(streams), int(failed[1]))
+
+
+class ServerCommands:
+    """mcp-server-commands: `run_command`, by /bin/sh; of a command that failed it tells no status."""
+
+    def __init__(self, ask: Ask) -> None:
+        """See `Driver`."""
+        self.ask = ask
+
+    async def open(self) -> None:
+        """Nothing is kept between its commands."""
+
+    async def run(self, command: str, seconds: float = SECONDS) -> Answer:
+        """It has no time-out of its own."""
+        with anyio.fail_after(seconds):
+            return self.answer(await self.ask("run_command", command=command, workdir="/"))
+
+    @staticmethod
+    def answer(result: Result) -> Answer:
+        """One block for each stream that wrote, and in front of them, if it failed, one that says so."""
+        blocks = [block["text"] for block in result["content"]]
+        if not result.get("isError"):
+            return Answer("".join(blocks), 0)
+        if blocks[:1] and blocks[0].startswith("Command failed: "):
+            return Answer("".join(blocks[1:]), None)
+        raise PeerError("".join(blocks))
+
+
+class DesktopCommander:
+    """Desktop Commander: `start_process` has the output so far, `read_process_output` the rest and the exit code."""
+
+    RUNNING = "\n⏳ Process is running. Use read_process_output to get more output."
+
+    def __init__(self, ask: Ask) -> None:
+        """See `Driver`."""
+        self.ask = ask
+
+    async def open(self) -> None:
+        """Every command gets a shell of its own."""
+
+    async def run(self, command: str, seconds: float = SECONDS) -> Answer:
+        """Two calls."""
+        patience = round(seconds * 1000)
+        started = await self.ask("start_process", command=command, timeout_ms=patience)
+        pid = re.search(r"PID (\d+)", text_of(started))
+        if pid is None:
+            raise PeerError(text_of(started))
+        read = await self.ask("read_process_output", pid=int(pid[1]), timeout_ms=patience)
+        return self.answer(started, read)
+
+    @classmethod
+    def answer(cls, started: Result, read: Result) -> Answer:
+        """What the first call has; where that is nothing, or only the beginning, what the second has."""
+        output = text_of(started).partition("Initial output:\n")[2]
+        later = re.fullmatch(
+            r"\[Reading.*?\]\n\n(.*?)\n?✅ Process completed with exit code (-?\d+) .*", text_of(read), re.DOTALL
+        )
+        if later is None:
+            return Answer(output, None)
+        if output.endswith(cls.RUNNING) or not output:
+            output = "" if later[1] == "(No output in requested range)" else later[1]
+        return Answer(output, int(later[2]))
+
+
+class TmuxMcp:
+    """nickgnd's tmux-mcp: `execute-command`, then `get-command-result` until it has ended."""
+
+    def __init__(self, ask: Ask) -> None:
+        """See `Driver`."""
+        self.ask = ask
+        self.count = 0
+
+    async def open(self) -> None:
+        """A session; its one pane is found by its window."""
+        self.count += 1
+        made = text_of(await self.ask("create-session", name=f"bench{self.count}"))
+        session = json.loads(made.partition(": ")[2])["id"]
+        window = json.loads(text_of(await self.ask("list-windows", sessionId=session)))[0]["id"]
+        self.pane = json.loads(text_of(await self.ask("list-panes", windowId=window)))[0]["id"]
+
+    async def run(self, command: str, seconds: float = SECONDS) -> Answer:
+        """Two calls at least."""
+        started = text_of(await self.ask("execute-command", paneId=self.pane, command=command))
+        found = re.search(r"tmux://command/([^/]+)/result", started)
+        if found is None:
+            raise PeerError(started)
+        with anyio.fail_after(seconds):
+            while True:
+                answer = self.answer(await self.ask("get-command-result", commandId=found[1]))
+                if answer is not None:
+                    return answer
+                await anyio.sleep(POLL)
+
+    @staticmethod
+    def answer(result: Result) -> Answer | None:
+        """Nothing while it runs."""
+        text = text_of(result)
+        if result.get("isError"):
+            raise PeerError(text)
+        ended = re.match(r"Status: (?:completed|error)\nExit code: (\d+)\n", text)
+        return None if ended is None else Answer(text.partition("\n--- Output ---\n")[2], int(ended[1]))
+
+
+class TmuxKeys:
+    """tmux-mcp of PyPI: it runs no commands; keys are sent and the pane is read until the end shows."""
+
+    def __init__(self, ask: Ask) -> None:
+        """See `Driver`."""
+        self.ask = ask
+        self.sessions = self.count = 0
+
+    async def open(self) -> None:
+        """A session."""
+        self.sessions += 1
+        self.session = f"bench{self.sessions}"
+        await self.ask("tmux_create_session", name=self.session)
+
+    async def run(self, command: str, seconds: float = SECONDS) -> Answer:
+        """Three calls at least; the whole history is read only if the screen does not have the first mark."""
+        self.count += 1
+        await self.ask("tmux_send_keys", target=self.session, keys=typed(command, self.count), literal=True)
+        await self.ask("tmux_send_keys", target=self.session, keys="Enter")
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            screen = text_of(await self.ask("tmux_read_pane", target=self.session))
+            if end_mark(self.count) in screen:
+                found = between(screen, self.count)
+                if found is None:
+                    found = between(
+                        text_of(await self.ask("tmux_read_pane", target=self.session, start_line=-100_000)), self.count
+                    )
+                if found is not None:
+                    return Answer(*found)
+            await anyio.sleep(POLL)
+        raise TimeoutError(f"no answer in {seconds:g} s")

@@ -1,0 +1,152 @@
+"""Measures the servers side by side: each installed, asked all cases, then `true` by all of them in turn."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.contenders import temporary_home
+from bench.measure import timing
+from bench.packages import installed
+from bench.peers.drivers import SECONDS
+from bench.peers.servers import OURS, THEIRS, registries
+from bench.peers.session import PeerDiedError, Session, running
+from bench.processes import forks, usual
+from bench.scenario import Report, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.corpus import Score
+    from bench.peers.servers import Peer
+
+RUNS, RUNS_SHORT = 100, 3
+# Not counted: the first calls of a server in Node or Python are those of its compiler and its caches.
+WARM_UP = 3
+# How long a command is waited for, to see what waiting costs.
+WAIT, WAIT_SHORT = 5, 1
+# How many wrong answers a reader is shown of each server; the JSON has all of them.
+EXAMPLES = 2
+COLUMNS = (
+    "server", "from", "`true` p50 ms", "p99 ms", "output exact", "among other text", "code right", "forks", "CPU ms",
+    "waiting", "tools/list bytes",
+)  # fmt: skip
+NOTES = (
+    "all are spoken to by the SDK's client, which lists the tools and checks results against their schemas",
+    "the cases are in bench/corpus.py: an output is exact if nothing is missing and nothing was added",
+    "forks are the median of the whole machine's during a run",
+    "CPU is that of a server, of what it started, tmux and shells too, and of what those waited for",
+)
+
+
+class Measured:
+    """What is known of one server."""
+
+    def __init__(self, session: Session) -> None:
+        """Nothing yet."""
+        self.session = session
+        self.label = session.peer.label
+        self.listed = 0
+        self.score: Score | None = None
+        self.times: list[float] = []
+        self.forks: list[int] = []
+        self.cpu = 0.0
+        self.waiting = ""
+        self.failed = ""
+
+    async def ask_all(self) -> None:
+        """Start it, and have it answer every case."""
+        await self.session.open()
+        self.listed = await self.session.listed()
+        self.score = await self.session.score()
+        for _ in range(WARM_UP):
+            await self.session.run("true")
+
+    async def turn(self) -> None:
+        """`true`, once, timed; what it costs beside time is taken from before and after all turns of all."""
+        before = forks()
+        self.times.append(await self.session.timed())
+        self.forks.append(forks() - before)
+
+    async def burn(self, runs: int) -> None:
+        """CPU of so many runs on end."""
+        before = self.session.belongings.cpu()
+        for _ in range(runs):
+            await self.session.run("true")
+        self.cpu = (self.session.belongings.cpu() - before) / runs * 1000
+
+    async def wait(self, seconds: int) -> None:
+        """What it costs to wait for a command that takes so long."""
+        forked, cpu = forks(), self.session.belongings.cpu()
+        await self.session.run(f"sleep {seconds}", seconds + SECONDS)
+        cpu = self.session.belongings.cpu() - cpu
+        self.waiting = f"{cpu * 1000:.0f} ms, {forks() - forked} forks"
+
+    def row(self, registry: str) -> tuple[str | float, ...]:
+        """Its line in the table."""
+        assert self.score is not None
+        found = timing(self.label, self.times)
+        return (self.label, registry, found.p50, found.p99, *self.score.cells, usual(self.forks), self.cpu,
+                self.waiting, self.listed)  # fmt: skip
+
+
+async def each(measured: Sequence[Measured], what: str, *arguments: int) -> None:
+    """Have every server that still answers do that; one that fails is out, and says why."""
+    for one in measured:
+        if one.failed:
+            continue
+        try:
+            await getattr(one, what)(*arguments)
+        except Exception as error:  # noqa: BLE001 - a server of others may fail in any way, and the others go on
+            said = str(error) if isinstance(error, PeerDiedError) else f"{type(error).__name__}: {error}"
+            one.failed = f"installed, but it did not work here: {said}"
+
+
+def wanted(scale: Scale) -> tuple[Peer, ...]:
+    """The short run installs nothing."""
+    return (OURS, *(() if scale.short and scale.installed is None else THEIRS))
+
+
+def prepared(scale: Scale, root: Path, homes: ExitStack) -> tuple[list[Session], list[str]]:
+    """Install what can be had; sessions that are not started yet, and why others are missing."""
+    sessions, missing = [], []
+    for peer in wanted(scale):
+        folder = (scale.installed or root) / peer.folder
+        if peer.package is not None:
+            print(f"  installing {peer.label} ...", file=sys.stderr, flush=True)
+            if why := installed(peer.package, folder):
+                missing.append(f"{peer.label} ({registries([peer])[peer.label]}): {why}")
+                continue
+        sessions.append(Session(peer, Path(homes.enter_context(temporary_home())), folder))
+    return sessions, missing
+
+
+async def run(scale: Scale) -> Report:
+    """All that can be had; the short run installs nothing and measures only us."""
+    with temporary_home() as name, ExitStack() as homes:
+        sessions, notes = prepared(scale, Path(name), homes)
+        measured = [Measured(session) for session in sessions]
+        async with running(sessions):
+            for one in measured:
+                print(f"  asking {one.label} ...", file=sys.stderr, flush=True)
+                await each([one], "ask_all")
+            runs = scale.of(RUNS, RUNS_SHORT)
+            for _ in range(runs):
+                await each(measured, "turn")
+            await each(measured, "burn", runs)
+            await each(measured, "wait", scale.of(WAIT, WAIT_SHORT))
+    where = registries(session.peer for session in sessions)
+    answered = [one for one in measured if not one.failed]
+    notes += [f"{one.label}: {one.failed}" for one in measured if one.failed]
+    notes += [f"{one.label} {said}" for one in answered if one.score and (said := one.score.told(EXAMPLES))]
+    columns = tuple(f"waiting {scale.of(WAIT, WAIT_SHORT)} s" if name == "waiting" else name for name in COLUMNS)
+    return Report(
+        "peers",
+        "MCP servers that run commands",
+        columns,
+        tuple(one.row(where[one.label]) for one in answered),
+        notes=(*NOTES, *notes),
+        data={one.label: [miss.document() for miss in one.score.misses] for one in answered if one.score},
+    )

@@ -1,0 +1,110 @@
+"""The processes that belong to a contender: what they cost, and that none is left.
+
+They are told by a word in their environment, which a process inherits from the one that starts it, also where that
+one has gone: a tmux server is nobody's child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import statistics
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+WORD = "MUXWIRE_BENCH_CONTENDER"
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """All processes of one contender."""
+
+    name: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What its first process must be started with."""
+        return {WORD: self.name}
+
+    def pids(self) -> Iterator[int]:
+        """Those that run now."""
+        wanted = f"{WORD}={self.name}".encode()
+        for folder in Path("/proc").iterdir():
+            if folder.name.isdecimal():
+                with contextlib.suppress(OSError):
+                    if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                        yield int(folder.name)
+
+    def cpu(self) -> float:
+        """CPU seconds of them, and of their children that have ended and were waited for (proc(5), `stat`)."""
+        total = 0
+        for pid in self.pids():
+            with contextlib.suppress(OSError):
+                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                total += sum(map(int, fields[11:15]))
+        return total / os.sysconf("SC_CLK_TCK")
+
+    def kill(self) -> int:
+        """End what is left of them; return how many there were."""
+        killed = 0
+        # Twice: the first to go may have been starting another.
+        for _ in range(2):
+            for pid in self.pids():
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+                    killed += 1
+        return killed
+
+
+def forks() -> int:
+    """How many processes were ever started on this machine (proc(5), `stat`)."""
+    (line,) = (line for line in Path("/proc/stat").read_text().splitlines() if line.startswith("processes "))
+    return int(line.split()[1])
+
+
+def usual(counts: Sequence[int]) -> float:
+    """What a run forks, of runs some of which shared the machine with others."""
+    return statistics.median(counts)
+
+
+def finished(argv: Sequence[str], seconds: float) -> str:
+    """Run a program that may take minutes and asks nobody; return why it did not succeed, or nothing.
+
+    It has a session of its own, so that a program that is late goes with all that it started.
+    """
+    try:
+        process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            errors="replace", start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        return f"{argv[0]}: {error.strerror}"
+    try:
+        _, said = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return f"{Path(argv[0]).name} took longer than {seconds:.0f} s"
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        raise
+    if process.returncode == 0:
+        return ""
+    return reason(said) or f"{Path(argv[0]).name} ended with {process.returncode}"
+
+
+def reason(said: str) -> str:
+    """The line of an installer's complaints that names the fault: npm ends with where its log is."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower() and not line.endswith("error")]
+    worth = [line for line in errors if "404" in line or "No matching" in line] or errors or lines
+    return worth[0][:120] if worth else ""
