@@ -24,6 +24,7 @@ import anyio
 
 from muxwire.client.forbidden import refuse_forbidden
 from muxwire.client.pending import Pending
+from muxwire.client.transport import Delivering
 from muxwire.client.unknown import UnknownOutput
 from muxwire.errors import ConnectionClosed
 from muxwire.protocol.commands import Command, command, command_list
@@ -207,8 +208,7 @@ class ControlClient:
             data = self._transport.receive_soon(max(0.0, end - time.monotonic()))
             if not data:
                 return
-            self._protocol.receive_data(data)
-            self._dispatch()
+            self._take(data)
 
     async def _write(self) -> None:
         """Write what the pipe did not take at once. tmux reads commands also while nobody reads its answers."""
@@ -236,10 +236,10 @@ class ControlClient:
             self._end(reason or self._why_ended())
 
     async def _read_all(self) -> None:
+        if isinstance(self._transport, Delivering):
+            self._transport.deliver(self._take)
         while data := await self._transport.receive():
-            self._protocol.receive_data(data)
-            self._dispatch()
-            if self._protocol.failure is not None:
+            if not self._take(data):
                 break
         self._protocol.receive_eof()
         self._dispatch()
@@ -257,6 +257,12 @@ class ControlClient:
             if self._on_regained is not None:
                 self._on_regained()
         return _CLOSED_BY_US if self._closing else reason
+
+    def _take(self, data: bytes) -> bool:
+        """Deal with what came, and return whether more can be dealt with."""
+        self._protocol.receive_data(data)
+        self._dispatch()
+        return self._protocol.failure is None
 
     def _dispatch(self) -> None:
         for event in self._protocol.events_received():
