@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from muxwire.terminals.shells.posix import evaluated
+from muxwire.terminals.shells.posix import one_file, text_to_eval
 from muxwire.terminals.shells.quoting import os_bytes, posix_quote
 from muxwire.terminals.shells.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
@@ -13,18 +13,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUILTIN = b"\\builtin "
-# Puts the hooks back if a command took them away. The function of the integration would find nothing to do nearly
-# every time, and takes as long to find that out as all the rest of the wrapper takes to run.
-HEAL = b"[[ ${PROMPT_COMMAND-} == *__muxwire_p* && :${HISTCONTROL-}: == *:ignore[sb]* ]] || __muxwire_i; "
+# The `eval` of bash 3 says 0 of what it cannot parse, but for one in a sourced file. The typed line finds no text left.
+_OLD_EVAL = (
+    b"case $BASH_VERSION in [123].*) " + BUILTIN + b'eval "$__muxwire_b"; { __muxwire_x || :; } 2>/dev/null;; esac\n'
+)
 # Enter, on a key of our own: the user may have bound Return to something else.
 ACCEPT_KEY = b"\x1b[7772~"
 
 
 @final
 class Bash(Shell):
-    """GNU bash."""
+    """GNU bash.
+
+    The typed line `eval`s the text that the wrapper's file sets: bash 5.2 frees what is not its own, and dies, after
+    an `eval` in a sourced file could not be parsed; and it hides a sourced file from the user's DEBUG trap.
+    """
 
     name = "bash"
+    typed_line = b' \\. "$__muxwire"; \\eval "$__muxwire_b"; { __muxwire_x && :; } 2>/dev/null'
     private_key = PRIVATE_KEY
     has_accept_mark = True
 
@@ -36,8 +42,9 @@ class Bash(Shell):
 
     def compose(self, request: Request) -> Wrapped:
         """One file; its line is typed between the keys."""
-        wrapper = evaluated(request, BUILTIN, HEAL)
         if request.nested:
             path = os_bytes(str(request.tab_folder / request.stem))
-            return Wrapped(((request.stem, wrapper),), CLEAR_LINE + b" \\. " + posix_quote(path) + b"\r")
-        return Wrapped(((request.stem, wrapper),), self.private_key + self.typed_line + ACCEPT_KEY)
+            files = ((request.stem, one_file(request, BUILTIN)),)
+            return Wrapped(files, CLEAR_LINE + b" \\. " + posix_quote(path) + b"\r")
+        files = ((request.stem, text_to_eval(request, BUILTIN) + _OLD_EVAL),)
+        return Wrapped(files, self.private_key + self.typed_line + ACCEPT_KEY)

@@ -19,6 +19,32 @@ __muxwire_p() {
   return "$__muxwire_s"
 }
 
+# S, and `$?` as it was.
+__muxwire_a() {
+  \builtin printf "$__muxwire_a"
+  return "$__muxwire_s"
+}
+
+# E. The test is in line: to call the function, and have it find nothing to do, takes as long as all the rest.
+__muxwire_e() {
+  __muxwire_s=$?
+  {
+    \builtin printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" "$__muxwire_s" "${PWD-}" "$__muxwire_d"
+    __muxwire_d=
+    [[ ${PROMPT_COMMAND-} == *__muxwire_p* && :${HISTCONTROL-}: == *:ignore[sb]* ]] || __muxwire_i
+  } >/dev/tty 2>/dev/null
+}
+
+# The end of the text: E, unseen by the user's traps and trace, and 0. The empty line ends a backslash's continuation.
+__muxwire_c='
+if __muxwire_e; then :; fi &>/dev/null'
+
+# The end of the typed line: E, if an error kept the command from reaching it, and the command's status for the user.
+__muxwire_x() {
+  case $__muxwire_d in ?*) __muxwire_e ;; esac
+  return "$__muxwire_s"
+}
+
 # (Re-)install; every wrapper calls it, so that it heals after `unset PROMPT_COMMAND`.
 __muxwire_i() {
   case ":${HISTCONTROL-}:" in
@@ -30,8 +56,8 @@ __muxwire_i() {
   __muxwire_l=${__muxwire_l#declare -}
   case "${__muxwire_l%% *}" in
     *r*) ;;                                         # readonly: live without P, E still works
-    *a*) PROMPT_COMMAND=('{ __muxwire_p; } >/dev/tty 2>/dev/null' "${PROMPT_COMMAND[@]}") ;;
-    *) PROMPT_COMMAND='{ __muxwire_p; } >/dev/tty 2>/dev/null'${PROMPT_COMMAND:+$'\n'$PROMPT_COMMAND} ;;
+    *a*) PROMPT_COMMAND=('{ __muxwire_p && :; } >/dev/tty 2>/dev/null' "${PROMPT_COMMAND[@]}") ;;
+    *) PROMPT_COMMAND='{ __muxwire_p && :; } >/dev/tty 2>/dev/null'${PROMPT_COMMAND:+$'\n'$PROMPT_COMMAND} ;;
   esac
   unset __muxwire_l
 }

@@ -21,6 +21,28 @@ if [ -z "${__muxwire_n-}" ]; then
   __muxwire_p="$__muxwire_2$(\command printf '\033]7770;P;%s;' "$__muxwire_n")"'$((__muxwire_q=__muxwire_q+1));$$;$?;$PWD;'"$__muxwire_n$(\command printf '\007')$__muxwire_3"
   PS1=$__muxwire_p$__muxwire_1
   unset __muxwire_1 __muxwire_2 __muxwire_3
+  # S, and `$?` as it was.
+  __muxwire_a() {
+    \command printf "$__muxwire_a"
+    return "$__muxwire_s"
+  }
+  # E.
+  __muxwire_e() {
+    __muxwire_s=$?
+    {
+      \command printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" "$__muxwire_s" "${PWD-}" "$__muxwire_d"
+      __muxwire_d=
+      __muxwire_i
+    } >/dev/tty 2>/dev/null
+  }
+  # The end of the text: E, unseen by the user's trace, and 0. The empty line ends a backslash's continuation.
+  __muxwire_c='
+if __muxwire_e; then :; fi >/dev/null 2>&1'
+  # The end of the typed line: E, if an error kept the command from reaching it, and the command's status for the user.
+  __muxwire_x() {
+    case $__muxwire_d in ?*) __muxwire_e ;; esac
+    return "$__muxwire_s"
+  }
   # Every wrapper calls it: a command may have set PS1.
   __muxwire_i() {
     case ${PS1-} in *"$__muxwire_n"*) ;; *) PS1=$__muxwire_p${PS1-} ;; esac

@@ -7,7 +7,7 @@ __muxwire_p() {
     local s=$?
     (( ++__muxwire_q ))
     \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" $__muxwire_q $$ $s "$PWD" "$__muxwire_n"
-    return s
+    return 0                                        # zsh keeps $? itself; `set -e` would take s for a failure
   } >/dev/tty 2>/dev/null
 }
 
@@ -16,16 +16,23 @@ __muxwire_c() {
   { \builtin printf '\033]7770;C;%s;%s\007' "$__muxwire_n" $__muxwire_q; return 0 } >/dev/tty 2>/dev/null
 }
 
-# E: the end of the typed line. A body that could not be parsed while the shell traces has not printed S.
+# E. A body that could not be parsed while the shell traces has not printed S.
 __muxwire_e() {
   local s=$?
+  [[ -n $__muxwire_d ]] || return 0
   {
     (( (s == 0 || s == 2) && ${TRY_BLOCK_INTERRUPT-0} > 0 )) && s=130 # what C-c in a loop leaves
     \builtin printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" $s "$PWD" "$__muxwire_d"
+    __muxwire_s=$s __muxwire_d=
     __muxwire_i
   } >/dev/tty 2>/dev/null
-  return s
 }
+
+# The end of the text: E, and 0, so that `set -e` and traps do not take the `eval` for a failed command.
+__muxwire_g=$'\n\nif __muxwire_e; then :; fi &>/dev/null'
+
+# The end of the typed line: the command's status, for the user.
+__muxwire_x() { return $__muxwire_s; }
 
 # S, when the shell traces: printed by the body's first line, so that the trace of the `eval` comes before it.
 __muxwire_t() {
@@ -48,7 +55,7 @@ __muxwire_h() {
 __muxwire_k() {
   [[ $CONTEXT == start ]] || { zle push-input; return }
   [[ -n $BUFFER ]] && zle .push-input
-  BUFFER=' { \. "$__muxwire"; \eval "$(<"$__muxwire_f")"; } always { { __muxwire_e; } 2>/dev/null; }'
+  BUFFER=' { \. "$__muxwire"; \eval "$__muxwire_a$(<"$__muxwire_f")$__muxwire_b"; } always { { __muxwire_e; } 2>/dev/null; }; { __muxwire_x && :; } 2>/dev/null'
   zle .accept-line
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from muxwire.terminals.shells.quoting import end_format, os_bytes, posix_quote, start_formats
@@ -11,6 +12,12 @@ if TYPE_CHECKING:
 
 # A tty that a killed program left raw has no working C-c; zsh and fish do not repair it by themselves.
 REPAIR = b"\\command stty sane </dev/tty; "
+# A command that may go on in the lines after it: they would be its here-document, its pipe's reader, its function.
+_OPEN_END = rb"(?:\||&&|\(\s*\)|\bfunction\s+\S+)(?:[\s\\]|#[^\n]*\n)*\Z"
+GOES_ON = re.compile(rb"<<|" + _OPEN_END)
+# Hands `$?` on to the command. `&& :` keeps a shell alive under `set -e`, and an ERR trap quiet, if it is a failure
+# (POSIX, set); without need it would have a DEBUG trap run after S. `set` need not show the text.
+_HAND_ON = b"__muxwire_b=; case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; } >/dev/tty 2>/dev/null\n"
 
 
 def start_group(request: Request, builtin: bytes) -> bytes:
@@ -28,21 +35,51 @@ def start_group(request: Request, builtin: bytes) -> bytes:
     )  # fmt: skip
 
 
-def end_group(request: Request, builtin: bytes, heal: bytes = b"") -> bytes:
+def end_group(request: Request, builtin: bytes) -> bytes:
     """Print E and return the body's status from the wrapper file."""
     return (
         b"{ __muxwire_s=$?; " + builtin + b'printf "' + end_format(request.command_id)
-        + b'" "$__muxwire_s" "${PWD-}"; ' + heal + b'return "$__muxwire_s"; } >/dev/tty 2>/dev/null\n'
+        + b'" "$__muxwire_s" "${PWD-}"; return "$__muxwire_s"; } >/dev/tty 2>/dev/null\n'
     )  # fmt: skip
 
 
-def evaluated(request: Request, builtin: bytes, heal: bytes) -> bytes:
-    """The wrapper in one file: `eval` takes the body as one string, so that nothing unclosed in it can swallow E."""
+def body_to_eval(request: Request, builtin: bytes) -> bytes:
+    """The command, apart if it must be."""
     body = request.command + b"\n"
-    if request.isolated:
-        body = apart(request, builtin, builtin + b"eval " + posix_quote(body)) + b"\n"
-    text = start_group(request, builtin) + b"\n" + body
-    return builtin + b"eval " + posix_quote(text) + b"; " + end_group(request, builtin, b"" if request.nested else heal)
+    return apart(request, builtin, builtin + b"eval " + posix_quote(body)) + b"\n" if request.isolated else body
+
+
+def one_file(request: Request, builtin: bytes, *, start_apart: bool = False) -> bytes:
+    """The wrapper where our integration does not reach: all of it in the file that is sourced.
+
+    `eval` takes the body as one string, so that nothing unclosed in it can swallow E. `start_apart`: see below.
+    """
+    start, body = start_group(request, builtin), body_to_eval(request, builtin)
+    first, text = (start + b"; ", body) if start_apart else (b"", start + b"\n" + body)
+    return first + builtin + b"eval " + posix_quote(text) + b"; " + end_group(request, builtin)
+
+
+def text_to_eval(request: Request, builtin: bytes, *, start_apart: bool = False) -> bytes:
+    """The wrapper that sets what the typed line `eval`s, and what the functions of the integration go by.
+
+    The text itself prints E, so that its own status is 0: else `set -e` and an ERR trap would take the `eval` for a
+    failed command. Where the command could swallow that, and where it fails to parse, the typed line's end prints E.
+    A shell that shows what it reads (`set -v`) gets the bare text. `start_apart`: the shell parses the text as a
+    whole, so that S must come before it.
+    """
+    *heads, start = start_formats(request.redraw, request.command_id)
+    prints = b"{ " + (REPAIR if request.repair_tty else b"")
+    prints += b"".join(builtin + b'printf "' + head + b'"; ' for head in heads)
+    body = body_to_eval(request, builtin)
+    end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
+    text, before, after = prints + _HAND_ON % b"__muxwire_a" + body, b"", b""
+    if start_apart:
+        text, before = body, posix_quote(b"{ " + _HAND_ON % b"")
+        after = prints + builtin + b'printf "' + start + b'"; } >/dev/tty 2>/dev/null\n'
+        start = b""
+    sets = (b"s=$?", b"d=" + request.command_id, b"a='" + start + b"'", b"b=" + posix_quote(text))
+    adds = b"case $- in *v*) ;; *) __muxwire_b=" + before + b"$__muxwire_b" + end + b";; esac\n"
+    return b" ".join(b"__muxwire_" + each for each in sets) + b"\n" + adds + after
 
 
 def apart(request: Request, builtin: bytes, body: bytes) -> bytes:

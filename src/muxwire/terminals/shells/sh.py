@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, final
 
-from muxwire.terminals.shells.posix import apart, end_group, evaluated, start_group
+from muxwire.terminals.shells.posix import one_file, text_to_eval
 from muxwire.terminals.shells.quoting import os_bytes, posix_quote
 from muxwire.terminals.shells.shell import CLEAR_LINE, Launch, Request, Shell, Wrapped
 
@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUILTIN = b"\\command "
-# Puts P back into a PS1 that a command has set; defined by the integration.
-HEAL = b"__muxwire_i; "
+# Here, not in the typed line, since the line editor of ksh has one row only; 0, whatever came of it, for `set -e`.
+_EVAL = b'\\command eval "$__muxwire_b"; { __muxwire_x || :; } 2>/dev/null\n'
 
 
 class PlainSh(Shell):
     """What dash and ash share; `\\command` keeps an error of a special builtin from ending the line."""
 
+    typed_line = b' \\. "$__muxwire"; __muxwire_x && :'
     enter: ClassVar[bytes] = b"\r"
+    start_apart: ClassVar[bool] = False
 
     def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
         """Start the shell with our $ENV, which reads the user's."""
@@ -35,7 +37,10 @@ class PlainSh(Shell):
 
     def compose(self, request: Request) -> Wrapped:
         """One file, as for bash."""
-        wrapper = evaluated(request, BUILTIN, HEAL)
+        if request.nested:
+            wrapper = one_file(request, BUILTIN, start_apart=self.start_apart)
+        else:
+            wrapper = text_to_eval(request, BUILTIN, start_apart=self.start_apart) + _EVAL
         return Wrapped(((request.stem, wrapper),), self.typed(request))
 
     def typed(self, request: Request) -> bytes:
@@ -75,12 +80,4 @@ class Ksh(PlainSh):
     """ksh93: parses an `eval` as a whole, and a dot script too, whose status it would cut to eight bits."""
 
     name = "ksh"
-
-    def compose(self, request: Request) -> Wrapped:
-        """S stands before the `eval`: inside, a syntax error anywhere would keep it from being printed."""
-        body = BUILTIN + b"eval " + posix_quote(request.command + b"\n")
-        if request.isolated:
-            body = apart(request, BUILTIN, body)
-        heal = b"" if request.nested else HEAL
-        wrapper = start_group(request, BUILTIN) + b"; " + body + b"; " + end_group(request, BUILTIN, heal)
-        return Wrapped(((request.stem, wrapper),), self.typed(request))
+    start_apart = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, final
 
-from muxwire.terminals.shells.posix import REPAIR, apart, end_group
+from muxwire.terminals.shells.posix import GOES_ON, REPAIR, apart, end_group
 from muxwire.terminals.shells.quoting import os_bytes, posix_quote, start_formats
 from muxwire.terminals.shells.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 BUILTIN = b"\\builtin "
 # A body that defines an alias and uses it further down: only a sourced file is read command by command.
 _USES_ITS_ALIAS = re.compile(rb"\balias\b.*\n", re.DOTALL)
-
+# `set -e` would take the dot command for a failed one: the text itself begins with the status of the command before.
+_HAND_ON = b"__muxwire_s=$1 __muxwire_a='__muxwire_x && :; '; set -- 0 $2"
 # A backslash at the very end, not an escaped one, joins the line to nothing; without its newline it would be printed,
 # and `$(<f)` takes the newline away.
 _TRAILING = re.compile(rb"((?:^|[^\\])(?:\\\\)*)\\\Z")
@@ -32,7 +33,10 @@ class Zsh(Shell):
     """
 
     name = "zsh"
-    typed_line = b' { \\. "$__muxwire"; \\eval "$(<"$__muxwire_f")"; } always { { __muxwire_e; } 2>/dev/null; }'
+    typed_line = (
+        b' { \\. "$__muxwire"; \\eval "$__muxwire_a$(<"$__muxwire_f")$__muxwire_b"; }'
+        b" always { { __muxwire_e; } 2>/dev/null; }; { __muxwire_x && :; } 2>/dev/null"
+    )
     private_key = PRIVATE_KEY
     has_accept_mark = True
 
@@ -56,7 +60,7 @@ class Zsh(Shell):
             script = request.stem + "a"
             files.append((script, BUILTIN + b". " + self._path(request, request.stem + "b") + b"\n"))
         name = b'"${__muxwire%/*}/' + script.encode() + b'"'
-        files.append((request.stem, self._start(request, name)))
+        files.append((request.stem, self._start(request, name, ends=not GOES_ON.search(body))))
         return Wrapped(tuple(files), self.private_key)
 
     def _nested(self, request: Request, body: bytes) -> Wrapped:
@@ -66,16 +70,19 @@ class Zsh(Shell):
         files = ((name, self._start(request, b"") + body), (request.stem, line))
         return Wrapped(files, CLEAR_LINE + b" \\. " + self._path(request, request.stem) + b"\r")
 
-    def _start(self, request: Request, script: bytes) -> bytes:
+    def _start(self, request: Request, script: bytes, *, ends: bool = False) -> bytes:
         """S. zsh traces a group's commands to the stderr outside of it, so this is a function that traces nothing.
 
-        If the shell traces, the `eval` after it would show: then S is printed by the body (`__muxwire_t`).
+        If the shell traces, the `eval` after it would show: then S is printed by the body (`__muxwire_t`). `ends`: the
+        text may print E, which must not show either.
         """
         formats = start_formats(request.redraw, request.command_id)
         prints = b"; ".join(BUILTIN + b'printf "' + text + b'"' for text in formats)
         sets = b"__muxwire_s=$1; " if request.isolated else b""
         if script:
             sets += b"__muxwire_d=" + request.command_id + b" __muxwire_f=" + script + b"; "
+            sets += b"__muxwire_b=; " + (b"[[ $2 == *[xv]* ]] || __muxwire_b=$__muxwire_g; " if ends else b"")
+            sets += b"__muxwire_a=; if [[ $2 == *e* ]]; then " + _HAND_ON + b"; fi; "
             words = b" ".join(b"'" + text + b"'" for text in formats)
             prints = b"if [[ $2 == *x* ]]; then __muxwire_t " + words + b"; else " + prints + b"; fi"
         return (
