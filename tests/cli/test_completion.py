@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 
 import anyio
 import pytest
@@ -15,7 +14,8 @@ from tests.cli.user import Place
 
 DEADLINE = 50
 # Seconds after which a key that had no effect is pressed again.
-AGAIN = 10.0
+AGAIN = 2.0
+PROMPTS = ("b$", "z%", "f>")
 
 LOAD = {
     "bash": "source <(muxwire completion bash)",
@@ -63,21 +63,25 @@ async def test_tab_at_a_prompt(place: Place, shell: str) -> None:
                 shown = [row for row in (await tab.snapshot()).lines if row.strip()]
                 assert found.outcome == "met", (typed, shown)
                 assert any(row.rstrip().endswith(line.rstrip()) for row in shown), (typed, shown)
-                await thrown_away(tab, line)
+                await thrown_away(tab)
 
 
-async def thrown_away(tab: muxwire.Tab, line: str) -> None:
-    """Press C-c until the line is gone: fish takes it for its completer's, from which it may still be coming back."""
+async def thrown_away(tab: muxwire.Tab) -> None:
+    """Press C-c until the line is gone, and a prompt there for the next.
+
+    bash that is just drawing shows ^C and keeps the line, one time in fifty, with or without us; fish takes it for its
+    completer's, from which it may still be coming back.
+    """
     while True:
-        sent = await tab.send_keys(["C-c"])
+        await tab.send_keys(["C-c"])
         with anyio.move_on_after(AGAIN):
             while True:
+                seen = tab.next_byte
                 shown = [row for row in (await tab.snapshot()).lines if row.strip()]
-                if not shown[-1].rstrip().endswith(line.rstrip()):
+                if shown[-1].rstrip() in PROMPTS:
                     return
-                while tab.next_byte == sent.next_byte:
+                while tab.next_byte == seen:
                     await tab.pane.stream.changed()
-                sent = replace(sent, next_byte=tab.next_byte)
 
 
 def offered(*words: str) -> list[str]:
