@@ -6,7 +6,6 @@ MUXWIRE_TEST_BASH is another bash to run bash's rows in, for example a 3.2.
 from __future__ import annotations
 
 import base64
-import json
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ import anyio
 import pytest
 
 from muxwire.pane.text import undo_onlcr
+from tests.terminals.shells.rows import MISSES, RARE_MISSES, ROWS, as_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
-ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "shells" / "exec_cases.json").read_text())
 # These need a tmux around the shell.
-ROWS += [
+OF_TMUX: list[dict[str, Any]] = [
     {
         "name": "copy-mode-active",
         "shells": SHELLS,
@@ -51,41 +50,11 @@ ROWS += [
 ]
 # Seconds that a case may take on a loaded machine.
 DEADLINE = 20.0
-# What we know to be wrong, and why it stays so.
-_KSH_TRACE = "ksh traces the wrapper too"
+# This fails now and then, with nothing of ours in the way.
 _QUERIES = "the log holds a terminal query; tmux answers it into the tty, which echoes the answer"
-_DEBUG_TRAPS = ("trap-debug", "trap-debug-two-commands")
-MISSES = {
-    ("ksh", "set-x"): _KSH_TRACE,
-    ("ksh", "set-x-same-command"): _KSH_TRACE,
-    ("ksh", "set-e-and-x-and-v"): _KSH_TRACE,
-    ("ksh", "trap-debug"): "ksh runs the trap for the wrapper too",
-    ("zsh", "set-x-unclosed"): "while zsh traces, S is part of the text, which is parsed as a whole",
-    ("zsh", "job-number"): "in zsh every construct around a command takes a job number",
-    ("ksh", "alias-then-use-multiline"): "ksh parses an eval as a whole",
-    ("ksh", "ctrl-backslash"): "sleep is a builtin of ksh that ignores SIGQUIT",
-}
-if "MUXWIRE_TEST_BASH" in os.environ:  # perhaps a 3.2
-    MISSES |= {("bash", name): "it hides a sourced file from the trap" for name in _DEBUG_TRAPS}
-# These fail now and then, with nothing of ours in the way.
-RARE_MISSES = {
-    ("busybox", "ctrl-c-builtin-loop"): "busybox loses one C-c in 25, also without us",
-    ("busybox", "replay-own-raw-log"): _QUERIES,
-}
+SOMETIMES = RARE_MISSES | {("busybox", "replay-own-raw-log"): _QUERIES}
 # Seconds that a case gets which is known to hang.
 MISS_DEADLINE = 3.0
-
-
-def as_bytes(value: dict[str, Any]) -> bytes:
-    if "text" in value:
-        return str(value["text"]).encode()
-    if "b64" in value:
-        return base64.b64decode(value["b64"])
-    made = value["gen"]
-    if "seq" in made:
-        return b"".join(b"%d\n" % number for number in range(made["seq"][0], made["seq"][1] + 1))
-    prefix, repeat, suffix = (base64.b64decode(made.get(f"{key}_b64", "")) for key in ("prefix", "repeat", "suffix"))
-    return prefix + repeat * int(made["count"]) + suffix
 
 
 @pytest.fixture(scope="module")
@@ -153,10 +122,10 @@ def check(row: dict[str, Any], result: ExecutionResult, raw: bytes, special: byt
 
 def cases() -> Iterator[Any]:
     for name in SHELLS:
-        for row in ROWS:
+        for row in (*ROWS, *OF_TMUX):
             if name in row["shells"]:
                 case = (name, row["name"])
-                reason = MISSES.get(case) or RARE_MISSES.get(case)
+                reason = MISSES.get(case) or SOMETIMES.get(case)
                 marks = [pytest.mark.xfail(reason=reason, strict=case in MISSES)] if reason else []
                 yield pytest.param(name, row, id=f"{name}-{row['name']}", marks=marks)
 

@@ -6,7 +6,6 @@ MUXWIRE_TEST_BASH is another bash to run bash's rows in, for example a 3.2.
 from __future__ import annotations
 
 import base64
-import json
 import os
 import re
 import shutil
@@ -21,52 +20,28 @@ from muxwire.terminals import shells
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.terminals.shells.pty_shell import DEADLINE, Deadline, Key, Outcome, PtyShell
+from tests.terminals.shells.rows import MISSES, RARE_MISSES, ROWS, as_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "exec_cases.json").read_text())
-# What we know to be wrong, and why it stays so.
-_KSH_TRACE = "ksh traces the wrapper too"
-_LOOPS = ("ctrl-c-in-loop", "ctrl-c-builtin-loop")
-_DEBUG_TRAPS = ("trap-debug", "trap-debug-two-commands")
+# What only the bare shell gets wrong: the terminals mend it.
 _MENDED = "it has no line editor on a raw tty; the terminals mend the tty"
+BARE_MISSES = {
+    ("ksh", "ctrl-z-pipeline"): "ksh stops itself too; the terminals let it go on",
+    ("ksh", "stty-raw-left-behind"): _MENDED,
+    ("dash", "stty-raw-left-behind"): _MENDED,
+    ("dash", "stty-no-isig"): _MENDED,
+}
+if "MUXWIRE_TEST_BASH" in os.environ:  # perhaps one before 4.4; the terminals know what its 1 means
+    for _name in ("ctrl-c-in-loop", "ctrl-c-builtin-loop"):
+        BARE_MISSES["bash", _name] = "its status of a loop that C-c ended is 1"
+KNOWN = MISSES | RARE_MISSES | BARE_MISSES
 # Seconds that a known miss may hang.
 MISSED = 1.0
 # These try programs on a terminal, and the shell matters little: three shells are enough.
 PROGRAMS = {"less-pager", "vim", "top", "python-repl", "password-prompt", "nested-bash-norc", "nested-env-i-bash"}
 PROGRAMS |= {"nested-dash", "ctrl-c-program-handles", "stty-raw-program", "echoctl-human-types-during-run"}
-MISSES = {
-    ("ksh", "set-x"): _KSH_TRACE,
-    ("ksh", "set-x-same-command"): _KSH_TRACE,
-    ("ksh", "set-e-and-x-and-v"): _KSH_TRACE,
-    ("ksh", "trap-debug"): "ksh runs the trap for the wrapper too",
-    ("zsh", "set-x-unclosed"): "while zsh traces, S is part of the text, which is parsed as a whole",
-    ("zsh", "job-number"): "in zsh every construct around a command takes a job number",
-    ("ksh", "alias-then-use-multiline"): "ksh parses an eval as a whole",
-    ("ksh", "ctrl-backslash"): "sleep is a builtin of ksh that ignores SIGQUIT",
-    ("ksh", "ctrl-z-pipeline"): "ksh stops itself too; the terminals let it go on",
-    ("ksh", "stty-raw-left-behind"): _MENDED,
-    ("dash", "stty-raw-left-behind"): _MENDED,
-    ("dash", "stty-no-isig"): _MENDED,
-    ("busybox", "ctrl-c-builtin-loop"): "busybox loses one C-c in 25, also without us",
-}
-if "MUXWIRE_TEST_BASH" in os.environ:  # perhaps one before 4.4; the terminals know what its 1 means
-    MISSES |= {("bash", name): "its status of a loop that C-c ended is 1" for name in _LOOPS}
-    MISSES |= {("bash", name): "it hides a sourced file from the trap" for name in _DEBUG_TRAPS}
-
-
-def _bytes(value: dict[str, Any]) -> bytes:
-    if "text" in value:
-        return str(value["text"]).encode()
-    if "b64" in value:
-        return base64.b64decode(value["b64"])
-    made: dict[str, Any] = value["gen"]
-    if "seq" in made:
-        return b"".join(b"%d\n" % number for number in range(made["seq"][0], made["seq"][1] + 1))
-    part = {key: base64.b64decode(made.get(f"{key}_b64", "")) for key in ("prefix", "repeat", "suffix")}
-    count: int = made["count"]
-    return part["prefix"] + part["repeat"] * count + part["suffix"]
 
 
 class Bench:
@@ -127,7 +102,7 @@ def prepare(session: PtyShell, row: dict[str, Any]) -> None:
 
 def command_of(session: PtyShell, row: dict[str, Any]) -> tuple[bytes, bytes | None]:
     if "special" not in row["input"]:
-        return _bytes(row["input"]), None
+        return as_bytes(row["input"]), None
     session.drain(0.02)
     log = session.tab_folder / "log"
     log.write_bytes(session.data)
@@ -141,7 +116,7 @@ def check(row: dict[str, Any], outcome: Outcome, special: bytes | None) -> None:
     elif "regex" in wanted:
         assert re.fullmatch(wanted["regex"], outcome.output.decode("latin-1"), re.DOTALL), outcome
     elif "any" not in wanted:
-        assert outcome.output == _bytes(wanted), outcome
+        assert outcome.output == as_bytes(wanted), outcome
     ended = "shell_exited" if outcome.status == "shell_exited" else "completed"
     assert ended == row.get("status", "completed"), outcome
     code = row.get("exit_code")
@@ -153,7 +128,7 @@ def cases() -> Iterator[Any]:
     for name in ("bash", "zsh", "fish", "dash", "busybox", "ksh"):
         for row in ROWS:
             if name in row["shells"] and (row["name"] not in PROGRAMS or name in {"bash", "zsh", "fish"}):
-                reason = MISSES.get((name, row["name"]))
+                reason = KNOWN.get((name, row["name"]))
                 marks = [pytest.mark.xfail(reason=reason, strict=False)] if reason else []
                 yield pytest.param(name, row, id=f"{name}-{row['name']}", marks=marks)
 
@@ -169,7 +144,7 @@ def finds_shell_usable(session: PtyShell, row: dict[str, Any], timeout: float) -
 @pytest.mark.parametrize(("name", "row"), list(cases()))
 def test_case(name: str, row: dict[str, Any]) -> None:
     bench = bench_for(name)
-    timeout = MISSED if (name, row["name"]) in MISSES else DEADLINE
+    timeout = MISSED if (name, row["name"]) in KNOWN else DEADLINE
     clean = not any(key in row for key in ("setup", "env", "keys", "status"))
     if not clean:
         bench.discard()
