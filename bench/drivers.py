@@ -1,7 +1,7 @@
 """Runs commands by one road, in a process and with a Python of its own: for polling, and for libraries of others.
 
-`python -m bench.drivers ROAD FOLDER PAUSE`: a JSON line `{"command", "seconds"}` in, one line `{"output", "code", "took"}`
-out, or `{"error"}`. `took` is in seconds and measured here, so that the pipe between the processes costs nobody a thing.
+`python -m bench.drivers ROAD FOLDER PAUSE` reads lines `{"command", "seconds"}` of JSON and answers each with a line
+`{"output", "code", "took"}` or `{"error"}`. `took` is in seconds and measured here: no one pays for the pipe to us.
 Every road is driven as its documentation says, by the cheapest of its calls that can see what it must see.
 """
 

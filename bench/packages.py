@@ -25,6 +25,10 @@ class Package(Protocol):
     def label(self) -> str:
         """Name and version."""
 
+    @property
+    def registry(self) -> str:
+        """Where it comes from."""
+
     def missing(self) -> str:
         """Why it cannot even be tried here, or nothing."""
 
@@ -42,6 +46,11 @@ class FromPyPI:
     def label(self) -> str:
         """Name and version."""
         return self.requirements[0].replace("==", " ")
+
+    @property
+    def registry(self) -> str:
+        """Where it comes from."""
+        return "PyPI"
 
     def missing(self) -> str:
         """There is always a Python: this one."""
@@ -67,6 +76,11 @@ class FromNpm:
         """Name and version."""
         name, _, version = self.package.rpartition("@")
         return f"{name} {version}"
+
+    @property
+    def registry(self) -> str:
+        """Where it comes from."""
+        return "npm"
 
     def missing(self) -> str:
         """Whether node and npm are here."""

@@ -105,6 +105,6 @@ def finished(argv: Sequence[str], seconds: float) -> str:
 def reason(said: str) -> str:
     """The line of an installer's complaints that names the fault: npm ends with where its log is."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line.lower() and not line.endswith("error")]
-    worth = [line for line in errors if "404" in line or "No matching" in line] or errors or lines
+    errors = [line for line in lines if "error" in line.lower()]
+    worth = [line for line in errors if "Not Found" in line or "No matching" in line] or errors or lines
     return worth[0][:120] if worth else ""

@@ -11,13 +11,13 @@ from bench.contenders import temporary_home
 from bench.measure import timing
 from bench.packages import installed
 from bench.peers.drivers import SECONDS
-from bench.peers.servers import OURS, THEIRS, registries
+from bench.peers.servers import OURS, THEIRS
 from bench.peers.session import PeerDiedError, Session, running
 from bench.processes import forks, usual
 from bench.scenario import Report, Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from bench.corpus import Score
     from bench.peers.servers import Peer
@@ -84,12 +84,12 @@ class Measured:
         cpu = self.session.belongings.cpu() - cpu
         self.waiting = f"{cpu * 1000:.0f} ms, {forks() - forked} forks"
 
-    def row(self, registry: str) -> tuple[str | float, ...]:
+    def row(self) -> tuple[str | float, ...]:
         """Its line in the table."""
         assert self.score is not None
         found = timing(self.label, self.times)
-        return (self.label, registry, found.p50, found.p99, *self.score.cells, usual(self.forks), self.cpu,
-                self.waiting, self.listed)  # fmt: skip
+        told = self.label, self.session.peer.registry, found.p50, found.p99
+        return (*told, *self.score.cells, usual(self.forks), self.cpu, self.waiting, self.listed)
 
 
 async def each(measured: Sequence[Measured], what: str, *arguments: int) -> None:
@@ -109,15 +109,15 @@ def wanted(scale: Scale) -> tuple[Peer, ...]:
     return (OURS, *(() if scale.short and scale.installed is None else THEIRS))
 
 
-def prepared(scale: Scale, root: Path, homes: ExitStack) -> tuple[list[Session], list[str]]:
+def prepared(peers: Iterable[Peer], root: Path, homes: ExitStack) -> tuple[list[Session], list[str]]:
     """Install what can be had; sessions that are not started yet, and why others are missing."""
     sessions, missing = [], []
-    for peer in wanted(scale):
-        folder = (scale.installed or root) / peer.folder
+    for peer in peers:
+        folder = root / peer.folder
         if peer.package is not None:
             print(f"  installing {peer.label} ...", file=sys.stderr, flush=True)
             if why := installed(peer.package, folder):
-                missing.append(f"{peer.label} ({registries([peer])[peer.label]}): {why}")
+                missing.append(f"{peer.label} ({peer.registry}): {why}")
                 continue
         sessions.append(Session(peer, Path(homes.enter_context(temporary_home())), folder))
     return sessions, missing
@@ -125,8 +125,13 @@ def prepared(scale: Scale, root: Path, homes: ExitStack) -> tuple[list[Session],
 
 async def run(scale: Scale) -> Report:
     """All that can be had; the short run installs nothing and measures only us."""
+    return await compare(wanted(scale), scale)
+
+
+async def compare(peers: Iterable[Peer], scale: Scale) -> Report:
+    """These, side by side; one that cannot be had, or does not work, is told of and the others go on."""
     with temporary_home() as name, ExitStack() as homes:
-        sessions, notes = prepared(scale, Path(name), homes)
+        sessions, notes = prepared(peers, scale.installed or Path(name), homes)
         measured = [Measured(session) for session in sessions]
         async with running(sessions):
             for one in measured:
@@ -137,7 +142,6 @@ async def run(scale: Scale) -> Report:
                 await each(measured, "turn")
             await each(measured, "burn", runs)
             await each(measured, "wait", scale.of(WAIT, WAIT_SHORT))
-    where = registries(session.peer for session in sessions)
     answered = [one for one in measured if not one.failed]
     notes += [f"{one.label}: {one.failed}" for one in measured if one.failed]
     notes += [f"{one.label} {said}" for one in answered if one.score and (said := one.score.told(EXAMPLES))]
@@ -146,7 +150,7 @@ async def run(scale: Scale) -> Report:
         "peers",
         "MCP servers that run commands",
         columns,
-        tuple(one.row(where[one.label]) for one in answered),
+        tuple(one.row() for one in answered),
         notes=(*NOTES, *notes),
         data={one.label: [miss.document() for miss in one.score.misses] for one in answered if one.score},
     )

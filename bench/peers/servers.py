@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable  # noqa: TC003 - a dataclass names it
 from dataclasses import dataclass, field
 from pathlib import Path  # noqa: TC003 - a dataclass names it
-from typing import TYPE_CHECKING
 
 from bench.contenders import MUXWIRE
 from bench.packages import FromNpm, FromPyPI, Package
@@ -19,9 +18,6 @@ from bench.peers.drivers import (
     TmuxKeys,
     TmuxMcp,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # What the cases call, and a shell, which mcp-shell-server refuses whatever it is told.
 ALLOWED = "bash,cat,cd,echo,false,printf,pwd,seq,sh,sleep,true"
@@ -42,6 +38,11 @@ class Peer:
         return self.package.label if self.package else "muxwire"
 
     @property
+    def registry(self) -> str:
+        """Where it comes from: two of them have one name."""
+        return self.package.registry if self.package else "this tree"
+
+    @property
     def folder(self) -> str:
         """A name for the folder that it is installed in."""
         return self.label.replace("/", "-").replace(" ", "-")
@@ -58,12 +59,7 @@ def _node(module: str, *options: str) -> Callable[[Path], list[str]]:
 OURS = Peer(None, lambda _folder: list(MUXWIRE), Muxwire)
 # In exact versions: what was looked at when the driver was written. Those that need the SDK of their time get it.
 THEIRS = (
-    Peer(
-        FromPyPI(("libtmux-mcp==0.1.0a22",)),
-        _python("libtmux-mcp"),
-        LibtmuxMcp,
-        {"LIBTMUX_TOOLSETS": "inspect,manage,execute,teardown"},
-    ),
+    Peer(FromPyPI(("libtmux-mcp==0.1.0a22",)), _python("libtmux-mcp"), LibtmuxMcp),
     Peer(
         FromPyPI(("mcp-shell-server==1.1.14", "mcp<2")),
         _python("mcp-shell-server"),
@@ -80,11 +76,3 @@ THEIRS = (
     Peer(FromNpm("mcp-server-commands@0.5.0"), _node("mcp-server-commands/build/index.js"), ServerCommands),
     Peer(FromNpm("tmux-mcp@0.2.2"), _node("tmux-mcp/build/index.js"), TmuxMcp),
 )
-
-
-def registries(peers: Iterable[Peer]) -> dict[str, str]:
-    """Where each comes from: two of them have one name."""
-    return {
-        peer.label: "this tree" if peer.package is None else "PyPI" if isinstance(peer.package, FromPyPI) else "npm"
-        for peer in peers
-    }

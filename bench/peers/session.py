@@ -87,6 +87,8 @@ class Session:
     async def close(self) -> None:
         """End it and all that it left behind."""
         self._enough.set()
+        if self._client is None:  # it has not greeted, and nobody else will tell it that it is over
+            self.belongings.kill()
         with anyio.move_on_after(START_SECONDS):
             await self._over.wait()
         self.belongings.kill()
