@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
+from muxwire.client.client import prepared
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
 from muxwire.pane.captured import Ink, Loaded, captured, ink, styled_lines, wrapped_rows
 from muxwire.pane.cells import PLAIN, runs, text_of
@@ -76,9 +77,13 @@ class ScreenView:
         self._offset: int | None = None  # what the screen holds all output up to; None: it is not to be built upon
         self._known = (0, Ink(PLAIN, 0, (False, False)))  # what the character at an offset looks like
         self._zoned = False  # whether the cells know whose they are
-        self._texts: tuple[str, ...] | None = None  # of each row, as long as the screen stays the same
+        # As long as the screen stays the same: the text of each row, tmux's answer that agreed with it, the picture.
+        self._texts: tuple[str, ...] | None = None
+        self._agreed: tuple[tuple[bytes, ...], _Said] | None = None
+        self._shown: Snapshot | None = None
         self._single: tuple[str, ...] = ("-N", "-T")
-        self._turn = anyio.Lock()
+        self._question = prepared(("display-message", "-p", "-t", pane_id, _FORMAT_SHORT))
+        self._turn = anyio.Lock(fast_acquire=True)  # a turn of the event loop would cost as much as tmux's answer
 
     async def snapshot(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
         """Look at the pane; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
@@ -100,16 +105,24 @@ class ScreenView:
                 if self._pane.dead:
                     raise self._gone() from None
                 raise
-            return self._picture(said, above, cells=cells, unwrap=unwrap)
+            if above is not None or cells or unwrap:
+                return self._picture(said, above, cells=cells, unwrap=unwrap)
+            if self._shown is None or self._agreed is None:
+                self._shown = self._picture(said, None, cells=False, unwrap=False)
+            return self._shown
 
     async def _look(self) -> _Said:
         stream = self._pane.stream
         if self._offset is not None:
             asked_at = stream.end
-            (answer,) = self._client.submit(("display-message", "-p", "-t", self._pane_id, _FORMAT_SHORT))
+            (answer,) = self._client.submit_prepared(self._question)
             self._client.catch_up(lambda: answer.done)
-            said = _Said.parsed(await answer.wait())
+            lines = await answer.wait()
+            if self._agreed is not None and self._agreed[0] == lines and self._offset == stream.end == asked_at:
+                return self._agreed[1]  # nothing is new
+            said = _Said.parsed(lines)
             if stream.end == asked_at and self._played(said.state, asked_at):
+                self._agreed, self._shown = (lines, said), None
                 return said
         for _ in range(TRIES):
             asked_at = stream.end
@@ -130,7 +143,7 @@ class ScreenView:
         sure = True
         if self._offset < end:
             sure = self._zones.feed(screen, self._offset, end)
-            self._texts = None
+            self._changed()
         self._offset = end
         return sure and not screen.in_string and screen.state() == replace(state, tabs=None)
 
@@ -152,8 +165,12 @@ class ScreenView:
         before, found = self._ink(stream.end)
         self._screen.load(rows.rows, said.state, before, found, certain=certain)
         self._zones.settle(self._screen, stream.end)
-        self._zoned, self._texts = False, None
+        self._zoned = False
+        self._changed()
         return said
+
+    def _changed(self) -> None:
+        self._texts = self._agreed = self._shown = None
 
     def _ink(self, end: int) -> tuple[bytes, Ink | None]:
         """The newest output, and what it says of the next character; if it says nothing, what was known before."""
