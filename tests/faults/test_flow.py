@@ -150,12 +150,10 @@ STOPPED_SECONDS = 60 if LONG else 3
 async def test_a_process_that_was_stopped_under_load_loses_nothing(environ: dict[str, str]) -> None:
     panes, lines = (10, 3_000_000) if LONG else (10, 100_000)
     with anyio.fail_after(STOPPED_SECONDS + DEADLINE):
-        async with victim(environ, panes, lines, "lines") as stopped:
+        async with victim(environ, panes, lines, "lines", stop_at=20_000) as stopped:
             told = await stopped.says()
             stopped.go_on()
-            while not all(Path(log).stat().st_size > 20_000 for log in told["logs"]):
-                await anyio.sleep(0.005)
-            os.kill(told["pid"], signal.SIGSTOP)
+            await stopped.stops()
             sizes = [Path(log).stat().st_size for log in told["logs"]]
             await anyio.sleep(STOPPED_SECONDS)  # not to wait for something: to be stopped that long is the fault
             assert sizes == [Path(log).stat().st_size for log in told["logs"]]

@@ -1,8 +1,9 @@
-"""An instance in a process of its own, to be stopped, killed, measured: `python victim.py PANES BYTES KIND`.
+"""An instance in a process of its own, to be stopped, killed, measured: `python victim.py PANES BYTES KIND [STOP]`.
 
 It opens PANES tabs that each write BYTES bytes of that kind when they get a line, and prints one JSON object a line:
 where the logs are once the tabs are there, then, once all of them have ended and are on disk, what they came to.
-A line on its standard input starts the tabs.
+A line on its standard input starts the tabs. With STOP it stops itself as soon as each of them has written so many
+bytes: from outside nobody could say when that is.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
 
 import anyio
@@ -33,7 +35,14 @@ while not os.path.exists("stop"):
 }
 
 
-async def main(panes: int, amount: int, kind: str) -> None:
+async def stop(tabs: list[muxwire.Tab], stop_at: int) -> None:
+    for tab in tabs:
+        while tab.next_byte < stop_at:
+            await tab.pane.stream.changed()
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+async def main(panes: int, amount: int, kind: str, stop_at: int) -> None:
     async with muxwire.open_terminals() as terminals:
         tabs = [await terminals.create_tab(command=["sh", "-c", KINDS[kind] % amount]) for _ in range(panes)]
         server = await terminals.server()
@@ -44,6 +53,8 @@ async def main(panes: int, amount: int, kind: str) -> None:
         await anyio.to_thread.run_sync(sys.stdin.readline)
         for tab in tabs:
             await tab.send_keys(["Enter"])
+        if stop_at:
+            await stop(tabs, stop_at)
         for tab in tabs:
             while not tab.pane.closed:
                 await tab.pane.stream.changed()
@@ -57,4 +68,4 @@ async def main(panes: int, amount: int, kind: str) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    anyio.run(main, int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4]) if len(sys.argv) > 4 else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -28,6 +29,10 @@ class Victim:
         assert line, "the victim died"
         return json.loads(line)
 
+    async def stops(self) -> None:
+        """Return when it has stopped itself."""
+        await anyio.to_thread.run_sync(os.waitpid, self.process.pid, os.WUNTRACED, abandon_on_cancel=True)
+
     def go_on(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write("\n")
@@ -36,9 +41,9 @@ class Victim:
 
 @asynccontextmanager
 async def victim(
-    environ: dict[str, str], panes: int, amount: int, kind: str, *, cwd: Path | None = None
+    environ: dict[str, str], panes: int, amount: int, kind: str, *, cwd: Path | None = None, stop_at: int = 0
 ) -> AsyncIterator[Victim]:
-    argv = [sys.executable, str(VICTIM), str(panes), str(amount), kind]
+    argv = [sys.executable, str(VICTIM), str(panes), str(amount), kind, str(stop_at)]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, cwd=cwd, text=True)
     with process:
         try:
