@@ -203,7 +203,7 @@ async def test_the_end_of_the_shell_closes_the_tab(alone: muxwire.Terminals) -> 
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(shell="bash")
         result = await tab.execute("echo last; exit 3")
-        assert (result.output, result.exit_code, result.state) == ("last\n", 3, "dead")
+        assert (result.output, result.exit_code, result.state) == ("last\nexit\n", 3, "dead")  # bash says `exit`
         await closed(tab)
         with pytest.raises(NoSuchTarget, match="tab @1 is closed: its program ended with status 3") as caught:
             await alone.tab(tab.window_id)

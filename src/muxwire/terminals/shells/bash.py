@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUILTIN = b"\\builtin "
-# The `eval` of bash 3 says 0 of what it cannot parse, but for one in a sourced file. The typed line finds no text left.
-_OLD_EVAL = (
-    b"case $BASH_VERSION in [123].*) " + BUILTIN + b'eval "$__muxwire_b"; { __muxwire_x || :; } 2>/dev/null;; esac\n'
-)
+# Where the file evaluates, and leaves nothing to the typed line: bash 3 says 0 of what a typed `eval` cannot parse; a
+# shell that traces (`set -x`) would show the typed line's end in the output of such a command.
+_EVAL_HERE = b"case $BASH_VERSION$- in [123].*|*x*) " + BUILTIN + b'eval "$__mux"; { __mux || :; } 2>/dev/null;; esac\n'
 # Enter, on a key of our own: the user may have bound Return to something else.
 ACCEPT_KEY = b"\x1b[7772~"
 
@@ -30,7 +29,7 @@ class Bash(Shell):
     """
 
     name = "bash"
-    typed_line = b' \\. "$__muxwire"; \\eval "$__muxwire_b"; { __muxwire_x && :; } 2>/dev/null'
+    typed_line = b' \\. "$__muxwire";\\eval "$__mux";__mux&&:'
     private_key = PRIVATE_KEY
     has_accept_mark = True
 
@@ -46,5 +45,5 @@ class Bash(Shell):
             path = os_bytes(str(request.tab_folder / request.stem))
             files = ((request.stem, one_file(request, BUILTIN)),)
             return Wrapped(files, CLEAR_LINE + b" \\. " + posix_quote(path) + b"\r")
-        files = ((request.stem, text_to_eval(request, BUILTIN) + _OLD_EVAL),)
+        files = ((request.stem, text_to_eval(request, BUILTIN) + _EVAL_HERE),)
         return Wrapped(files, self.private_key + self.typed_line + ACCEPT_KEY)

@@ -32,15 +32,14 @@ __muxwire_e() {
 __muxwire_g=$'\n\nif __muxwire_e; then :; fi &>/dev/null'
 
 # The end of the typed line: the command's status, for the user.
-__muxwire_x() { return $__muxwire_s; }
+__mux() { return $__muxwire_s; }
 
 # S, when the shell traces: printed by the body's first line, so that the trace of the `eval` comes before it.
 __muxwire_t() {
   local text="() { setopt localoptions noxtrace noverbose; "
   local format
   for format; do text+="\\builtin printf '$format'; "; done
-  print -r -- "$text"'return "$1" } "$?" >/dev/tty 2>/dev/null'$'\n'"$(<$__muxwire_f)" >| ${__muxwire}x
-  __muxwire_f=${__muxwire}x
+  __mux=$text'return "$1" } "$?" >/dev/tty 2>/dev/null'$'\n'$__mux
 }
 
 # The wrapper's line goes into a history of its own, which zsh forgets after the hook. (A hook that only says no would
@@ -55,7 +54,7 @@ __muxwire_h() {
 __muxwire_k() {
   [[ $CONTEXT == start ]] || { zle push-input; return }
   [[ -n $BUFFER ]] && zle .push-input
-  BUFFER=' { \. "$__muxwire"; \eval "$__muxwire_a$(<"$__muxwire_f")$__muxwire_b"; } always { { __muxwire_e; } 2>/dev/null; }; { __muxwire_x && :; } 2>/dev/null'
+  BUFFER=' { \. "$__muxwire";\eval "$__mux"; } always { { __muxwire_e; } 2>/dev/null; };__mux&&:'
   zle .accept-line
 }
 

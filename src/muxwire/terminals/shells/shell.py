@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 PRIVATE_KEY = b"\x1b[7770~"
 # VKILL in canonical mode, unix-line-discard or its like in every line editor: forget what is typed on this line.
 CLEAR_LINE = b"\x15"
-# What most integrated shells are asked to run; the shell variable holds the path of the wrapper.
-TYPED_LINE = b' \\. "$__muxwire"'
 # The wrapper's name in the tab's folder. One is enough: it is only rewritten when the shell waits at its prompt.
 WRAPPER = "c"
 
@@ -66,15 +64,16 @@ class Request:
 class Shell(ABC):
     """One kind of shell.
 
-    `typed_line`: the constant text that its line editor shows; `private_key`: the key that the integration binds,
-    empty if it has no line editor to bind it in; `has_accept_mark`: whether it prints C;
+    `typed_line`: the constant text that its line editor shows, where `$__muxwire` is the path of the wrapper;
+    `private_key`: the key that the integration binds, empty if it has no line editor to bind it in;
+    `has_accept_mark`: whether it prints C;
     `settle_after_prompt`: seconds to wait after P before typing;
     `draws_late`: it has the tty before its prompt is drawn;
     `redraws`: it draws the line once more when it takes it, so that only C tells where the echo ends.
     """
 
     name: ClassVar[str]
-    typed_line: ClassVar[bytes] = TYPED_LINE
+    typed_line: ClassVar[bytes]
     private_key: ClassVar[bytes] = b""
     has_accept_mark: ClassVar[bool] = False
     settle_after_prompt: ClassVar[float] = 0.0
