@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
-import subprocess
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -13,32 +13,21 @@ from typing import Any
 
 import anyio
 
-import muxwire
 from bench import soak
-from bench.picture import bars
-from bench.report import as_markdown, as_text
+from bench.machine import ROOT, machine
+from bench.pages import as_text, write
+from bench.processes import WORD, Belongings
 from bench.scenario import Scale
 from bench.scenarios import SCENARIOS
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCS = ROOT / "docs"
+# A server that is told to end takes its time; who is still there then is ended, and told of.
+LEAVE_SECONDS = 10.0
 
 
-def machine() -> dict[str, str]:
-    """What the numbers were made on."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    tmux = subprocess.run(["tmux", "-V"], capture_output=True, text=True, check=False)
-    return {
-        "muxwire": muxwire.__version__,
-        "commit": commit.stdout.strip(),
-        "tmux": tmux.stdout.strip().removeprefix("tmux "),
-        "Python": platform.python_version(),
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-    }
-
-
-def run_all(names: list[str], scale: Scale) -> tuple[list[dict[str, Any]], list[str]]:
-    """Run scenarios one after the other, printing as they end; return their documents, and the names of broken ones."""
-    documents, broken = [], []
+def run_all(names: list[str], scale: Scale, kept: Path | None) -> dict[str, Any]:
+    """Run scenarios one after the other, printing as they end; return what is to be kept, and keep it as they end."""
+    found: dict[str, Any] = {"machine": machine(), "short": scale.short, "broken": [], "reports": []}
     for number, name in enumerate(names, 1):
         print(f"[{number}/{len(names)}] {name} ...", file=sys.stderr, flush=True)
         begun = time.monotonic()
@@ -46,19 +35,29 @@ def run_all(names: list[str], scale: Scale) -> tuple[list[dict[str, Any]], list[
             report = anyio.run(SCENARIOS[name], scale)
         except Exception as error:  # noqa: BLE001 - one broken scenario must not hide the others
             print(f"{name} is broken: {error!r}", file=sys.stderr)
-            broken.append(name)
-            continue
-        documents.append(report.document())
-        print(as_text(documents[-1]), flush=True)
-        print(f"[{number}/{len(names)}] {name}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
-    return documents, broken
+            found["broken"].append(f"{name}: {type(error).__name__}")
+        else:
+            found["reports"].append(report.document())
+            print(as_text(found["reports"][-1]), flush=True)
+            print(f"[{number}/{len(names)}] {name}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+        if kept:
+            kept.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    return found
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run what was asked for; 1 if a scenario is broken. No time is judged here: a missed target is printed."""
-    argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] == ["soak"]:  # not a scenario: it measures no time and has options of its own
-        return soak.main(argv[1:])
+def nothing_left(belongings: Belongings) -> int:
+    """Wait until what was started is gone; end what stays, and say so."""
+    until = time.monotonic() + LEAVE_SECONDS
+    while (left := [pid for pid in belongings.pids() if pid != os.getpid()]) and time.monotonic() < until:
+        time.sleep(0.1)
+    if left:
+        print(f"{len(left)} processes were left behind, and are ended", file=sys.stderr)
+        belongings.kill()
+    return len(left)
+
+
+def options() -> argparse.ArgumentParser:
+    """What can be asked for."""
     parser = argparse.ArgumentParser(
         prog="python -m bench", description=__doc__, epilog="`soak` has options of its own"
     )
@@ -67,26 +66,38 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--peers", type=Path, metavar="FOLDER", help="install what is compared with there, and keep it; also if --short"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there")
-    parser.add_argument(
-        "--docs", action="store_true", help="make docs/benchmarks.md and the picture in the README anew"
-    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, after each scenario")
+    parser.add_argument("--docs", action="store_true", help="make docs/benchmarks.md and its pictures anew")
+    parser.add_argument("--docs-from", type=Path, metavar="FILE", help="make them from a --json file and run nothing")
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run what was asked for; 1 if a scenario is broken. No time is judged here: a missed target is printed."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["soak"]:  # not a scenario: it measures no time and has options of its own
+        return soak.main(argv[1:])
+    parser = options()
     given = parser.parse_args(argv)
     if unknown := [name for name in given.scenarios if name not in SCENARIOS]:
         parser.error(f"no scenario {', '.join(unknown)}; there are {', '.join(SCENARIOS)}")
-    documents, broken = run_all(given.scenarios or list(SCENARIOS), Scale(given.short, given.peers))
-    where = machine()
-    print("\n" + ", ".join(f"{name} {value}" for name, value in where.items()))
-    if given.json:
-        given.json.write_text(json.dumps({"machine": where, "reports": documents}, indent=1) + "\n")
+    if given.docs_from:
+        write(DOCS, json.loads(given.docs_from.read_text()))
+        return 0
+    if given.docs and given.scenarios:
+        parser.error("--docs is of all scenarios: the page would lose the others")
+    # Told to end, everything that was started is ended first, as after C-c.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    belongings = Belongings()
+    os.environ[WORD] = belongings.name
+    try:
+        found = run_all(given.scenarios or list(SCENARIOS), Scale(given.short, given.peers), given.json)
+    finally:
+        nothing_left(belongings)
+    print("\n" + ", ".join(f"{name} {value}" for name, value in found["machine"].items()))
     if given.docs:
-        (DOCS / "benchmarks.md").write_text(as_markdown(where, documents))
-        for document in documents:
-            if document["name"] == "polling":
-                (DOCS / "pictures" / "latency.svg").write_text(
-                    bars(document["title"] + ", p50 in ms (log scale)", [row[:2] for row in document["rows"]], where)
-                )
-    return 1 if broken else 0
+        write(DOCS, found)
+    return 1 if found["broken"] else 0
 
 
 if __name__ == "__main__":

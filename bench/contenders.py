@@ -21,6 +21,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+from bench.processes import WORD
 from muxwire import open_terminals
 from muxwire.client.client import prepared
 
@@ -39,7 +40,7 @@ def clean_environment(home: Path) -> dict[str, str]:
     The folders of a version manager's shims are left out: those are scripts that take 100 ms to find the program, and
     a server that asks for the version of Python at each call is not to blame for them.
     """
-    kept = {name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("LANG", "TMPDIR", WORD) if name in os.environ}
     folders = [folder for folder in os.environ.get("PATH", os.defpath).split(":") if Path(folder).name != "shims"]
     kept["PATH"] = ":".join(folders)
     return kept | {"HOME": str(home), "SHELL": shutil.which("bash") or "/bin/sh", "TERM": "xterm-256color"}

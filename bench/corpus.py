@@ -86,7 +86,7 @@ class Judged:
             return f"{self.case.name}: {self.failed}"
         output = repr(plain(self.answer.output))
         shown = output if len(output) <= SHOWN else f"{output[: SHOWN // 2]} ... {output[-SHOWN // 2 :]}"
-        return f"{self.case.name}: {shown}, code {self.answer.code}"
+        return f"{self.case.name}: `{shown}`, code {self.answer.code}"
 
     def document(self) -> dict[str, object]:
         """As JSON: the whole answer."""

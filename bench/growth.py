@@ -105,4 +105,12 @@ async def run(scale: Scale) -> Report:
         for what, (points, _) in found.items()
     )
     targets = tuple(Target(f"{what}: power", power(points), limit, "") for what, (points, limit) in found.items())
-    return Report("growth", "How cost grows", ("against", "from", "ms", "to", "ms ", "power"), rows, targets)
+    return Report(
+        "growth",
+        "How cost grows",
+        ("against", "from", "ms", "to", "ms ", "power"),
+        rows,
+        targets,
+        ("the power is the slope of a line fitted through the logarithms of all sizes: 1 is linear, 0 is flat",),
+        {what: points for what, (points, _) in found.items()},
+    )

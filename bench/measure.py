@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -35,6 +36,13 @@ class Timing:
     runs: int
 
 
+def progress(done: int, total: int) -> None:
+    """Tell a person who watches how far it is; between two turns, where nothing is timed."""
+    if sys.stderr.isatty():
+        end = "\r\x1b[K" if done == total else ""
+        print(f"\r  turn {done} of {total}{end}", end="", file=sys.stderr, flush=True)
+
+
 async def in_turn(contenders: dict[str, Once], runs: int) -> dict[str, Timing]:
     """Run every contender `runs` times, A B C A B C ..., so that all of them meet the same machine."""
     times: dict[str, list[float]] = {name: [] for name in contenders}
@@ -45,6 +53,7 @@ async def in_turn(contenders: dict[str, Once], runs: int) -> dict[str, Timing]:
             if turn >= warm_up:
                 times[name].append(took)
             await anyio.sleep(BREATH)
+        progress(turn + 1, runs + warm_up)
     return {name: timing(name, found) for name, found in times.items()}
 
 
@@ -55,10 +64,11 @@ async def in_bursts(contenders: dict[str, Once], runs: int, burst: int = 50) -> 
     for once in contenders.values():
         for _ in range(min(WARM_UP, runs)):
             await once()
-    for _ in range(runs // burst):
+    for number in range(runs // burst):
         for name, once in contenders.items():
             for _ in range(burst):
                 times[name].append(await milliseconds(once))
+        progress(number + 1, runs // burst)
     return {name: timing(name, found) for name, found in times.items()}
 
 

@@ -1,4 +1,4 @@
-"""A bar chart as SVG, drawn by hand: no dependency for one picture."""
+"""Charts as SVG, drawn by hand: no dependency for three pictures."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-ROW, LEFT, WIDTH, TOP = 30, 230, 420, 44
+ROW, LEFT, WIDTH, TOP = 30, 290, 420, 44
 FONT = 'font-family="sans-serif" font-size="13"'
 INK, OURS, THEIRS = "#24292f", "#1a7f5a", "#8c959f"
+# Lines that are told apart also by those who do not see all colours.
+COLOURS = ("#1a7f5a", "#b35900", "#3b5bdb", "#8c2f6b")
+# The plane of a chart of lines: its side, and the room beside it for the lines' names.
+SIDE, AXIS = 300, 60
 
 
 def bars(title: str, medians: Iterable[tuple[str, float]], where: Mapping[str, str]) -> str:
     """Draw the medians on a log scale; what is called muxwire is ours."""
     rows = sorted(medians, key=lambda row: row[1])
     low = math.log10(rows[0][1]) - 0.5
-    high = math.log10(rows[-1][1])
-    height = TOP + ROW * len(rows) + 30
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 90}" height="{height}" {FONT} fill="{INK}">',
-        '<rect width="100%" height="100%" fill="white"/>',
-        f'<text x="12" y="24" font-size="15">{escape(title)}</text>',
-    ]
+    high = max(math.log10(rows[-1][1]), low + 1)
+    parts = []
     for number, (name, median) in enumerate(rows):
         y = TOP + number * ROW
         length = (math.log10(median) - low) / (high - low) * WIDTH
@@ -34,6 +33,49 @@ def bars(title: str, medians: Iterable[tuple[str, float]], where: Mapping[str, s
             f'<rect x="{LEFT}" y="{y}" width="{length:.0f}" height="20" fill="{colour}"/>',
             f'<text x="{LEFT + length + 6:.0f}" y="{y + 15}">{median:.2f}</text>',
         ]
+    return _framed(title, parts, TOP + ROW * len(rows) + 30, where)
+
+
+def lines(title: str, series: Mapping[str, Sequence[Sequence[float]]], where: Mapping[str, str]) -> str:
+    """Draw each cost against its size, both as multiples of the first, on log scales: linear is the diagonal."""
+    spans = [math.log10(points[-1][0] / points[0][0]) for points in series.values()]
+    decades = max(1.0, *spans)
+    left, bottom = AXIS, TOP + SIDE
+    parts = [
+        f'<rect x="{left}" y="{TOP}" width="{SIDE}" height="{SIDE}" fill="none" stroke="{THEIRS}"/>',
+        f'<line x1="{left}" y1="{bottom}" x2="{left + SIDE}" y2="{TOP}" stroke="{THEIRS}" stroke-dasharray="4"/>',
+        f'<text x="{left + SIDE}" y="{bottom + 18}" text-anchor="end">{10**decades:,.0f} times the size</text>',
+        f'<text x="{left - 6}" y="{bottom}" text-anchor="end">1</text>',
+        f'<text x="{left - 6}" y="{TOP + 12}" text-anchor="end">{10**decades:,.0f}</text>',
+    ]
+    for number, (name, points) in enumerate(series.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        drawn = [
+            (
+                left + math.log10(x / points[0][0]) / decades * SIDE,
+                bottom - math.log10(y / points[0][1]) / decades * SIDE,
+            )
+            for x, y in points
+        ]
+        path = " ".join(f"{x:.0f},{min(max(y, TOP), bottom):.0f}" for x, y in drawn)
+        parts += [
+            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>',
+            f'<text x="{left + SIDE + 16}" y="{TOP + 16 + number * 22}" fill="{colour}">{escape(name)}</text>',
+        ]
+    return _framed(title, parts, bottom + 50, where)
+
+
+def _framed(title: str, parts: Iterable[str], height: int, where: Mapping[str, str]) -> str:
+    """The parts on white under a title, over a line that says where the figures come from."""
     made = ", ".join(f"{name} {value}" for name, value in where.items() if value)
-    parts.append(f'<text x="12" y="{height - 10}" font-size="11" fill="{THEIRS}">{escape(made)}</text></svg>')
-    return "\n".join(parts) + "\n"
+    size = f'width="{LEFT + WIDTH + 90}" height="{height}"'
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} {FONT} fill="{INK}">',
+            '<rect width="100%" height="100%" fill="white"/>',
+            f'<text x="12" y="24" font-size="15">{escape(title)}</text>',
+            *parts,
+            f'<text x="12" y="{height - 10}" font-size="11" fill="{THEIRS}">{escape(made)}</text></svg>',
+            "",
+        ]
+    )

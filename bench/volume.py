@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import resource
 import tempfile
 import time
 from dataclasses import dataclass
@@ -18,6 +20,8 @@ PARSE_BYTES = 64 << 20
 # What one read of the control pipe brings under load.
 CHUNK = 256 << 10
 LINES = 500
+# A read of 500 lines may need a few blocks of the file, whatever its size.
+FLAT_MIB = 8
 BIG, BIG_SHORT = 2 << 30, 64 << 20
 # The block a big log is made of: lines as a server writes them.
 LOG_BLOCK = b"".join(b"2026-01-01T00:00:00 worker %06d handled a request in 12 ms\r\n" % i for i in range(16384))
@@ -37,6 +41,7 @@ class Tail:
 
     milliseconds: float
     size: int
+    growth: float
 
 
 def output_lines() -> bytes:
@@ -71,12 +76,25 @@ def tail_of_big_log(size: int) -> Tail:
             while log.tell() < size:
                 log.write(LOG_BLOCK)
         times = []
+        before = peak(anew=True)
         for _ in range(5):
             begun = time.perf_counter()
             found = last_lines(path, LINES, View(TYPED_LINES, strip=False, final=True))
             times.append((time.perf_counter() - begun) * 1000)
             assert found.returned_lines == LINES
-        return Tail(sorted(times)[2], path.stat().st_size)
+        return Tail(sorted(times)[2], path.stat().st_size, peak() - before)
+
+
+def peak(*, anew: bool = False) -> float:
+    """The most memory that this process has had, in MiB; `anew` forgets what was before (proc(5), `clear_refs`)."""
+    if anew:
+        with contextlib.suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")
+    try:
+        status = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
 
 
 async def run(scale: Scale) -> Report:
@@ -89,7 +107,11 @@ async def run(scale: Scale) -> Report:
         ("what", "figure", "unit"),
         (
             (f"last {LINES} lines of a log of {tail.size >> 20} MiB", tail.milliseconds, "ms"),
+            ("growth of memory by that", tail.growth, "MiB"),
             ("control stream parsed, recorded sessions", parsed.megabytes_per_second, "MB/s"),
         ),
-        (Target(f"last {LINES} lines of a log of {tail.size >> 20} MiB", tail.milliseconds, 5, "ms"),),
+        (
+            Target(f"last {LINES} lines of a log of {tail.size >> 20} MiB", tail.milliseconds, 5, "ms"),
+            Target("growth of memory by that", tail.growth, FLAT_MIB, "MiB"),
+        ),
     )

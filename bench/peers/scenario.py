@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.contenders import temporary_home
-from bench.measure import timing
+from bench.measure import progress, timing
 from bench.packages import installed
 from bench.peers.drivers import SECONDS
 from bench.peers.servers import OURS, THEIRS
@@ -138,8 +138,9 @@ async def compare(peers: Iterable[Peer], scale: Scale) -> Report:
                 print(f"  asking {one.label} ...", file=sys.stderr, flush=True)
                 await each([one], "ask_all")
             runs = scale.of(RUNS, RUNS_SHORT)
-            for _ in range(runs):
+            for number in range(runs):
                 await each(measured, "turn")
+                progress(number + 1, runs)
             await each(measured, "burn", runs)
             await each(measured, "wait", scale.of(WAIT, WAIT_SHORT))
     answered = [one for one in measured if not one.failed]

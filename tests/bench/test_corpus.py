@@ -42,13 +42,13 @@ def test_no_answer_is_wrong_in_every_way_and_says_why() -> None:
 def test_a_score_counts_and_names_what_was_missed() -> None:
     score = Score.of([Judged(CASE, Answer("a\nb", 0)), Judged(CASE, Answer("$ a\nb", 7)), Judged(CASE, None, "late")])
     assert score.cells == ("1 of 3", 1, "1 of 3")
-    assert score.told(1) == "missed: two, two; for example two: '$ a\\nb', code 7"
+    assert score.told(1) == "missed: two, two; for example two: `'$ a\\nb'`, code 7"
     assert Score.of([]).told(1) == ""
 
 
 def test_a_long_answer_is_shown_by_its_ends() -> None:
     told = Judged(CASE, Answer("x" * 500 + "end", 0)).told()
-    assert told.endswith("end', code 0")
+    assert told.endswith("end'`, code 0")
     assert len(told) < 120
 
 

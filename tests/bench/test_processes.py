@@ -56,7 +56,7 @@ def test_why_an_installer_failed(argv: list[str], why: str) -> None:
 def test_npm_and_pip_in_their_own_words() -> None:
     npm = (
         "npm error code E404\nnpm error 404 Not Found - GET https://registry.npmjs.org/tmux-mcp\nnpm error 404\n"
-        "npm error A complete log of this run can be found in: /root/.npm/_logs/x.log\n"
+        "npm error A complete log of this run can be found in: ~/.npm/_logs/x.log\n"
     )
     assert reason(npm) == "npm error 404 Not Found - GET https://registry.npmjs.org/tmux-mcp"
     pip = (

@@ -1,0 +1,110 @@
+"""What was measured as text for a terminal, as docs/benchmarks.md, and as the pictures beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bench.picture import bars, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    # A report, or all that a run found, as JSON has it.
+    Document = Mapping[str, Any]
+
+INTRODUCTION = """\
+# Benchmarks
+
+Made by `python -m bench --docs`, all contenders of a table in turn and in one run. Times depend on the machine and on
+what else it does; the ratios are what to look at. Nothing here is written by hand: run it, and compare.
+"""
+SHORT = """\
+**This is a short run**: fewer repeats, smaller sizes, and nothing of others was installed. It says little of times.
+"""
+# What a picture says of where it comes from; the page says more.
+SOURCE = ("muxwire", "commit", "date", "tmux", "processor")
+
+
+def as_text(report: Document) -> str:
+    """The table, its targets and its notes, for a terminal."""
+    rows = [tuple(map(_figure, row)) for row in report["rows"]]
+    columns: Sequence[str] = report["columns"]
+    widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
+    told = [f"\n{report['title']}"]
+    for row in (columns, *rows):
+        first, *rest = zip(row, widths, strict=True)
+        told.append("  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]).rstrip())
+    told += [f"  {_target(target)}" for target in report["targets"]]
+    told += [f"  {note}" for note in report["notes"]]
+    return "\n".join(told)
+
+
+def as_markdown(found: Document, drawn: Mapping[str, str]) -> str:
+    """All reports as one page; `drawn` names the picture of a report."""
+    parts = [INTRODUCTION, ", ".join(f"{name} {value}" for name, value in found["machine"].items()) + ".\n"]
+    if found["short"]:
+        parts.append(SHORT)
+    if found["broken"]:
+        parts.append("Broken in this run, and so missing here: " + "; ".join(found["broken"]) + ".\n")
+    for report in found["reports"]:
+        parts.append(f"## {report['title']}\n")
+        if report["name"] in drawn:
+            parts.append(f"![{report['title']}]({drawn[report['name']]})\n")
+        parts.append("| " + " | ".join(report["columns"]) + " |")
+        parts.append("|---|" + "---:|" * (len(report["columns"]) - 1))
+        parts += ["| " + " | ".join(_escaped(_figure(cell)) for cell in row) + " |" for row in report["rows"]]
+        parts.append("")
+        parts += [f"- {_target(target)}" for target in report["targets"]]
+        parts += [f"- {note}" for note in report["notes"]]
+        if report["targets"] or report["notes"]:
+            parts.append("")
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def pictures(found: Document) -> dict[str, tuple[str, str]]:
+    """By the report's name: the picture's file, and what is in it."""
+    where = {name: value for name, value in found["machine"].items() if name in SOURCE}
+    drawn = {}
+    for report in found["reports"]:
+        if not report["rows"]:
+            continue
+        if report["name"] == "polling":
+            medians = [(row[0], row[1]) for row in report["rows"]]
+            drawn["polling"] = "latency.svg", bars(report["title"] + ", p50 in ms (log scale)", medians, where)
+        elif report["name"] == "peers":
+            medians = [(row[0], row[2]) for row in report["rows"]]
+            drawn["peers"] = "peers.svg", bars("`true` by an MCP server, p50 in ms (log scale)", medians, where)
+        elif report["name"] == "growth":
+            drawn["growth"] = "growth.svg", lines(report["title"] + ": ms against size", report["data"], where)
+    return drawn
+
+
+def write(docs: Path, found: Document) -> None:
+    """Make the page and its pictures."""
+    drawn = pictures(found)
+    folder = docs / "pictures"
+    folder.mkdir(exist_ok=True)
+    for name, content in drawn.values():
+        (folder / name).write_text(content)
+    page = as_markdown(found, {report: f"pictures/{name}" for report, (name, _) in drawn.items()})
+    (docs / "benchmarks.md").write_text(page)
+
+
+def _figure(cell: str | float) -> str:
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, int) or abs(cell) >= 100:
+        return f"{cell:,.0f}"
+    return f"{cell:.3f}" if abs(cell) < 1 else f"{cell:.2f}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _target(target: Document) -> str:
+    word = "at least" if target["at_least"] else "at most"
+    verdict = "met" if target["met"] else "MISSED"
+    unit = target["unit"]
+    return f"{verdict}: {target['what']}: {_figure(target['value'])} {unit} ({word} {_figure(target['limit'])} {unit})"
