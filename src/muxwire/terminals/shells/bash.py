@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUILTIN = b"\\builtin "
-# Where the file evaluates, and leaves nothing to the typed line: bash 3 says 0 of what a typed `eval` cannot parse; a
-# shell that traces (`set -x`) would show the typed line's end in the output of such a command.
-_EVAL_HERE = b"case $BASH_VERSION$- in [123].*|*x*) " + BUILTIN + b'eval "$__mux"; { __mux || :; } 2>/dev/null;; esac\n'
+# The typed `eval` of bash 3 says 0 of what it cannot parse: there the file evaluates, and leaves it nothing to do.
+_EVAL_HERE = b"case $BASH_VERSION in [123].*) " + BUILTIN + b'eval "$__mux"; { __mux || :; } 2>/dev/null;; esac\n'
 # Enter, on a key of our own: the user may have bound Return to something else.
 ACCEPT_KEY = b"\x1b[7772~"
 
