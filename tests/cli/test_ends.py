@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,15 @@ def sh(place: Place, script: str) -> subprocess.CompletedProcess[bytes]:
         cwd=place.home,
         env=place.environ,
     )
+
+
+def handles(pid: int, number: signal.Signals) -> bool:
+    """Whether a process has a handler for a signal, where the kernel tells."""
+    status = Path(f"/proc/{pid}/status")
+    if not status.exists():
+        return True
+    caught = next(line for line in status.read_text().splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
 def test_the_first_interrupt_is_for_the_command(place: Place, tab: str) -> None:
@@ -111,12 +121,39 @@ def test_what_waits_ends_by_the_signal_itself(place: Place, tab: str, arguments:
     which = ["-t", tab] if arguments[0] != "logs" else [tab]
     for number in (signal.SIGINT, signal.SIGTERM):
         with place.start(*arguments, *which) as waiting:
-            place.ok("run", "-t", tab, "true")  # it has started by then, or is about to
+            while not handles(waiting.pid, signal.SIGTERM):  # at a C-c while it starts, Python shows where it was
+                time.sleep(0.002)
+            place.ok("run", "-t", tab, "true")
             waiting.send_signal(number)
             assert waiting.stderr is not None
             assert waiting.stderr.read() == b""
         assert waiting.returncode == -number
     assert place.ok("run", "-t", tab, "echo free") == "free\n"
+
+
+@pytest.mark.parametrize("module", ["muxwire.cli.command_line", "anyio.streams.memory", "muxwire.terminals.terminals"])
+def test_an_interrupt_while_modules_are_imported(place: Place, module: str) -> None:
+    """It ends us without a word, also where a class is being made: there Python would have it be a RuntimeError."""
+    script = f"""
+import os, signal, sys
+from muxwire.cli import main
+
+class Interrupt:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGINT)
+
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name == {module!r}:
+            type("Made", (), {{"name": Interrupt()}})
+
+sys.meta_path.insert(0, Finder)
+main(["watch"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=place.environ, capture_output=True, timeout=SECONDS, check=False
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 
 
 def test_attach_wants_a_terminal(place: Place, tab: str) -> None:

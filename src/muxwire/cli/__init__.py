@@ -16,8 +16,11 @@ __all__ = ("main",)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code: 0, 1 for a failure that was explained, 2 for a wrong command line."""
+    # Late: a C-c while the rest is imported is a C-c like any other.
+    from muxwire.cli.interrupts import end_by_them
+
+    end_by_them()
     try:
-        # Late: a C-c while the rest is imported is a C-c like any other.
         from muxwire.cli.command_line import run_verb
 
         return run_verb(argv)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from muxwire import __version__
 from muxwire.cli import attach, completion, doctor, faces, keys, ops, reading, rec, run, tabs, waiting
+from muxwire.cli.interrupts import raise_them
 from muxwire.cli.options import Parser
 from muxwire.cli.printing import FAILED, USAGE, die_of, explain, flush, guard_descriptors
 from muxwire.errors import InvalidArgument, MuxwireError
@@ -32,6 +33,7 @@ def run_verb(argv: Sequence[str] | None) -> int:
         parser.print_help(sys.stderr)
         return USAGE
     as_json = getattr(arguments, "json", False)
+    raise_them()
     try:
         code: int = arguments.run(arguments)
     except Exception as error:

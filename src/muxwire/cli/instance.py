@@ -7,6 +7,7 @@ import signal
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from muxwire.cli.interrupts import end_by_them
 from muxwire.cli.printing import die_of
 from muxwire.errors import InvalidArgument
 
@@ -31,6 +32,7 @@ def on_terminals(verb: TerminalsVerb, *, any_running: bool = False) -> Callable[
     """
 
     def run(arguments: argparse.Namespace) -> int:
+        end_by_them()  # until `_end_by_signal` listens
         import anyio  # late: it takes as long as all else that a wrong command line needs
 
         received: list[signal.Signals] = []
