@@ -36,14 +36,21 @@ def spoken(protocol: ControlProtocol, chunks: Iterable[bytes]) -> list[Event]:
 
 
 def joined(heard: list[Event]) -> list[Event]:
-    """Output of one pane may come in several events; how many depends on the cuts, and means nothing."""
+    """Output of a pane, up to the next event of another kind, may come in several events: that depends on the cuts.
+
+    So does its place among that of other panes. Neither means anything.
+    """
     merged: list[Event] = []
+    panes: dict[str, int] = {}
     for event in heard:
-        before = merged[-1] if merged else None
-        if isinstance(event, Output) and isinstance(before, Output) and before.pane == event.pane:
-            merged[-1] = Output(event.pane, before.data + event.data)
-        else:
-            merged.append(event)
+        if not isinstance(event, Output):
+            panes = {}
+        elif (place := panes.setdefault(event.pane, len(merged))) < len(merged):
+            before = merged[place]
+            assert isinstance(before, Output)
+            merged[place] = Output(event.pane, before.data + event.data)
+            continue
+        merged.append(event)
     return merged
 
 

@@ -176,3 +176,13 @@ def test_the_connection_says_nothing_after_its_end() -> None:
     assert hear(protocol, "%window-add @1\n") == []
     with pytest.raises(LocalProtocolError):
         protocol.send_command(command("list-windows"))
+
+
+def test_output_of_panes_that_take_turns_is_one_event_for_each_up_to_the_next_other_line() -> None:
+    other = pane_id("%2")
+    wire = "%output %1 a\n%output %2 b\n%output %1 c\n%window-add @1\n%output %2 d\n%output %1 e\n"
+    assert hear(ControlProtocol(), wire) == [
+        *(events.Output(PANE, b"ac"), events.Output(other, b"b")),
+        events.WindowAdd(window_id("@1")),
+        *(events.Output(other, b"d"), events.Output(PANE, b"e")),
+    ]

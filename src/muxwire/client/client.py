@@ -11,7 +11,8 @@
         await second.wait()
 
 The reader task drains the transport at all times; nothing that it calls may wait. A command is written before
-`submit` returns. Leaving the block ends the connection and the transport.
+`submit` returns, or with those of other calls at the end of that turn of the event loop. Leaving the block ends the
+connection and the transport.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ class ControlClient:
         return await pending.wait()
 
     def submit(self, *commands: Sequence[str | bytes]) -> list[Pending]:
-        """Write several commands, each on a line of its own, in one write and before returning."""
+        """Write several commands, each on a line of its own, in one write."""
         return self.submit_prepared(prepared(*commands))
 
     def submit_prepared(self, commands: Sequence[Command]) -> list[Pending]:
@@ -191,7 +192,9 @@ class ControlClient:
         if self._attaching:
             self._outbox += data
             return
-        if not self._outbox:
+        # While several calls wait, what they all send in one turn of the event loop is one write: tmux, woken once,
+        # takes it at once.
+        if not self._outbox and self.waiters <= 1:
             data = data[self._transport.send_nowait(data) :]
         if data:
             self._outbox += data

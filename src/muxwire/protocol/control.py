@@ -105,26 +105,26 @@ class ControlProtocol:
         """Take bytes from tmux. After a failure they are ignored."""
         if self._stopped():
             return
-        # Nearly all bytes of a busy connection are %output of the same pane as the line before. Their payloads are
-        # joined, so that unescaping and everything after the parser runs once per read instead of once per line.
+        # Nearly all lines of a busy connection are %output, of one pane or of many in turn. The payloads of each pane
+        # are joined up to the next other line, so that unescaping and everything after the parser runs once per read
+        # and pane instead of once per line. Of the order between panes tmux promises nothing.
         prefix, start, payloads = _NO_PREFIX, 0, list[bytes]()
-        pane: PaneId | None = None
+        gathered: dict[PaneId, list[bytes]] = {}
         for line in self._lines.feed(data):
             if line.startswith(prefix):
                 payloads.append(line[start:])
                 continue
-            if pane is not None:
-                self._events.append(Output(pane, unescape(b"".join(payloads))))
             pane, start = self._output_line(line)
             if pane is not None:
-                prefix, payloads = line[:start], [line[start:]]
+                prefix, payloads = line[:start], gathered.setdefault(pane, [])
+                payloads.append(line[start:])
                 continue
-            prefix = _NO_PREFIX
+            self._tell_output(gathered)
+            prefix, gathered = _NO_PREFIX, {}
             self._receive_line(line)
             if self._stopped():
                 return
-        if pane is not None:
-            self._events.append(Output(pane, unescape(b"".join(payloads))))
+        self._tell_output(gathered)
         if self._lines.too_long:
             self._fail(f"tmux sent a line of more than {self._lines.max_line_bytes} bytes")
 
@@ -140,6 +140,10 @@ class ControlProtocol:
 
     def _stopped(self) -> bool:
         return self._ended or self.failure is not None
+
+    def _tell_output(self, gathered: dict[PaneId, list[bytes]]) -> None:
+        for pane, payloads in gathered.items():
+            self._events.append(Output(pane, unescape(b"".join(payloads))))
 
     def _output_line(self, line: bytes) -> tuple[PaneId | None, int]:
         """Return the pane of an %output line and where its payload starts; (None, 0) for any other line."""

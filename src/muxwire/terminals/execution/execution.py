@@ -58,8 +58,8 @@ class Execution:
     provisional: tuple[int, int] | None = None
     # Called once each, when the command has ended: files go, waiters of the pane wake.
     on_end: list[Callable[[], object]] = field(default_factory=list)
-    # Made when somebody waits: most commands end while their caller reads the connection himself.
-    _done: anyio.Event | None = None
+    # Of those who wait; most commands end while their caller reads the connection himself.
+    _waiting: list[anyio.Event] = field(default_factory=list)
 
     @property
     def running(self) -> bool:
@@ -91,17 +91,25 @@ class Execution:
         self.ending, self.end, self.exit_code = ending, max(end, self.begin), exit_code
         self.end_time = time.monotonic()
         self.cwd = cwd or self.cwd
-        if self._done is not None:
-            self._done.set()
+        for event in self._waiting:
+            event.set()
+        self._waiting = []
         calls, self.on_end = self.on_end, []  # a thousand ended commands are remembered: not what they held as well
         for call in calls:
             call()
 
     async def ended(self) -> None:
         """Return when the command has ended."""
-        if not self.ending:
-            self._done = self._done or anyio.Event()
-            await self._done.wait()
+        await self.end_event().wait()
+
+    def end_event(self) -> anyio.Event:
+        """A new event, which will be set at the command's end."""
+        event = anyio.Event()
+        if self.ending:
+            event.set()
+        else:
+            self._waiting = [*(one for one in self._waiting if not one.is_set()), event]
+        return event
 
     def ends_with(self, call: Callable[[], object]) -> None:
         """Have `call` called when the command has ended; at once if it has."""

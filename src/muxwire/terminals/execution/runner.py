@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.client.client import ControlClient
+    from muxwire.terminals.execution.alarm import Alarm
     from muxwire.terminals.execution.keyboard import Keyboard
     from muxwire.terminals.execution.turn import SharedTurn
     from muxwire.terminals.shells import Shell, Wrapped
@@ -92,6 +93,7 @@ class Runner:
         pane_id: str,
         folder: Path,
         columns: Callable[[], int],
+        alarm: Alarm,
         turn: SharedTurn | None = None,
     ) -> None:
         """`turn` is given for a pane into which other processes type too."""
@@ -102,6 +104,7 @@ class Runner:
         self._pane_id = pane_id
         self.folder = folder
         self._columns = columns
+        self._alarm = alarm
         self._wrapper = WrapperFile(folder / WRAPPER)
         self._turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: Callable[[], None] | None = None
@@ -151,12 +154,9 @@ class Runner:
     async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
         deadline = time.monotonic() + timeout
         looks = iter(LOOKS)
-        while execution.running:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return "timed_out"
-            with anyio.move_on_after(min(left, next(looks, LOOK_EVERY))):
-                await execution.ended()
+        while execution.running and (left := deadline - time.monotonic()) > 0:
+            await self._alarm.wait(execution.end_event(), min(left, next(looks, LOOK_EVERY)))
+            if execution.ending:
                 break
             if progress is not None:
                 await progress(execution)
@@ -164,7 +164,7 @@ class Runner:
                 await self._unstick(execution)
             elif quiet(self.pane) and await self._waits(execution):
                 return "interactive"
-        return "ended"
+        return "timed_out" if execution.running else "ended"
 
     async def _waits(self, execution: Execution) -> bool:
         """Whether the command newly waits for input. A nested shell that gave it up is asked for its status instead."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, final
 from muxwire.errors import NoSuchTarget
 from muxwire.terminals.events.event_log import EventLog
 from muxwire.terminals.events.tab_events import TabEvents
+from muxwire.terminals.execution.alarm import Alarm
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -47,6 +48,7 @@ class TabBook:
         self._turns: dict[Tab, SharedTurn | None] = {}
         self._forget: dict[Tab, Callable[[], None]] = {}
         self.events = EventLog()
+        self.alarm = Alarm(self.spawn)
         self._heard: dict[Tab, TabEvents] = {}
 
     @property

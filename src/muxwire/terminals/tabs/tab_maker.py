@@ -262,7 +262,7 @@ class TabMaker:
         may_be_dead = server.access.role == "adopted"
         keyboard = Keyboard(server.client, place.pane, server.version, may_be_dead=may_be_dead)
         turn = SharedTurn(folder, state, server.client, self._book.spawn) if server.access.lasting else None
-        runner = Runner(state, keyboard, server.client, place.pane, folder, lambda: tab.columns, turn)
+        runner = Runner(state, keyboard, server.client, place.pane, folder, lambda: tab.columns, self._book.alarm, turn)
         tab = Tab(
             window_id=window_id(place.window),
             pane_id=place.pane,

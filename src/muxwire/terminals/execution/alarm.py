@@ -1,0 +1,55 @@
+"""One clock for all who wait in an instance: a time limit for each wait takes the event loop longer than most waits."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+
+@final
+class Alarm:
+    """Sets events that nobody else has set in time.
+
+    One task sleeps until the first of them is due, so it may wake once for a wait that has ended; with nobody waiting
+    there is none.
+    """
+
+    def __init__(self, spawn: Callable[[Callable[[], Awaitable[object]]], None]) -> None:
+        """`spawn` starts a task that outlives the call."""
+        self._spawn = spawn
+        self._due: dict[anyio.Event, float] = {}
+        self._wakes_at = math.inf
+        self._earlier: anyio.Event | None = None  # set to wake the task before that; None: there is no task
+
+    async def wait(self, event: anyio.Event, seconds: float) -> None:
+        """Return when `event` is set, which it is after `seconds` at the latest. Each wait has an event of its own."""
+        due = self._due[event] = time.monotonic() + seconds
+        if self._earlier is None:
+            self._earlier = anyio.Event()
+            self._spawn(self._ring)
+        elif due < self._wakes_at:
+            self._earlier.set()
+        try:
+            await event.wait()
+        finally:
+            self._due.pop(event, None)
+
+    async def _ring(self) -> None:
+        try:
+            while self._due:
+                now = time.monotonic()
+                for event in [event for event, due in self._due.items() if due <= now]:
+                    del self._due[event]
+                    event.set()
+                self._wakes_at = min(self._due.values(), default=now)
+                self._earlier = anyio.Event()
+                with anyio.move_on_after(self._wakes_at - now):
+                    await self._earlier.wait()
+        finally:
+            self._earlier, self._wakes_at = None, math.inf
