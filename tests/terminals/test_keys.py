@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -321,3 +324,20 @@ async def test_a_program_that_reads_late_loses_nothing(terminals: Terminals) -> 
     found = await shown(tab, "HASH ([0-9a-f]+) (-?[0-9]+)", sent.next_byte)
     assert (found[1], found[2]) == (hashlib.sha256(data).hexdigest(), "0")
     await tab.close(force=True)
+
+
+async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals) -> None:
+    """A C-c that comes before the shell has begun it would throw the typed line away, which would be typed again."""
+    with anyio.fail_after(DEADLINE):
+        tab = await terminals.create_tab(shell=shutil.which("bash"))
+        await tab.execute("true")
+        os.kill(tab.pane.shell_pid, signal.SIGSTOP)  # as on a busy machine
+        result = await tab.execute("read -r line", wait=False)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(tab.send_keys, ["C-c"])
+            for _ in range(10):  # what a key that did not wait would need
+                await tab.client.command("display-message", "-p", "")
+            os.kill(tab.pane.shell_pid, signal.SIGCONT)
+        done = await terminals.command_result(result.command_id, wait=DEADLINE / 2)
+        assert (done.running, done.exit_code) == (False, 130)
+        await tab.close()

@@ -32,6 +32,10 @@ KEYS_MAX = 4 << 20
 ESCAPE_PAUSE = 0.12
 # A shell's prompt comes within a ms of a command's end; a program that the shell was replaced by gives none.
 PROMPT_GRACE = 0.3
+# A shell begins a typed line within a few ms, on a busy machine within some hundreds.
+BEGIN_SECONDS = 1.0
+# Then it forks. bash loses a C-c that comes before its child is a process group of its own.
+FORK_SECONDS = 0.02
 
 _PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
 # DECSET and DECRST 2004, alone or among others.
@@ -238,6 +242,7 @@ class KeySender:
 
     async def _send(self, keys: Sequence[str], *, paste: bool, literal: bool) -> KeysSent:
         await self._prompt_to_come()
+        await self._begun()
         modes = await self._modes()
         found = strokes(keys, modes, paste=paste, literal=literal)
         data = b"".join(stroke.data for stroke in found)
@@ -269,6 +274,18 @@ class KeySender:
         with anyio.move_on_after(last.end_time + PROMPT_GRACE - time.monotonic()):
             while not (self._pane.at_prompt or self._pane.dead):
                 await self._pane.stream.changed()
+
+    async def _begun(self) -> None:
+        """Let a command of ours that is on its way to the shell begin: keys behind it are for it.
+
+        The line editor would take them for more of the line, and at C-c it throws the line away.
+        """
+        if (running := self._pane.running) is None or running.started:
+            return
+        with anyio.move_on_after(BEGIN_SECONDS):
+            while running.running and not (running.started or self._pane.dead):
+                await self._pane.stream.changed()
+        await anyio.sleep(FORK_SECONDS)
 
     async def _modes(self) -> KeyModes:
         if self._pane.dead:
