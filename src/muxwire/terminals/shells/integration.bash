@@ -40,7 +40,7 @@ __muxwire_c='
 if __muxwire_e; then :; fi &>/dev/null'
 
 # The end of the typed line: E, if an error kept the command from reaching it, and the command's status for the user.
-__mux() {
+_mux() {
   case $__muxwire_d in ?*) __muxwire_e ;; esac
   return "$__muxwire_s"
 }

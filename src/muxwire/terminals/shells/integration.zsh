@@ -32,14 +32,14 @@ __muxwire_e() {
 __muxwire_g=$'\n\nif __muxwire_e; then :; fi &>/dev/null'
 
 # The end of the typed line: the command's status, for the user.
-__mux() { return $__muxwire_s; }
+_mux() { return $__muxwire_s; }
 
 # S, when the shell traces: printed by the body's first line, so that the trace of the `eval` comes before it.
 __muxwire_t() {
   local text="() { setopt localoptions noxtrace noverbose; "
   local format
   for format; do text+="\\builtin printf '$format'; "; done
-  __mux=$text'return "$1" } "$?" >/dev/tty 2>/dev/null'$'\n'$__mux
+  _mux=$text'return "$1" } "$?" >/dev/tty 2>/dev/null'$'\n'$_mux
 }
 
 # The wrapper's line goes into a history of its own, which zsh forgets after the hook. (A hook that only says no would
@@ -54,7 +54,7 @@ __muxwire_h() {
 __muxwire_k() {
   [[ $CONTEXT == start ]] || { zle push-input; return }
   [[ -n $BUFFER ]] && zle .push-input
-  BUFFER=' { \. "$__muxwire";\eval "$__mux"; } always { { __muxwire_e; } 2>/dev/null; };__mux&&:'
+  BUFFER=' { \. "$__muxwire";\eval "$_mux"; } always { { __muxwire_e; } 2>/dev/null; };_mux&&:'
   zle .accept-line
 }
 

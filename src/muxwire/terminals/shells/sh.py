@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 BUILTIN = b"\\command "
 # Here, not in the typed line, since the line editor of ksh has one row only; 0, whatever came of it, for `set -e`.
-_EVAL = b'\\command eval "$__mux"; { __mux || :; } 2>/dev/null\n'
+_EVAL = b'\\command eval "$_mux"; { _mux || :; } 2>/dev/null\n'
 
 
 class PlainSh(Shell):
     """What dash and ash share; `\\command` keeps an error of a special builtin from ending the line."""
 
-    typed_line = b' \\. "$__muxwire"; __mux && :'
+    typed_line = b' \\. "$__muxwire"; _mux && :'
     enter: ClassVar[bytes] = b"\r"
     start_apart: ClassVar[bool] = False
 

@@ -17,7 +17,7 @@ BUILTIN = b"\\builtin "
 # A body that defines an alias and uses it further down: only a sourced file is read command by command.
 _USES_ITS_ALIAS = re.compile(rb"\balias\b.*\n", re.DOTALL)
 # `set -e` would take the dot command for a failed one: the text itself begins with the status of the command before.
-_HAND_ON = b'if [[ $2 == *e* ]]; then __muxwire_s=$1 __mux="__mux && :; $__mux"; set -- 0 $2; fi; '
+_HAND_ON = b'if [[ $2 == *e* ]]; then __muxwire_s=$1 _mux="_mux && :; $_mux"; set -- 0 $2; fi; '
 # A backslash at the very end, not an escaped one, joins the line to nothing; without its newline it would be printed,
 # and `$(<f)` takes the newline away.
 _TRAILING = re.compile(rb"((?:^|[^\\])(?:\\\\)*)\\\Z")
@@ -33,7 +33,7 @@ class Zsh(Shell):
     """
 
     name = "zsh"
-    typed_line = b' { \\. "$__muxwire";\\eval "$__mux"; } always { { __muxwire_e; } 2>/dev/null; };__mux&&:'
+    typed_line = b' { \\. "$__muxwire";\\eval "$_mux"; } always { { __muxwire_e; } 2>/dev/null; };_mux&&:'
     private_key = PRIVATE_KEY
     has_accept_mark = True
 
@@ -77,8 +77,8 @@ class Zsh(Shell):
         prints = b"; ".join(BUILTIN + b'printf "' + text + b'"' for text in formats)
         sets = b"__muxwire_s=$1; " if request.isolated else b""
         if script:
-            sets += b"__muxwire_d=" + request.command_id + b' __mux="$(<' + script + b')"; '
-            sets += b"[[ $2 == *[xv]* ]] || __mux+=$__muxwire_g; " if ends else b""
+            sets += b"__muxwire_d=" + request.command_id + b' _mux="$(<' + script + b')"; '
+            sets += b"[[ $2 == *[xv]* ]] || _mux+=$__muxwire_g; " if ends else b""
             sets += _HAND_ON
             words = b" ".join(b"'" + text + b"'" for text in formats)
             prints = b"if [[ $2 == *x* ]]; then __muxwire_t " + words + b"; else " + prints + b"; fi"
