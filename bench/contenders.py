@@ -32,6 +32,8 @@ Once = Callable[[], Awaitable[float | None]]
 PATIENCE = 5.0
 READ = 1 << 20
 MUXWIRE = (sys.executable, "-m", "muxwire", "serve")
+# The least that a server of the same SDK can be.
+BARE = (sys.executable, str(Path(__file__).with_name("bare_server.py")))
 
 
 def clean_environment(home: Path) -> dict[str, str]:

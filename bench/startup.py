@@ -6,15 +6,13 @@ import os
 import pty
 import signal
 import statistics
-import sys
 import time
 from pathlib import Path
 
-from bench.contenders import MUXWIRE, READ, McpServer, clean_environment, temporary_home
+from bench.contenders import BARE, MUXWIRE, READ, McpServer, clean_environment, temporary_home
 from bench.scenario import Report, Scale, Target
 
 RUNS, RUNS_SHORT = 15, 3
-BARE = (sys.executable, "-m", "bench.bare_server")
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 
 

@@ -57,6 +57,22 @@ def value_of(result: Result) -> Any:  # noqa: ANN401 - JSON
     return result["structuredContent"] if "structuredContent" in result else json.loads(text_of(result))
 
 
+class Bare:
+    """The floor: a tool that does nothing, whatever is to be run."""
+
+    def __init__(self, ask: Ask) -> None:
+        """See `Driver`."""
+        self.ask = ask
+
+    async def open(self) -> None:
+        """Nothing is needed."""
+
+    async def run(self, command: str, seconds: float = SECONDS) -> Answer:
+        """Nothing is run."""
+        del command, seconds
+        return Answer(text_of(await self.ask("empty")), None)
+
+
 class Muxwire:
     """Ours: `execute_command`."""
 

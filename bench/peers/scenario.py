@@ -7,11 +7,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
+
 from bench.contenders import temporary_home
 from bench.measure import progress, timing
 from bench.packages import installed
 from bench.peers.drivers import SECONDS
-from bench.peers.servers import OURS, THEIRS
+from bench.peers.servers import FLOOR, OURS, THEIRS
 from bench.peers.session import PeerDiedError, Session, running
 from bench.processes import forks, usual
 from bench.scenario import Report, Scale
@@ -36,7 +38,7 @@ COLUMNS = (
 NOTES = (
     "all are spoken to by the SDK's client, which lists the tools and checks results against their schemas",
     "the cases are in bench/corpus.py: an output is exact if nothing is missing and nothing was added",
-    "forks are the median of the whole machine's during a run",
+    "forks are the median of the whole machine's during a run; during a wait, less those of a pause as long before it",
     "CPU is that of a server, of what it started, tmux and shells too, and of what those waited for",
 )
 
@@ -60,7 +62,8 @@ class Measured:
         """Start it, and have it answer every case."""
         await self.session.open()
         self.listed = await self.session.listed()
-        self.score = await self.session.score()
+        if self.session.peer is not FLOOR:
+            self.score = await self.session.score()
         for _ in range(WARM_UP):
             await self.session.run("true")
 
@@ -79,17 +82,21 @@ class Measured:
 
     async def wait(self, seconds: int) -> None:
         """What it costs to wait for a command that takes so long."""
-        forked, cpu = forks(), self.session.belongings.cpu()
+        if self.score is None:
+            return
+        forked = forks()
+        await anyio.sleep(seconds)
+        others, forked, cpu = forks() - forked, forks(), self.session.belongings.cpu()
         await self.session.run(f"sleep {seconds}", seconds + SECONDS)
-        cpu = self.session.belongings.cpu() - cpu
-        self.waiting = f"{cpu * 1000:.0f} ms, {forks() - forked} forks"
+        forked, cpu = forks() - forked, self.session.belongings.cpu() - cpu
+        self.waiting = f"{cpu * 1000:.0f} ms, {max(0, forked - others)} forks"
 
     def row(self) -> tuple[str | float, ...]:
         """Its line in the table."""
-        assert self.score is not None
         found = timing(self.label, self.times)
         told = self.label, self.session.peer.registry, found.p50, found.p99
-        return (*told, *self.score.cells, usual(self.forks), self.cpu, self.waiting, self.listed)
+        cells = self.score.cells if self.score else ("", "", "")
+        return (*told, *cells, usual(self.forks), self.cpu, self.waiting, self.listed)
 
 
 async def each(measured: Sequence[Measured], what: str, *arguments: int) -> None:
@@ -106,7 +113,7 @@ async def each(measured: Sequence[Measured], what: str, *arguments: int) -> None
 
 def wanted(scale: Scale) -> tuple[Peer, ...]:
     """The short run installs nothing."""
-    return (OURS, *(() if scale.short and scale.installed is None else THEIRS))
+    return (FLOOR, OURS, *(() if scale.short and scale.installed is None else THEIRS))
 
 
 def prepared(peers: Iterable[Peer], root: Path, homes: ExitStack) -> tuple[list[Session], list[str]]:

@@ -6,9 +6,10 @@ from collections.abc import Callable  # noqa: TC003 - a dataclass names it
 from dataclasses import dataclass, field
 from pathlib import Path  # noqa: TC003 - a dataclass names it
 
-from bench.contenders import MUXWIRE
+from bench.contenders import BARE, MUXWIRE
 from bench.packages import FromNpm, FromPyPI, Package
 from bench.peers.drivers import (
+    Bare,
     DesktopCommander,
     Driver,
     LibtmuxMcp,
@@ -31,11 +32,12 @@ class Peer:
     argv: Callable[[Path], list[str]]
     driver: type[Driver]
     environ: dict[str, str] = field(default_factory=dict)
+    name: str = "muxwire"
 
     @property
     def label(self) -> str:
         """Name and version."""
-        return self.package.label if self.package else "muxwire"
+        return self.package.label if self.package else self.name
 
     @property
     def registry(self) -> str:
@@ -56,6 +58,8 @@ def _node(module: str, *options: str) -> Callable[[Path], list[str]]:
     return lambda folder: ["node", str(folder / "node_modules" / module), *options]
 
 
+# What the client and a server's library take where nothing is run at all.
+FLOOR = Peer(None, lambda _folder: list(BARE), Bare, name="a tool that does nothing (floor)")
 OURS = Peer(None, lambda _folder: list(MUXWIRE), Muxwire)
 # In exact versions: what was looked at when the driver was written. Those that need the SDK of their time get it.
 THEIRS = (

@@ -104,7 +104,10 @@ def test_a_broken_scenario_does_not_end_the_run(
 
 
 @pytest.mark.parametrize("argv", [["--docs", "idle"], ["no-such-scenario"]])
-def test_what_makes_no_sense_is_refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_makes_no_sense_is_refused(
+    argv: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "DOCS", tmp_path)
     with pytest.raises(SystemExit) as refused:
         command.main(argv)
     assert refused.value.code == 2

@@ -13,7 +13,7 @@ from bench.packages import FromPyPI
 from bench.peers import session
 from bench.peers.drivers import Driver, ServerCommands
 from bench.peers.scenario import WARM_UP, compare
-from bench.peers.servers import OURS, THEIRS, Peer
+from bench.peers.servers import FLOOR, OURS, THEIRS, Peer
 from bench.processes import Belongings
 from bench.scenario import Report, Scale
 
@@ -88,7 +88,8 @@ async def comparison(*peers: Peer) -> tuple[Report, dict[str, list[str | float]]
 
 
 async def test_ours_is_right_and_one_that_works_has_its_row(started: list[Belongings]) -> None:
-    report, rows = await comparison(OURS, WORKS)
+    report, rows = await comparison(FLOOR, OURS, WORKS)
+    assert dict(zip(report.columns, rows[FLOOR.label], strict=True))["output exact"] == ""
     named = dict(zip(report.columns, rows["muxwire"], strict=True))
     assert (named["output exact"], named["code right"], named["from"]) == ("19 of 19", "19 of 19", "this tree")
     assert dict(zip(report.columns, rows["works"], strict=True))["output exact"] != "19 of 19"
