@@ -6,7 +6,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeAlias, final, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final, get_args
 
 import anyio
 
@@ -90,16 +90,11 @@ class EventFilter:
         return kind in self.kinds and (not self.windows or not window or window in self.windows)
 
 
-@final
-@dataclass(slots=True)
-class _Entry:
-    """An event that may still grow: output that goes on is one event until somebody has seen it."""
-
-    sequence: int
-    time: float
-    kind: EventKind
-    window: str
-    details: dict[str, Detail]
+# Sequence, time, kind, window and details. The details may still grow: output that goes on is one event until somebody
+# has seen it. A tuple, because Python looks through ten thousand objects of ours for garbage, and not through these.
+_Entry: TypeAlias = tuple[int, float, EventKind, str, dict[str, Detail]]
+_SEQUENCE: Final = 0
+_DETAILS: Final = 4
 
 
 @final
@@ -134,7 +129,7 @@ class EventLog:
         """Bytes came; what follows each other is one event, for as long as nobody has seen it and nothing else came."""
         grown = self._grown(window_id, "output")
         if grown is not None:
-            grown.details["next_byte"] = end
+            grown["next_byte"] = end
         else:
             self._grow("output", window_id, {"from_byte": begin, "next_byte": end})
 
@@ -142,7 +137,7 @@ class EventLog:
         """A bell rang: so are bells."""
         grown = self._grown(window_id, "bell")
         if grown is not None:
-            grown.details |= {"count": int(grown.details["count"] or 0) + 1, "next_byte": next_byte}
+            grown |= {"count": int(grown["count"] or 0) + 1, "next_byte": next_byte}
         else:
             self._grow("bell", window_id, {"count": 1, "next_byte": next_byte})
 
@@ -150,32 +145,27 @@ class EventLog:
         """The title changed; of titles that nobody has seen only the last one counts."""
         grown = self._grown(window_id, "title")
         if grown is not None:
-            grown.details["title"] = title
+            grown["title"] = title
         else:
             self._grow("title", window_id, {"title": title})
 
-    def _grown(self, window: str, kind: EventKind) -> _Entry | None:
+    def _grown(self, window: str, kind: EventKind) -> dict[str, Detail] | None:
         growing = self._growing.get(window)
-        return growing.get(kind) if growing is not None else None
+        entry = growing.get(kind) if growing is not None else None
+        # What was dropped must not go on growing unseen.
+        return entry[_DETAILS] if entry is not None and entry[_SEQUENCE] > self._end - len(self._entries) else None
 
     def _grow(self, kind: EventKind, window: str, details: dict[str, Detail]) -> None:
         self._growing.setdefault(window, {})[kind] = self._append(kind, window, details)
 
     def _append(self, kind: EventKind, window: str, details: dict[str, Detail]) -> _Entry:
         self._end += 1
-        if len(self._entries) == self._entries.maxlen:
-            self._give_up(self._entries[0])
-        entry = _Entry(self._end, time.time(), kind, window, details)
+        entry = (self._end, time.time(), kind, window, details)
         self._entries.append(entry)
         for waiter in self._waiters:
             if waiter.wanted.wants(kind, window):
                 waiter.woken.set()
         return entry
-
-    def _give_up(self, entry: _Entry) -> None:
-        """What is dropped must not go on growing unseen."""
-        if self._grown(entry.window, entry.kind) is entry:
-            del self._growing[entry.window][entry.kind]
 
     def since(self, cursor: int, wanted: EventFilter, limit: int) -> EventBatch:
         """The first `limit` events behind a cursor that are wanted; InvalidArgument for a cursor of another life."""
@@ -187,12 +177,12 @@ class EventLog:
         first = self._end - len(self._entries)  # the cursor before the oldest entry
         found: list[TabEvent] = []
         reached = max(cursor, first)
-        for entry in islice(self._entries, reached - first, None):
-            if wanted.wants(entry.kind, entry.window):
+        for sequence, when, kind, window, details in islice(self._entries, reached - first, None):
+            if wanted.wants(kind, window):
                 if len(found) == limit:
                     break
-                found.append(TabEvent(entry.sequence, entry.time, entry.kind, entry.window, dict(entry.details)))
-            reached = entry.sequence
+                found.append(TabEvent(sequence, when, kind, window, dict(details)))
+            reached = sequence
         self._growing.clear()
         return EventBatch(tuple(found), reached, max(0, first - cursor))
 

@@ -57,9 +57,9 @@ class Execution:
     # The status of fish's postexec mark, until the prompt says whether the command was cut short.
     provisional: tuple[int, int] | None = None
     # Called once each, when the command has ended: files go, waiters of the pane wake.
-    on_end: list[Callable[[], object]] = field(default_factory=list)
+    on_end: tuple[Callable[[], object], ...] = ()
     # Of those who wait; most commands end while their caller reads the connection himself.
-    _waiting: list[anyio.Event] = field(default_factory=list)
+    _waiting: tuple[anyio.Event, ...] = ()
 
     @property
     def running(self) -> bool:
@@ -93,8 +93,8 @@ class Execution:
         self.cwd = cwd or self.cwd
         for event in self._waiting:
             event.set()
-        self._waiting = []
-        calls, self.on_end = self.on_end, []  # a thousand ended commands are remembered: not what they held as well
+        self._waiting = ()
+        calls, self.on_end = self.on_end, ()  # a thousand ended commands are remembered: not what they held as well
         for call in calls:
             call()
 
@@ -108,7 +108,7 @@ class Execution:
         if self.ending:
             event.set()
         else:
-            self._waiting = [*(one for one in self._waiting if not one.is_set()), event]
+            self._waiting = (*(one for one in self._waiting if not one.is_set()), event)
         return event
 
     def ends_with(self, call: Callable[[], object]) -> None:
@@ -116,7 +116,7 @@ class Execution:
         if self.ending:
             call()
         else:
-            self.on_end.append(call)
+            self.on_end = (*self.on_end, call)
 
 
 def shell_status(status: int) -> int:

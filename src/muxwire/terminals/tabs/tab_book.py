@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import NoSuchTarget
@@ -42,7 +43,7 @@ class TabBook:
         self.generation = 0
         self._latest = ""
         self._tasks = tasks
-        self._commands: dict[str, tuple[Tab, Execution]] = {}
+        self._commands: OrderedDict[str, tuple[Tab, Execution]] = OrderedDict()  # a dict loses its first slowly
         # Of an instance that outlives us: where the commands of its tabs are written down for a later process.
         self._records: dict[Tab, CommandBook] = {}
         self._turns: dict[Tab, SharedTurn | None] = {}
@@ -146,7 +147,7 @@ class TabBook:
     def remember(self, tab: Tab, execution: Execution) -> None:
         """A command was typed; it can be asked about by its id."""
         while len(self._commands) >= REMEMBERED_COMMANDS:
-            del self._commands[next(iter(self._commands))]
+            self._commands.popitem(last=False)
         self._commands[execution.command_id] = (tab, execution)
         if (heard := self._heard.get(tab)) is not None:
             heard.typed(execution)
