@@ -23,6 +23,8 @@ Result = dict[str, Any]
 Ask = Callable[..., Awaitable[Result]]
 # How long a command may take: every case but the longest takes milliseconds.
 SECONDS = 8
+# How long a shell that was just started may take for its first one.
+START = 30
 # The pause of a client that must poll with calls: a model's is a thousand times that.
 POLL = 0.02
 WIDTH, HEIGHT = 200, 50
@@ -262,10 +264,11 @@ class TmuxKeys:
         self.sessions = self.count = 0
 
     async def open(self) -> None:
-        """A session."""
+        """A session, and no history expansion in its shell: who drives a shell by typing turns it off."""
         self.sessions += 1
         self.session = f"bench{self.sessions}"
         await self.ask("tmux_create_session", name=self.session)
+        await self.run("set +H", START)
 
     async def run(self, command: str, seconds: float = SECONDS) -> Answer:
         """Three calls at least; the whole history is read only if the screen does not have the first mark."""
