@@ -15,7 +15,7 @@ import anyio
 
 from muxwire.errors import TabUnavailable
 from muxwire.pane.text import strip_ansi
-from muxwire.terminals.execution.foreground import foreground, restore_line_modes, shares_folder, tty_modes
+from muxwire.terminals.execution.foreground import echoes, foreground, restore_line_modes, shares_folder, tty_modes
 from muxwire.terminals.shells import shell_for
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ PROMPT_GRACE = 0.3
 # Seconds of silence after which a prompt without an editor is drawn, on this machine and on another one.
 DRAWN = 0.005
 DRAWN_REMOTE = 0.05
+# A line editor takes the tty within a fraction of a ms after the prompt mark; an empty PS1 draws nothing to wake us.
+EDITOR_GRACE = 0.02
+EDITOR_LOOK = 0.001
 # How far back a prompt without a mark is looked for: its last line, and escape sequences.
 _PROMPT_REACH = 1024
 
@@ -79,8 +82,31 @@ def drawn_prompt(pane: PaneState) -> bytes:
     return pane.stream.ring.read(pane.prompt_end, pane.stream.end)
 
 
-def editor_shows(pane: PaneState) -> bool:
-    """Whether the line editor of a shell at its prompt has said that it has the tty: to ask the kernel takes longer."""
+def editor_is_due(pane: PaneState) -> bool:
+    """Whether a line editor that says so at every prompt has not said yet that it has the tty."""
+    return pane.editor_tells and not _editor_shows(pane)
+
+
+async def editor_up(pane: PaneState) -> bool:
+    """Wait until the line editor has the tty, and return whether it has: until then the kernel echoes our key."""
+    if pane.shell is None or not pane.shell.private_key:
+        return True
+    if editor_is_due(pane):
+        with anyio.move_on_after(EDITOR_GRACE):
+            while editor_is_due(pane):
+                await pane.stream.changed()
+    pane.editor_tells = _editor_shows(pane)  # to ask the kernel takes longer
+    if pane.editor_tells or not echoes(pane.tty):
+        return True
+    with anyio.move_on_after(EDITOR_GRACE):
+        while echoes(pane.tty):
+            with anyio.move_on_after(EDITOR_LOOK):  # bash and zsh draw the prompt next; fish has drawn it
+                await pane.stream.changed()
+        return True
+    return False
+
+
+def _editor_shows(pane: PaneState) -> bool:
     sign = _EDITOR_SIGN.get(pane.shell.name) if pane.shell is not None else None
     return sign is not None and pane.stream.ring.find(sign, pane.prompt_end) >= 0
 

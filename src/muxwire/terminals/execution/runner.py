@@ -21,17 +21,19 @@ import anyio
 
 from muxwire.errors import ConnectionClosed
 from muxwire.terminals.execution.execution import SIGNAL_STATUS, Execution
-from muxwire.terminals.execution.foreground import echoes, foreground_pgrp
+from muxwire.terminals.execution.foreground import foreground_pgrp
 from muxwire.terminals.execution.interrupt import CTRL_C, Interrupter, continue_shell
 from muxwire.terminals.execution.listening import (
     DRAWN_REMOTE,
+    EDITOR_GRACE,
     PROMPT_GRACE,
     QUIET,
     START_TIMEOUT,
     Listener,
     asks_secret,
     drawn_prompt,
-    editor_shows,
+    editor_is_due,
+    editor_up,
     find_listener,
     late_prompt,
     mend_line_modes,
@@ -67,9 +69,6 @@ LOOK_EVERY = 5.0
 CATCH_UP = 2
 # Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
 RETYPE_AFTER = 0.4
-# A line editor takes the tty within a fraction of a ms after the prompt mark; an empty PS1 draws nothing to wake us.
-EDITOR_GRACE = 0.02
-EDITOR_LOOK = 0.001
 # From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
 PROMPT_SOON = 0.02
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
@@ -242,7 +241,7 @@ class Runner:
         begun = time.monotonic()
         deadline = ready_deadline(pane, begun, deadline)
         if not pane.listens and pane.current is not None and pane.current.ending == "completed":
-            self._client.catch_up(lambda: pane.listens)
+            self._client.catch_up(lambda: pane.listens and not editor_is_due(pane))
             await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
         # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
         while not pane.listens or (pane.running is not None and not pane.running.started):
@@ -260,22 +259,10 @@ class Runner:
             with anyio.move_on_after(min(QUIET, deadline - begun - waited)):
                 await pane.stream.changed()
         assert pane.shell is not None
-        edits = await self._editor_up()
+        edits = await editor_up(pane)
         if pane.shell.settle_after_prompt:
             await self._cursor_asked(pane.shell.settle_after_prompt)
         return Listener(pane.shell, 1, edits=edits)
-
-    async def _editor_up(self) -> bool:
-        """Wait until the line editor has the tty, and return whether it has: until then the kernel echoes our key."""
-        pane = self.pane
-        if pane.shell is None or not pane.shell.private_key or editor_shows(pane) or not echoes(pane.tty):
-            return True
-        with anyio.move_on_after(EDITOR_GRACE):
-            while echoes(pane.tty):
-                with anyio.move_on_after(EDITOR_LOOK):  # bash and zsh draw the prompt next; fish has drawn it
-                    await pane.stream.changed()
-            return True
-        return False
 
     async def _cursor_asked(self, at_most: float) -> None:
         """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.

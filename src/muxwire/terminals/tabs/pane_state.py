@@ -59,6 +59,7 @@ class PaneState:
         self.prompt_end = -1
         self.prompt_time = 0.0
         self.at_prompt = False
+        self.editor_tells = False  # whether its line editor said at the last prompt that it has the tty
         self.accepted_time: float | None = None
         self.accepted_at = -1  # the offset behind the newest C mark: there the answer to a typed line begins
         self.typed = NOTHING
