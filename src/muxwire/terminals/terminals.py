@@ -374,6 +374,8 @@ class Terminals:
         with anyio.CancelScope(shield=True):
             async with self._starting:
                 self._closed = True
+                if self._access.lock is not None:
+                    self._access.lock.leave()
                 await self._stop_server()
         self._book.retire_all("the instance was closed", lasting=self._access.lasting)
         if not self._access.lasting or self.role == "adopted":

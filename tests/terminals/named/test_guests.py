@@ -52,6 +52,20 @@ async def test_a_guest_executes_and_reads(instance: Instance) -> None:
             assert raw.count(b"from the guest\r\n") == 1
 
 
+async def test_nobody_is_the_guest_of_an_owner_that_leaves(instance: Instance) -> None:
+    """While its logs are handed over, they end before what was said last: a guest would miss it."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first, anyio.create_task_group() as tasks:
+            tab = await first.create_tab(name="shared")
+            await tab.execute("true")
+            tasks.start_soon(first.aclose)
+            for _ in range(20):  # it is under way, and takes some 50 ms
+                await anyio.sleep(0)
+            async with instance.open() as second:
+                assert second.role == "owner"
+                assert (await (await second.tab("shared")).execute("echo here")).output == "here\n"
+
+
 async def test_both_type_into_one_tab(instance: Instance) -> None:
     """No command is lost, run twice or mixed with another, and each gets its own output."""
     with anyio.fail_after(DEADLINE):

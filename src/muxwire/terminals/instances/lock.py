@@ -61,13 +61,19 @@ class InstanceLock:
         return self.held
 
     async def take_soon(self) -> bool:
-        """Take the lock; false if a living process has it. The end of a dead one's hand-over is waited for."""
+        """Take the lock; false if a living process has it, and stays. The end of another's hand-over is waited for."""
         deadline = time.monotonic() + HAND_OVER_SECONDS
         while not self.take():
             if holder(self._path) or time.monotonic() > deadline:
                 return False
             await anyio.sleep(_LOOK_SECONDS)
         return True
+
+    def leave(self) -> None:
+        """Say that its holder is about to end: who comes now is no guest of it, but waits for the hand-over's end."""
+        if self.held:
+            with suppress(OSError):
+                os.ftruncate(self.descriptor, 0)
 
     def release(self) -> None:
         """Let go of it; more than once is once. It stays with a child that has it too."""
