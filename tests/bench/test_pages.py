@@ -20,7 +20,6 @@ from bench.machine import machine
 from bench.pages import write
 from bench.processes import WORD, Belongings
 from bench.scenario import Report, Scale, Target
-from bench.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parents[2]
 
@@ -148,18 +147,3 @@ def started_by(pid: int) -> set[str]:
         if program.startswith("tmux") and WORD.encode() in environ and parent == pid:
             words.add(environ[WORD.encode()].decode())
     return words
-
-
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_a_short_run_of_every_scenario(name: str, tmp_path: Path) -> None:
-    """No time is judged: a scenario is whole if it gives its table."""
-    kept = tmp_path / "found.json"
-    argv = [sys.executable, "-m", "bench", name, "--short", "--json", str(kept)]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
-    assert done.returncode == 0, done.stderr
-    (report,) = json.loads(kept.read_text())["reports"]
-    assert report["name"] == name
-    assert report["rows"]
-    assert report["title"] in done.stdout
-    assert "left behind" not in done.stderr
