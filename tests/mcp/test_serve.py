@@ -230,7 +230,7 @@ async def test_no_process_outlives_the_server(folder: Path, ending: str) -> None
         window = (await client.done("create_tab"))["window_id"]
         command = "trap '' INT TERM HUP; sleep 1000 & echo $$ $! ${TMUX#*,}"
         told = await client.done("execute_command", window_id=window, command=command)
-        pids = [int(pid.split(",")[0]) for pid in told["output"].split()]
+        pids = [int(pid.split(",")[0]) for pid in told["output"].splitlines()[-1].split()]
         assert len(pids) == 3
         assert all(alive(pid) for pid in pids)
         pids.append(client.child.pid)
