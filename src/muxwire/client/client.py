@@ -88,6 +88,7 @@ class ControlClient:
         self._regain = regain
         self._on_regained = on_regained
         self._regaining = ""  # why the transport ended, until it works again
+        self._regain_over = anyio.Event()
         self._protocol = ControlProtocol()
         self._pending: deque[Pending] = deque()
         self._feeds: dict[PaneId, Callable[[bytes], None]] = {}
@@ -123,6 +124,11 @@ class ControlClient:
     async def wait_closed(self) -> None:
         """Return when the connection has ended."""
         await self._closed.wait()
+
+    async def wait_regained(self) -> None:
+        """Return at once, or when a connection that is between two transports works again or has ended for good."""
+        if self._regaining:
+            await self._regain_over.wait()
 
     async def aclose(self) -> None:
         """Detach, take what tmux still has to say, and end the transport."""
@@ -249,10 +255,13 @@ class ControlClient:
 
     async def _regained(self, regain: Callable[[str], Awaitable[str]], reason: str) -> str:
         """Have the transport taken up again; return why not, if it is not."""
-        self._regaining = reason
+        self._regaining, self._regain_over = reason, anyio.Event()
         self._fail_pending()
         self._outbox = bytearray()
-        reason = await regain(reason)
+        try:
+            reason = await regain(reason)
+        finally:
+            self._regain_over.set()
         if not reason and not self._closing:
             self._regaining = self._exit_reason = ""
             self._protocol = ControlProtocol()

@@ -98,6 +98,8 @@ class Terminals:
         async with self._starting:
             if self._closed:
                 raise ConnectionClosed("the instance was closed")
+            if self._server is not None and self.role != "adopted":  # there it rests until a call wakes it
+                await self._server.client.wait_regained()
             if self._running is None:
                 await self._stop_server()
                 if self._access.lock is not None:
