@@ -18,7 +18,7 @@ SECONDS = 40
 
 
 class Person:
-    """Types into the REPL and looks at the screen."""
+    """Types into the REPL and looks at the screen, where long lines are wrapped."""
 
     def __init__(self, tab: muxwire.Tab) -> None:
         self.tab = tab
@@ -27,7 +27,7 @@ class Person:
         await self.tab.send_keys(keys, paste=paste)
 
     async def screen(self) -> str:
-        return "\n".join((await self.tab.snapshot()).lines)
+        return "\n".join((await self.tab.snapshot(unwrap=True)).lines)
 
     async def sees(self, pattern: str) -> str:
         """Return the screen as soon as it matches."""
@@ -78,7 +78,7 @@ async def test_keys_do_what_people_expect(person: Person) -> None:
     await person.type("never sent", "C-c")
     await person.sees(r"^tmux> never sent\ntmux>$")
     await person.type(":exec echo begun; sleep 600", "Enter")
-    await person.sees(r"<mark S \w+>(.*\n.*)*?begun\\r\\n")
+    await person.sees(r"<mark S \w+>[\s\S]*?begun\\r\\n")
     await person.type("C-c")
     await person.sees(r"interrupted(\n.*)*\ntmux>$")
     await person.type("Up")
