@@ -219,13 +219,14 @@ class TmuxProcess:
             return
         try:
             data = self._read()
-            self._full_reads = self._full_reads + 1 if len(data) >= _FLOOD_READ_BYTES else 0
+        except BlockingIOError:
+            return  # somebody was quicker, in `receive_soon`
+        self._full_reads = self._full_reads + 1 if len(data) >= _FLOOD_READ_BYTES else 0
+        try:
             if data and not self._take(data):
                 self._delivering.set_result(False)
             elif not data or self._full_reads >= _FLOOD_READS:
                 self._delivering.set_result(True)
-        except BlockingIOError:
-            return  # somebody was quicker, in `receive_soon`
         except Exception as error:  # noqa: BLE001 - it belongs to the task that waits
             self._delivering.set_exception(error)
 

@@ -1,0 +1,50 @@
+"""What comes is handed to the client in the event loop's callback; a flood and a fault reach the task that reads."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from muxwire.ids import pane_id
+from muxwire.protocol.events import Event
+from muxwire.testing import open_private_tmux
+
+pytestmark = pytest.mark.anyio
+
+# Seconds that no test here needs: it ends as soon as what it waits for is there.
+LONG = 20.0
+# Beyond what counts as a flood, and beyond one read.
+MUCH = 4 << 20
+
+
+async def test_a_fault_in_what_takes_it_ends_the_block_and_not_in_silence() -> None:
+    def fail(event: Event) -> None:
+        raise ValueError(f"no use for {event}")
+
+    async def serve() -> None:
+        async with open_private_tmux() as tmux:
+            tmux.client._on_notification = fail  # of the test's own making: nobody else's callback fails
+            await tmux.client.command("new-window", "-d")
+            await tmux.client.wait_closed()
+
+    with anyio.fail_after(LONG), pytest.raises(ExceptionGroup) as caught:
+        await serve()
+    assert caught.group_contains(ValueError, match="no use for")
+
+
+async def test_what_turns_into_a_flood_and_back_is_all_there() -> None:
+    with anyio.fail_after(LONG):
+        async with open_private_tmux() as tmux:
+            heard, ended = bytearray(), anyio.Event()
+
+            def feed(data: bytes) -> None:
+                heard.extend(data)
+                if heard.endswith(b"end\n"):
+                    ended.set()
+
+            program = f"stty -opost; head -c {MUCH} /dev/zero | tr '\\0' x; echo end; exec sleep 60"
+            (pane,) = await tmux.client.command("new-window", "-d", "-P", "-F", "#{pane_id}", program)
+            tmux.client.attach_pane(pane_id(pane.decode()), feed)
+            await ended.wait()
+            assert heard == b"x" * MUCH + b"end\n"
+            assert await tmux.client.command("display-message", "-p", "calm") == (b"calm",)
