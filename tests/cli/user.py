@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -26,15 +27,29 @@ SECONDS = 50
 
 
 def _awaited(pid: int) -> int:
-    """The wait status of a child; it is killed if it takes too long."""
+    """The wait status of a child; if it takes too long, it says what it waits for, and is killed."""
     deadline = time.monotonic() + SECONDS
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             return status
         if time.monotonic() > deadline:
+            os.kill(pid, signal.SIGUSR2)
+            time.sleep(1)  # to say it
             os.kill(pid, signal.SIGKILL)
         time.sleep(0.002)  # nothing to wait for in Python 3.11 but SIGCHLD, which asyncio may own
+
+
+def _say_what_hangs(*_: object) -> None:
+    """Write to stderr which call each task is in, the innermost last."""
+    for task in asyncio.all_tasks():
+        step: Any = task.get_coro()
+        calls = []
+        while step is not None:
+            line = getattr(getattr(step, "cr_frame", None), "f_lineno", "")
+            calls.append(f"{getattr(step, '__qualname__', step)}:{line}")
+            step = getattr(step, "cr_await", None)
+        print(f"{task.get_name()}: {' > '.join(calls)}", file=sys.stderr, flush=True)
 
 
 # What each fork would have to import anew.
@@ -93,6 +108,7 @@ class Place:
                 os.dup2(descriptor, number)
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
                 signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+            signal.signal(signal.SIGUSR2, _say_what_hangs)
             sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
             sys.argv = ["muxwire", *argv]
             os.environ.clear()
