@@ -112,7 +112,7 @@ async def test_running_commands_end_with_their_own_status(instance: Instance, nu
             meanwhile = await terminals.command_result(commands[1][1], wait=DEADLINE)
             assert (meanwhile.output, meanwhile.exit_code) == ("meanwhile\n", 6)
             left = await terminals.command_result(commands[2][1], wait=DEADLINE)
-            assert (left.output, left.exit_code) == ("x", 4)
+            assert (left.output, left.exit_code) == ("xexit\n", 4)  # bash says `exit`
             assert (await terminals.stream_logs(commands[2][0], from_byte=0)).closed
 
 

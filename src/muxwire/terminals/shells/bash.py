@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 BUILTIN = b"\\builtin "
 # The typed `eval` of bash 3 says 0 of what it cannot parse: there the file evaluates, and leaves it nothing to do.
-_EVAL_HERE = b"case $BASH_VERSION in [123].*) " + BUILTIN + b'eval "$_mux"; { _mux || :; } 2>/dev/null;; esac\n'
+_EVAL_HERE = (
+    b"case $BASH_VERSION in [123].*) " + BUILTIN + b'eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null;; esac\n'
+)
 # Enter, on a key of our own: the user may have bound Return to something else.
 ACCEPT_KEY = b"\x1b[7772~"
 
@@ -28,8 +30,8 @@ class Bash(Shell):
     """
 
     name = "bash"
-    # `_mux` is the text, and the function that ends the line: short, so that prompt and line seldom take two rows.
-    typed_line = b' \\. "$__muxwire";\\eval "$_mux";{ _mux&&:;} 2>/dev/null'
+    # Readline takes its time over every character.
+    typed_line = b' \\eval "$_mux";_mux&&:'
     private_key = PRIVATE_KEY
     has_accept_mark = True
 

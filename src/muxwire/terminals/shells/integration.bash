@@ -32,18 +32,21 @@ __muxwire_e() {
     \builtin printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" "$__muxwire_s" "${PWD-}" "$__muxwire_d"
     __muxwire_d=
     [[ ${PROMPT_COMMAND-} == *__muxwire_p* && :${HISTCONTROL-}: == *:ignore[sb]* ]] || __muxwire_i
-  } >/dev/tty 2>/dev/null
+  } >/dev/tty
 }
 
 # The end of the text: E, unseen by the user's traps and trace, and 0. The empty line ends a backslash's continuation.
 __muxwire_c='
 if __muxwire_e; then :; fi &>/dev/null'
 
-# The end of the typed line: E, if an error kept the command from reaching it, and the command's status for the user.
-_mux() {
+# What the typed line evaluates: the wrapper's file sets the text; E, if an error kept the text from getting to it; and 0.
+__muxwire_x() {
   case $__muxwire_d in ?*) __muxwire_e ;; esac
-  return "$__muxwire_s"
 }
+_mux='\. "$__muxwire"; \builtin eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null'
+
+# The end of the typed line: the command's status, for the user.
+_mux() { return "$__muxwire_s"; }
 
 # (Re-)install; every wrapper calls it, so that it heals after `unset PROMPT_COMMAND`.
 __muxwire_i() {

@@ -17,7 +17,7 @@ _OPEN_END = rb"(?:\||&&|\(\s*\)|\bfunction\s+\S+)(?:[\s\\]|#[^\n]*\n)*\Z"
 GOES_ON = re.compile(rb"<<|" + _OPEN_END)
 # Hands `$?` on to the command. `&& :` keeps a shell alive under `set -e`, and an ERR trap quiet, if it is a failure
 # (POSIX, set); without need it would have a DEBUG trap run after S. `set` need not show the text.
-_HAND_ON = b"_mux=; case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; } >/dev/tty 2>/dev/null\n"
+_HAND_ON = b"__muxwire_b=; case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; } >/dev/tty 2>/dev/null\n"
 
 
 def start_group(request: Request, builtin: bytes) -> bytes:
@@ -77,9 +77,9 @@ def text_to_eval(request: Request, builtin: bytes, *, start_apart: bool = False)
         text, before = body, posix_quote(b"{ " + _HAND_ON % b"")
         after = prints + builtin + b'printf "' + start + b'"; } >/dev/tty 2>/dev/null\n'
         start = b""
-    sets = (b"s=$?", b"d=" + request.command_id, b"a='" + start + b"'")
-    assigned = b" ".join(b"__muxwire_" + each for each in sets) + b" _mux=" + posix_quote(text) + b"\n"
-    adds = b"case $- in *v*) ;; *) _mux=" + before + b"$_mux" + end + b";; esac\n"
+    sets = (b"s=$?", b"d=" + request.command_id, b"a='" + start + b"'", b"b=" + posix_quote(text))
+    assigned = b" ".join(b"__muxwire_" + each for each in sets) + b"\n"
+    adds = b"case $- in *v*) ;; *) __muxwire_b=" + before + b"$__muxwire_b" + end + b";; esac\n"
     return assigned + adds + after
 
 

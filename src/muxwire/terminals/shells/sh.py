@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 BUILTIN = b"\\command "
 # Here, not in the typed line, since the line editor of ksh has one row only; 0, whatever came of it, for `set -e`.
-_EVAL = b'\\command eval "$_mux"; { _mux || :; } 2>/dev/null\n'
+_EVAL = b'\\command eval "$__muxwire_b"; { _mux || :; } 2>/dev/null\n'
 
 
 class PlainSh(Shell):
