@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from muxwire.pane.screen import Screen
@@ -107,6 +107,7 @@ async def test_one_column_or_two_as_tmux_has_it(stage: Stage, terminals: Termina
     torn=st.lists(st.integers(0, 12), min_size=4, max_size=4),
     forget=st.sets(st.integers(0, 3)),
 )
+@example(parts=[["\x1b[3g"]], torn=[0, 0, 0, 0], forget={0})  # no tab stop is left
 async def test_every_look_is_tmuxs(
     stage: Stage, terminals: Terminals, parts: list[list[str]], torn: list[int], forget: set[int]
 ) -> None:

@@ -280,12 +280,16 @@ class KeySender:
 
         The line editor would take them for more of the line, and at C-c it throws the line away.
         """
-        if (running := self._pane.running) is None or running.started:
-            return
-        with anyio.move_on_after(BEGIN_SECONDS):
-            while running.running and not (running.started or self._pane.dead):
-                await self._pane.stream.changed()
-        await anyio.sleep(FORK_SECONDS)
+        running = self._pane.running
+
+        def on_its_way() -> bool:
+            return running is not None and running.running and not running.started and not self._pane.dead
+
+        if on_its_way():
+            with anyio.move_on_after(BEGIN_SECONDS):
+                while on_its_way():
+                    await self._pane.stream.changed()
+            await anyio.sleep(FORK_SECONDS)
 
     async def _modes(self) -> KeyModes:
         if self._pane.dead:

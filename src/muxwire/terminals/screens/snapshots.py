@@ -56,7 +56,7 @@ class _Said:
         if not fields[0]:  # display-message does not complain of a pane that is gone: it says nothing in each field
             raise CommandError("display-message", (b"can't find pane",))
         columns, count, x, y, alternate, visible, wraps, inserts, origin, top, bottom, history = map(int, fields[:12])
-        tabs = None if fields[12] == "-" else frozenset(map(int, fields[12].rstrip(",").split(",")))
+        tabs = None if fields[12] == "-" else frozenset(int(column) for column in fields[12].split(",") if column)
         state = Loaded(
             columns, count, x, y, bool(alternate), bool(visible), bool(wraps), bool(inserts), bool(origin), top, bottom,
             tabs,

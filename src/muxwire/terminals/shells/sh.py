@@ -13,14 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUILTIN = b"\\command "
-# Here, not in the typed line, since the line editor of ksh has one row only; 0, whatever came of it, for `set -e`.
-_EVAL = b'\\command eval "$__muxwire_b"; { _mux || :; } 2>/dev/null\n'
 
 
 class PlainSh(Shell):
     """What dash and ash share; `\\command` keeps an error of a special builtin from ending the line."""
 
-    typed_line = b' \\. "$__muxwire"; _mux && :'
+    typed_line = b' \\eval "$_mux";_mux&&:'
     enter: ClassVar[bytes] = b"\r"
     start_apart: ClassVar[bool] = False
 
@@ -40,7 +38,7 @@ class PlainSh(Shell):
         if request.nested:
             wrapper = one_file(request, BUILTIN, start_apart=self.start_apart)
         else:
-            wrapper = text_to_eval(request, BUILTIN, start_apart=self.start_apart) + _EVAL
+            wrapper = text_to_eval(request, BUILTIN, start_apart=self.start_apart)
         return Wrapped(((request.stem, wrapper),), self.typed(request))
 
     def typed(self, request: Request) -> bytes:
