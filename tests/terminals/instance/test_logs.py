@@ -56,7 +56,7 @@ async def check_pieces(terminals: muxwire.Terminals, target: str) -> None:
     seen = (await whole(terminals, target)).decode()
     assert "no end" in seen
     assert "7770" not in seen
-    assert "__muxwire" not in seen
+    assert "_mux" not in seen
     for size in PIECES:
         text, marks = await pieces(terminals, target, size)
         assert text == seen, size

@@ -125,8 +125,8 @@ def test_our_commands_are_not_in_the_history(start: Opener, folder: Path, name: 
     kept = remembered(session, name)
 
     if name not in {"ksh", "busybox"}:  # they know no way to keep a line out of the list, only out of the file
-        assert b"muxwire" not in listed
-    assert b"muxwire" not in kept
+        assert b"_mux" not in listed
+    assert b"_mux" not in kept
     assert b"agent" not in kept
     if name in {"bash", "zsh", "fish"}:
         assert b"echo human" in kept
