@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ from muxwire.terminals.logs.log_segments import record, segment_path
 
 ROOT = Path(__file__).parents[2]
 # `python -m bench soak` takes as long as one likes.
-SECONDS = 120 if os.environ.get("MUXWIRE_LONG_TESTS") else 45
+SECONDS = 120
 SEED = 20261121
 END_SECONDS = 150
 
