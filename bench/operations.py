@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 RUNS, RUNS_SHORT = 100, 20
 STEPS, MANY = 20, 50
-# What DESIGN asks for: 20 steps at 10 times the speed of a process each.
+# What the design asks for: 20 steps at 10 times the speed of a process each.
 TIMES_FASTER = 10
 
 Step = dict[str, Any]

@@ -22,7 +22,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Target:
-    """A ratio or figure that DESIGN promises: `value` may be `limit` at most, or at least if `at_least`."""
+    """A ratio or figure that the design promises: `value` may be `limit` at most, or at least if `at_least`."""
 
     what: str
     value: float

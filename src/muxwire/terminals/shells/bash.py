@@ -25,8 +25,9 @@ ACCEPT_KEY = b"\x1b[7772~"
 class Bash(Shell):
     """GNU bash.
 
-    The typed line `eval`s the text that the wrapper's file sets: bash 5.2 frees what is not its own, and dies, after
-    an `eval` in a sourced file could not be parsed; and it hides a sourced file from the user's DEBUG trap.
+    The typed line `eval`s the text that the wrapper's file sets, by way of `$_mux`: bash 5.2 frees what is not its
+    own, and dies, after an `eval` in a sourced file could not be parsed; and it hides a sourced file from the user's
+    DEBUG trap.
     """
 
     name = "bash"

@@ -39,16 +39,18 @@ __muxwire_e() {
 __muxwire_c='
 if __muxwire_e; then :; fi &>/dev/null'
 
-# What the typed line evaluates: the wrapper's file sets the text; E, if an error kept the text from getting to it; and 0.
+# E, if an error kept the text from getting to it.
 __muxwire_x() {
   case $__muxwire_d in ?*) __muxwire_e ;; esac
 }
+
+# What the typed line evaluates: the wrapper's file sets the text. Its status is 0.
 _mux='\. "$__muxwire"; \builtin eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null'
 
 # The end of the typed line: the command's status, for the user.
 _mux() { return "$__muxwire_s"; }
 
-# (Re-)install; every wrapper calls it, so that it heals after `unset PROMPT_COMMAND`.
+# (Re-)install; E calls it where something is amiss, so that it heals after `unset PROMPT_COMMAND`.
 __muxwire_i() {
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;

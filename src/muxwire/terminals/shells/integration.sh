@@ -38,14 +38,15 @@ if [ -z "${__muxwire_n-}" ]; then
   # The end of the text: E, unseen by the user's trace, and 0. The empty line ends a backslash's continuation.
   __muxwire_c='
 if __muxwire_e; then :; fi >/dev/null 2>&1'
-  # What the typed line evaluates: the wrapper's file sets the text; E, if an error kept the text from getting to it; 0.
+  # E, if an error kept the text from getting to it.
   __muxwire_x() {
     case $__muxwire_d in ?*) __muxwire_e ;; esac
   }
+  # What the typed line evaluates: the wrapper's file sets the text. Its status is 0.
   _mux='\. "$__muxwire"; \command eval "$__muxwire_b"; { __muxwire_x || :; } >/dev/null 2>&1'
   # The end of the typed line: the command's status, for the user.
   _mux() { return "$__muxwire_s"; }
-  # Every wrapper calls it: a command may have set PS1.
+  # E calls it: a command may have set PS1.
   __muxwire_i() {
     case ${PS1-} in *"$__muxwire_n"*) ;; *) PS1=$__muxwire_p${PS1-} ;; esac
   }

@@ -58,7 +58,7 @@ __muxwire_k() {
   zle .accept-line
 }
 
-# (Re-)install; every wrapper calls it.
+# (Re-)install; E calls it.
 __muxwire_i() {
   (( ${precmd_functions[(I)__muxwire_p]-0} && ${zshaddhistory_functions[(I)__muxwire_h]-0} )) && return
   emulate -L zsh

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# Asks the integrated line editor to run the body file. Nobody's keyboard sends a function key 7770.
+# Asks the integrated line editor to take our line; in bash, to clear the line for it. Nobody's keyboard sends a function
+# key 7770.
 PRIVATE_KEY = b"\x1b[7770~"
 # VKILL in canonical mode, unix-line-discard or its like in every line editor: forget what is typed on this line.
 CLEAR_LINE = b"\x15"
@@ -64,7 +65,7 @@ class Request:
 class Shell(ABC):
     """One kind of shell.
 
-    `typed_line`: the constant text that its line editor shows, where `$__muxwire` is the path of the wrapper;
+    `typed_line`: the constant text that its line editor shows;
     `private_key`: the key that the integration binds, empty if it has no line editor to bind it in;
     `has_accept_mark`: whether it prints C;
     `settle_after_prompt`: seconds to wait after P before typing;
