@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from muxwire.terminals.shells.posix import one_file, text_to_eval
-from muxwire.terminals.shells.quoting import os_bytes, posix_quote
-from muxwire.terminals.shells.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
+from muxwire.terminals.shells.posix import TYPED_LINE, one_file, source_line, text_to_eval
+from muxwire.terminals.shells.shell import PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,8 +30,7 @@ class Bash(Shell):
     """
 
     name = "bash"
-    # Readline takes its time over every character.
-    typed_line = b' \\eval "$_mux";_mux&&:'
+    typed_line = TYPED_LINE
     private_key = PRIVATE_KEY
     has_accept_mark = True
 
@@ -45,8 +43,7 @@ class Bash(Shell):
     def compose(self, request: Request) -> Wrapped:
         """One file; its line is typed between the keys."""
         if request.nested:
-            path = os_bytes(str(request.tab_folder / request.stem))
             files = ((request.stem, one_file(request, BUILTIN)),)
-            return Wrapped(files, CLEAR_LINE + b" \\. " + posix_quote(path) + b"\r")
+            return Wrapped(files, source_line(request) + b"\r")
         files = ((request.stem, text_to_eval(request, BUILTIN) + _EVAL_HERE),)
         return Wrapped(files, self.private_key + self.typed_line + ACCEPT_KEY)

@@ -6,10 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from muxwire.terminals.shells.quoting import end_format, os_bytes, posix_quote, start_formats
+from muxwire.terminals.shells.shell import CLEAR_LINE
 
 if TYPE_CHECKING:
     from muxwire.terminals.shells.shell import Request
 
+# What bash and the plain shells are asked to run: `_mux`, set by the integration, sources the wrapper and evaluates
+# what it sets; the function of that name returns the command's status. Readline takes its time over every character.
+TYPED_LINE = b' \\eval "$_mux";_mux&&:'
 # A tty that a killed program left raw has no working C-c; zsh and fish do not repair it by themselves.
 REPAIR = b"\\command stty sane </dev/tty; "
 # A command that may go on in the lines after it: they would be its here-document, its pipe's reader, its function.
@@ -41,6 +45,11 @@ def end_group(request: Request, builtin: bytes) -> bytes:
         b"{ __muxwire_s=$?; " + builtin + b'printf "' + end_format(request.command_id)
         + b'" "$__muxwire_s" "${PWD-}"; return "$__muxwire_s"; } >/dev/tty 2>/dev/null\n'
     )  # fmt: skip
+
+
+def source_line(request: Request) -> bytes:
+    """The line, without Enter, that names the wrapper's file to a shell whose variables are not ours."""
+    return CLEAR_LINE + b" \\. " + posix_quote(os_bytes(str(request.tab_folder / request.stem)))
 
 
 def body_to_eval(request: Request, builtin: bytes) -> bytes:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, final
 
-from muxwire.terminals.shells.posix import one_file, text_to_eval
-from muxwire.terminals.shells.quoting import os_bytes, posix_quote
+from muxwire.terminals.shells.posix import TYPED_LINE, one_file, source_line, text_to_eval
 from muxwire.terminals.shells.shell import CLEAR_LINE, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ BUILTIN = b"\\command "
 class PlainSh(Shell):
     """What dash and ash share; `\\command` keeps an error of a special builtin from ending the line."""
 
-    typed_line = b' \\eval "$_mux";_mux&&:'
+    typed_line = TYPED_LINE
     enter: ClassVar[bytes] = b"\r"
     start_apart: ClassVar[bool] = False
 
@@ -35,17 +34,14 @@ class PlainSh(Shell):
 
     def compose(self, request: Request) -> Wrapped:
         """One file, as for bash."""
-        if request.nested:
-            wrapper = one_file(request, BUILTIN, start_apart=self.start_apart)
-        else:
-            wrapper = text_to_eval(request, BUILTIN, start_apart=self.start_apart)
-        return Wrapped(((request.stem, wrapper),), self.typed(request))
+        wrapper = one_file if request.nested else text_to_eval
+        files = ((request.stem, wrapper(request, BUILTIN, start_apart=self.start_apart)),)
+        return Wrapped(files, self.typed(request))
 
     def typed(self, request: Request) -> bytes:
         """The line that runs the wrapper."""
-        if not request.nested:
-            return CLEAR_LINE + self.typed_line + self.enter
-        return CLEAR_LINE + b" \\. " + posix_quote(os_bytes(str(request.tab_folder / request.stem))) + self.enter
+        line = source_line(request) if request.nested else CLEAR_LINE + self.typed_line
+        return line + self.enter
 
 
 @final

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
-from muxwire.terminals.shells.posix import GOES_ON, REPAIR, apart, end_group
+from muxwire.terminals.shells.posix import GOES_ON, REPAIR, body_to_eval, end_group, source_line
 from muxwire.terminals.shells.quoting import os_bytes, posix_quote, start_formats
-from muxwire.terminals.shells.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
+from muxwire.terminals.shells.shell import PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,9 +47,7 @@ class Zsh(Shell):
 
     def compose(self, request: Request) -> Wrapped:
         """Two files: one that prints S, and the body."""
-        body = _TRAILING.sub(rb"\1", request.command) + b"\n"
-        if request.isolated:
-            body = apart(request, BUILTIN, BUILTIN + b"eval " + posix_quote(body)) + b"\n"
+        body = body_to_eval(replace(request, command=_TRAILING.sub(rb"\1", request.command)), BUILTIN)
         if request.nested:
             return self._nested(request, body)
         script = request.stem + "b"
@@ -65,7 +64,7 @@ class Zsh(Shell):
         name = request.stem + "b"
         line = BUILTIN + b". " + self._path(request, name) + b"; " + end_group(request, BUILTIN)
         files = ((name, self._start(request, b"") + body), (request.stem, line))
-        return Wrapped(files, CLEAR_LINE + b" \\. " + self._path(request, request.stem) + b"\r")
+        return Wrapped(files, source_line(request) + b"\r")
 
     def _start(self, request: Request, script: bytes, *, ends: bool = False) -> bytes:
         """S. zsh traces a group's commands to the stderr outside of it, so this is a function that traces nothing.
