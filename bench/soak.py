@@ -16,6 +16,7 @@ import argparse
 import gc
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -52,6 +53,8 @@ LINES_MAX = 20_000
 # Files of random bytes, made before anything can keep them from being written.
 FILES = 10
 FILE_BYTES_MAX = 1 << 20
+# A C-c ends a command: the terminal echoes it, after the signal is out, so that the shell's own newline may come first.
+ENDED_BY_KEY = re.compile(r"(?:\^C)*\n?")
 # What is under way at the end may take this long, on a slow machine, before it counts as hung.
 END_SECONDS = 90
 
@@ -163,7 +166,8 @@ class Soak:
             await anyio.sleep(after)
             for pid in session_processes(tab.pane.leader_pid, tab.pane.tty):
                 if pid != tab.pane.leader_pid:
-                    os.kill(pid, signal.SIGKILL)
+                    with suppress(ProcessLookupError):  # it came to its end by itself
+                        os.kill(pid, signal.SIGKILL)
         await self._closed(tab)
         whole = end == "wait" and self._unharmed(harm)
         if whole and tab.pane.exit_status != status:
@@ -210,11 +214,12 @@ class Soak:
                 if said.output != f"{turn}\n":
                     self.figures.wrong.append(f"{name}: $turn is {said.output!r}, not {turn}")
         self.figures.commands += 1
-        # What the terminal echoes of the C-c that ended it is output too.
-        output = result.output.removesuffix("^C\n") if kind == "timeout" else result.output
+        output, tail = result.output[: len(text)], result.output[len(text) :]
         right = output == text and result.exit_code == status and result.timed_out == (kind == "timeout")
+        right = right and (ENDED_BY_KEY.fullmatch(tail) is not None if kind == "timeout" else not tail)
         if not right and self._unharmed(harm):
             got = f"{len(result.output)} of {len(text)} characters, status {result.exit_code}, not {status}"
+            got += f", ends in {result.output[-40:]!r}"
             self.figures.wrong.append(f"{name} {kind} {command!r}: {got}, {result.state} {result.note}")
         return count
 

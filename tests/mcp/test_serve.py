@@ -225,6 +225,30 @@ ENDINGS: dict[str, Callable[[Served], None]] = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
+async def test_what_a_named_instance_runs_outlives_the_server(folder: Path, ending: str) -> None:
+    """The end of the server cancels its calls, which is no reason to interrupt their commands."""
+    mark, gate = folder / "began", folder / "gate"
+    command = f"touch {mark}; until [ -e {gate} ]; do sleep 0.02; done; echo whole; (exit 7)"
+    async with serving(folder, "--name", "kept") as client:
+        window = (await client.done("create_tab"))["window_id"]
+        arguments = {"window_id": window, "command": command}
+        await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
+        while not mark.exists():
+            await anyio.sleep(0.01)
+        ENDINGS[ending](client)
+        with anyio.fail_after(END_SECONDS):
+            await anyio.to_thread.run_sync(client.child.wait, abandon_on_cancel=True)
+    async with serving(folder, "--name", "kept") as client:
+        gate.touch()
+        met = await client.done("wait_for", window_ids=[window], until="whole", from_byte=0)
+        assert met["outcome"] == "met"
+        said = await client.done("execute_command", window_id=window, command="echo next; echo $?")
+        assert said["output"] == "next\n0\n"
+        assert "^C" not in (await client.done("read_logs_from_tab", window_id=window))["content"]
+        await client.done("close_tab", window_id=window, force=True)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
 async def test_no_process_outlives_the_server(folder: Path, ending: str) -> None:
     async with serving(folder) as client:
         window = (await client.done("create_tab"))["window_id"]

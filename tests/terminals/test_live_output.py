@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import anyio
@@ -129,6 +130,23 @@ async def test_a_receiver_that_fails_ends_the_command(terminals: muxwire.Termina
         with pytest.raises(BrokenPipeError):
             await tab.execute("echo x; sleep 1000", timeout=900, on_output=refuse)
         assert (await tab.execute("echo free", timeout=30)).output == "free\n"
+    await tab.close(force=True)
+
+
+async def test_a_receiver_that_fails_waits_for_the_end(terminals: muxwire.Terminals) -> None:
+    """Whoever failed leaves next, and nobody else would end a command that ignores the first signals."""
+
+    async def refuse(data: bytes) -> None:
+        raise BrokenPipeError(32, "nobody reads")
+
+    tab = await terminals.create_tab(shell="bash")
+    with anyio.fail_after(DEADLINE):
+        with pytest.raises(BrokenPipeError):
+            await tab.execute(
+                "bash -c \"trap '' INT; echo x; while :; do sleep 0.1; done\"", timeout=900, on_output=refuse
+            )
+        assert tab.pane.current is not None
+        assert tab.pane.current.exit_code == 128 + signal.SIGTERM
     await tab.close(force=True)
 
 

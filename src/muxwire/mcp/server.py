@@ -57,7 +57,19 @@ async def serve(
     `open_terminals` is called at the first tool call, not before, and left when the server ends.
     Raises InvalidArgument for an unknown toolset.
     """
-    await run_on_stdio(build_server(open_terminals, toolsets=toolsets, read_only=read_only))
+    opened: list[Terminals] = []
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[Terminals]:
+        async with open_terminals() as terminals:
+            opened.append(terminals)
+            yield terminals
+
+    def end() -> None:
+        for terminals in opened:
+            terminals.leave_running()
+
+    await run_on_stdio(build_server(opening, toolsets=toolsets, read_only=read_only), on_end=end)
 
 
 def build_server(

@@ -18,24 +18,31 @@ from muxwire.mcp.wire import open_wire
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
+    from muxwire.mcp.wire import OnEnd
+
 # Tabs come and go; tools and prompts do not.
 _NOTIFICATIONS = NotificationOptions(resources_changed=True)
 
 
-async def run_on_stdio(server: Server[Any]) -> None:
-    """Serve until stdin ends, stdout is closed, or a signal says so; the server's lifespan is left in order."""
+async def run_on_stdio(server: Server[Any], on_end: OnEnd) -> None:
+    """Serve until stdin ends, stdout is closed, or a signal says so; the server's lifespan is left in order.
+
+    `on_end` is called before the calls that are under way are cancelled.
+    """
     loop = _running_loop()
     if loop is not None and is_pipe(STDIN) and is_pipe(STDOUT):
         with private_wire() as (reading, writing):
-            await run_on_wire(server, loop, reading, writing)
+            await run_on_wire(server, loop, reading, writing, on_end)
     else:
-        await _run_on_anything(server, loop)
+        await _run_on_anything(server, loop, on_end)
 
 
-async def run_on_wire(server: Server[Any], loop: asyncio.AbstractEventLoop, reading: int, writing: int) -> None:
+async def run_on_wire(
+    server: Server[Any], loop: asyncio.AbstractEventLoop, reading: int, writing: int, on_end: OnEnd = lambda: None
+) -> None:
     """Serve on two non-blocking descriptors, pipes or sockets."""
     with (
-        open_wire(reading, writing, Discovery(server).answer) as (reader, writer),
+        open_wire(reading, writing, Discovery(server).answer, on_end) as (reader, writer),
         on_ending_signal(loop, lambda _number: reader.end()),
     ):
         await server.run(reader, writer, server.create_initialization_options(_NOTIFICATIONS))
@@ -49,8 +56,10 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-async def _run_on_anything(server: Server[Any], loop: asyncio.AbstractEventLoop | None) -> None:
+async def _run_on_anything(server: Server[Any], loop: asyncio.AbstractEventLoop | None, on_end: OnEnd) -> None:
     """Serve through the SDK's threads: terminals and files cannot be awaited.
+
+    Of the end of such an input nobody tells before the calls are cancelled, only of a signal.
 
     A thread that reads a terminal cannot be stopped. So after a signal the lifespan is left in order, and then
     the process dies of that signal as if it had never been caught.
@@ -61,6 +70,7 @@ async def _run_on_anything(server: Server[Any], loop: asyncio.AbstractEventLoop 
 
             def end(number: int) -> None:
                 caught.append(number)
+                on_end()
                 serving.cancel()
 
             options = server.create_initialization_options(_NOTIFICATIONS)

@@ -53,6 +53,8 @@ _ENDLESS = "subscriptions/listen"
 
 Reply = types.JSONRPCResponse | types.JSONRPCError
 EarlyAnswer = Callable[[types.JSONRPCRequest], Reply | None]
+# Called when the stream has ended, before whoever reads it cancels what is under way.
+OnEnd = Callable[[], None]
 
 
 class _Stream:
@@ -177,8 +179,14 @@ class WireReader(_Stream):
     """Reads requests as they come; ends at EOF, at `end`, and when nobody reads our answers."""
 
     def __init__(
-        self, fd: int, loop: asyncio.AbstractEventLoop, writer: WireWriter, answer_early: EarlyAnswer | None = None
+        self,
+        fd: int,
+        loop: asyncio.AbstractEventLoop,
+        writer: WireWriter,
+        answer_early: EarlyAnswer | None = None,
+        on_end: OnEnd = lambda: None,
     ) -> None:
+        self._on_end = on_end
         self._fd = fd
         self._loop = loop
         self._writer = writer
@@ -225,6 +233,7 @@ class WireReader(_Stream):
                     break
             self._news.clear()
             await self._news.wait()
+        self._on_end()
         raise anyio.EndOfStream
 
     def _buffered_line(self) -> bytes | None:
@@ -297,12 +306,12 @@ class WireReader(_Stream):
 
 @contextmanager
 def open_wire(
-    reading: int, writing: int, answer_early: EarlyAnswer | None = None
+    reading: int, writing: int, answer_early: EarlyAnswer | None = None, on_end: OnEnd = lambda: None
 ) -> Iterator[tuple[WireReader, WireWriter]]:
     """Yield the streams of two non-blocking descriptors, for the time of the block."""
     loop = asyncio.get_running_loop()
     writer = WireWriter(writing, loop)
-    reader = WireReader(reading, loop, writer, answer_early)
+    reader = WireReader(reading, loop, writer, answer_early, on_end)
     writer.listener = reader
 
     def on_lost_reader() -> None:

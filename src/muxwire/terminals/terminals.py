@@ -360,6 +360,13 @@ class Terminals:
                 return find_log(self.folders, target, error)
         return LogSource(tab.log_path, tab)
 
+    def leave_running(self) -> None:
+        """From now on a cancelled call leaves its command running: it is cancelled because the caller's process ends.
+
+        The next process takes the command up. A transient instance ends with its process, and every command in it.
+        """
+        self._book.leaves_running = True
+
     async def set_history_limit(self, limit: int) -> None:
         """Set how many rows of scrollback tmux keeps for tabs made from now on; InvalidArgument out of range.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from pathlib import Path
 
 import anyio
 import pytest
@@ -114,6 +115,43 @@ async def test_running_commands_end_with_their_own_status(instance: Instance, nu
             left = await terminals.command_result(commands[2][1], wait=DEADLINE)
             assert (left.output, left.exit_code) == ("xexit\n", 4)  # bash says `exit`
             assert (await terminals.stream_logs(commands[2][0], from_byte=0)).closed
+
+
+async def test_a_command_whose_end_nobody_saw_holds_nobody_up(instance: Instance) -> None:
+    """It ended between two processes, and a later command has been run since."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab()
+            left = await tab.execute("sleep 1000", wait=False)
+            while not tab.pane.running or not tab.pane.running.started:
+                await tab.pane.stream.changed()
+        instance.tmux("send-keys", "-t", tab.window_id, "C-c")
+        for word in ("a", "b", "c"):
+            async with instance.open() as later:
+                tab = await later.tab(tab.window_id)
+                assert (await tab.execute(f"echo {word}")).output == f"{word}\n"
+                assert (await later.command_result(left.command_id)).exit_code == 130
+
+
+async def test_a_line_that_was_thrown_away_holds_nobody_up(instance: Instance) -> None:
+    """It was typed by an earlier process, and a C-c came before the shell read it."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab()
+            await tab.execute("true")
+            await tab.runner.settled()
+            shell = tab.pane.shell_pid
+            os.kill(shell, signal.SIGSTOP)
+            left = await tab.execute("touch $HOME/ran", wait=False)
+            await tab.client.command("send-keys", "-t", tab.pane_id, "C-c")
+        os.kill(shell, signal.SIGCONT)
+        for word in ("a", "b", "c"):
+            async with instance.open() as later:
+                tab = await later.tab(tab.window_id)
+                assert (await tab.execute(f"echo {word}")).output == f"{word}\n"
+                with pytest.raises(muxwire.TabUnavailable, match="did not run the typed line"):
+                    await later.command_result(left.command_id)
+        assert not (Path(instance.environ["HOME"]) / "ran").exists()
 
 
 async def test_a_pane_that_was_moved_keeps_its_log(instance: Instance) -> None:

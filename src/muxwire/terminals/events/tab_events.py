@@ -105,7 +105,7 @@ class TabEvents:
 
     def _ended(self, execution: Execution) -> None:
         self._started.pop(execution.command_id.encode(), None)
-        if execution.begin_time and execution.begin > execution.typed_at:  # else it never began
+        if execution.ran:
             self._log.record(
                 "command_finished", self._tab.key, by="execute", command_id=execution.command_id,
                 exit_code=execution.exit_code, ending=execution.ending, next_byte=execution.end,

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 # `kill -l` numbering of POSIX shells: a program ended by signal N has status 128 + N.
 SIGNAL_STATUS = 128
 
+# The note of a lost command of which no byte was ever run.
+NEVER_RAN = "the shell did not run the typed line"
+
 # How a command's life ended. `aborted`: the shell gave it up (C-c, `set -u`), known by its next prompt.
 Ending = Literal["", "completed", "aborted", "shell_exited", "lost"]
 
@@ -70,6 +73,11 @@ class Execution:
     def started(self) -> bool:
         """Whether its start mark has come: from here on it must never be typed again."""
         return self.begin >= 0
+
+    @property
+    def ran(self) -> bool:
+        """Whether its start mark has come, or came before its end."""
+        return self.begin > self.typed_at
 
     @property
     def age(self) -> float:

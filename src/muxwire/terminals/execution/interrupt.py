@@ -26,6 +26,8 @@ STEPS: tuple[tuple[signal.Signals, float], ...] = (
     (signal.SIGHUP, 1.0),
     (signal.SIGKILL, 1.0),
 )
+# All of it, for a command that nothing but the last step ends.
+LADDER_SECONDS = sum(seconds for _, seconds in STEPS)
 CTRL_C = b"\x03"
 
 

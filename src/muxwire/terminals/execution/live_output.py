@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.pane.text import undo_onlcr
+from muxwire.terminals.execution.interrupt import LADDER_SECONDS
 from muxwire.terminals.execution.output import PROMPT_SP_REACH, without_prompt_sp
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class LiveOutput:
     async def during(self, wait: Callable[[], Awaitable[None]]) -> None:
         """Hand output on while `wait` runs, and all that is there at its end; raises what the receiver raised.
 
-        `wait` is cancelled if the receiver fails: nobody is interested any more.
+        `wait` is cancelled if the receiver fails, which interrupts the command. The end of that is waited for, because
+        whoever has no use for the output may leave next, and nobody else would climb the ladder.
         """
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._run, tasks.cancel_scope)
@@ -53,6 +55,9 @@ class LiveOutput:
             self._stop_at = self._stream.end
             self._stream.wake()
         if self._failure is not None:
+            if self._stop_at is None:
+                with anyio.move_on_after(LADDER_SECONDS):
+                    await self._execution.ended()
             raise self._failure
 
     async def _run(self, scope: anyio.CancelScope) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 
 from muxwire.errors import ConnectionClosed
-from muxwire.terminals.execution.execution import SIGNAL_STATUS, Execution
+from muxwire.terminals.execution.execution import NEVER_RAN, SIGNAL_STATUS, Execution
 from muxwire.terminals.execution.foreground import foreground_pgrp
 from muxwire.terminals.execution.interrupt import CTRL_C, Interrupter, continue_shell
 from muxwire.terminals.execution.listening import (
@@ -246,8 +246,11 @@ class Runner:
         # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
         while not pane.listens or (pane.running is not None and not pane.running.started):
             waited = time.monotonic() - begun
-            if pane.running is not None and not pane.running.started:
-                await self._unstick(pane.running)
+            typed = pane.running
+            if typed is not None and not typed.started:
+                await self._unstick(typed)
+                if not typed.running:
+                    continue  # an earlier process typed it, and it never ran: the shell may listen all the time
             continue_shell(pane)
             found = None if pane.dead else find_listener(pane, waited, self.folder)
             if found is not None:
@@ -378,7 +381,7 @@ class Runner:
     def _retype(self, execution: Execution) -> None:
         again, self._again = self._again, None
         if again is None:
-            execution.note = "the shell did not run the typed line"
+            execution.note = NEVER_RAN
             execution.finish("lost", end=self.pane.stream.end, exit_code=None)
             return
         self.pane.at_prompt = False

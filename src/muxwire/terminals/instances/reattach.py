@@ -19,6 +19,7 @@ import anyio.to_thread
 from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.pane.marks import MarkScanner
 from muxwire.protocol.events import ClientDetached, LayoutChange, UnlinkedWindowAdd, WindowAdd
+from muxwire.terminals.execution.execution import NEVER_RAN
 from muxwire.terminals.instances.beside import aligned, become_owner, begin_stream
 from muxwire.terminals.instances.clients import a_size_counts, kill_stale_clients, sign_client
 from muxwire.terminals.instances.joining import join_dead, join_living
@@ -129,10 +130,18 @@ async def restore(tab: Tab, book: TabBook) -> None:
         if execution.running:
             execution.ends_with(tab.pane.stream.wake)
             tab.pane.open(execution)
-    # The marks since the last command was typed say all; before the first command, those since the pane was made.
-    start = executions[-1].typed_at if executions else 0
-    for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, tab.pane.stream.end)):
+    # The marks since the last command was typed say all, and those since an older one was whose end nobody saw; before
+    # the first command, those since the pane was made.
+    start = min((execution.typed_at for execution in executions if execution.running), default=tab.pane.stream.end)
+    start = min(start, executions[-1].typed_at if executions else 0)
+    for mark in await anyio.to_thread.run_sync(_marks, tab, start):
         tab.pane.on_mark(mark)
+    begun = max((execution.typed_at for execution in executions if execution.started), default=0)
+    for execution in executions:
+        # Lines are read in their order: what a later one has overtaken was thrown away.
+        if execution.running and not execution.started and execution.typed_at < begun:
+            execution.note = NEVER_RAN
+            execution.finish("lost", end=tab.pane.stream.end, exit_code=None)
 
 
 def _marks(tab: Tab, start: int) -> list[Mark]:

@@ -102,6 +102,10 @@ class CommandBook:
                 "listener_prompt": _text(execution.listener_prompt),
             }
         )
+        self.note_end_of(execution)
+
+    def note_end_of(self, execution: Execution) -> None:
+        """Write down the end of a command that was noted, when it comes."""
         execution.ends_with(lambda: self._note_end(execution))
 
     def _note_end(self, execution: Execution) -> None:

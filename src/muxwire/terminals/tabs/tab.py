@@ -134,7 +134,8 @@ class Tab:
         The shell's state persists (`cd`, `export`, functions), unless `env` or `cwd` is given: then the command runs
         apart. `timeout` is in seconds; at its end the command is interrupted, or left running (`on_timeout="leave"`).
         `wait=False` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
-        Cancelling this call interrupts the command.
+        Cancelling this call interrupts the command, and so does an error of `on_output`, which is raised when it has
+        ended.
 
         `on_start` gets the command_id when the command's turn has come. With `on_output` the exact bytes go there as
         they arrive, and not into the result. A command that waits for input ends the call, or with `on_input` is told
@@ -212,8 +213,8 @@ class Tab:
         self, execution: Execution, *, strip_ansi: bool = False, max_chars: int | None = None
     ) -> ExecutionResult:
         """What `execution` has to say since it was last asked."""
-        if execution.ending == "lost" and not execution.begin_time:
-            raise TabUnavailable(execution.note, state=self.state, remedy="read the tab's log, or create a new tab")
+        if execution.ending == "lost" and not execution.ran:
+            raise TabUnavailable(execution.note, state=self.state, remedy="read the tab's log; then run it again")
         state = self.pane.state_after(execution)
         return await result_of(execution, self.pane.stream, state, strip_ansi=strip_ansi, max_chars=max_chars)
 
@@ -238,7 +239,8 @@ class Tab:
                 left = deadline - time.monotonic()
                 outcome = await self.runner.wait(execution, left, progress=progress if on_progress else None)
         except anyio.get_cancelled_exc_class():
-            self._book.spawn(lambda: self.runner.interrupt(execution))
+            if not self._book.leaves_running:
+                self._book.spawn(lambda: self.runner.interrupt(execution))
             raise
         if outcome == "timed_out":
             execution.timed_out = True

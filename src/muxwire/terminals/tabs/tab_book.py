@@ -41,6 +41,7 @@ class TabBook:
         self.coming: set[str] = set()  # the nonces of panes that we are making
         self.on_latest: Callable[[], None] | None = None
         self.generation = 0
+        self.leaves_running = False  # a call that is cancelled now is cancelled because its process ends
         self._latest = ""
         self._tasks = tasks
         self._commands: OrderedDict[str, tuple[Tab, Execution]] = OrderedDict()  # a dict loses its first slowly
@@ -161,6 +162,8 @@ class TabBook:
         for execution in executions:
             self._commands[execution.command_id] = (tab, execution)
             tab.pane.prompt_seq, tab.pane.cwd = execution.prompt_seq, execution.cwd
+            if execution.running:
+                record.note_end_of(execution)
         tab.pane.shell_pid = record.shell_pid
         return executions
 
