@@ -65,7 +65,7 @@ async def bare_pty(home: Path, command: str = "true") -> AsyncIterator[Once]:
         nonlocal count
         count += 1
         os.write(descriptor, typed_line(command, count))
-        _read_until(descriptor, b"<%d>" % count)
+        read_until(descriptor, b"<%d>" % count)
 
     async def once() -> None:
         run()
@@ -98,13 +98,14 @@ async def bare_loop(home: Path, command: str = "true") -> AsyncIterator[Once]:
         count += 1
         line = prepared(("set-buffer", "-b", "x", "--", typed_line(command, count)))[0].line
         os.write(writer, line + b"\npaste-buffer -r -d -b x -t %0\n")
-        _read_until(reader, b"<%d>" % count)
+        read_until(reader, b"<%d>" % count)
 
     async def once() -> None:
         run()
 
     try:
         with anyio.fail_after(PATIENCE):
+            await anyio.to_thread.run_sync(read_until, reader, ATTACHED, abandon_on_cancel=True)
             await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
         yield once
     finally:
@@ -112,7 +113,11 @@ async def bare_loop(home: Path, command: str = "true") -> AsyncIterator[Once]:
         process.wait()
 
 
-def _read_until(descriptor: int, wanted: bytes) -> None:
+# tmux may run what it is told before it has made the session that it was started with.
+ATTACHED = b"%session-changed"
+
+
+def read_until(descriptor: int, wanted: bytes) -> None:
     """Read until `wanted` is there; what came before is not kept, only its last bytes."""
     seen = b""
     while wanted not in seen:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from bench.contenders import PATIENCE, READ, clean_environment, temporary_home
+from bench.contenders import ATTACHED, PATIENCE, READ, clean_environment, read_until, temporary_home
 from bench.scenario import Report, Scale, Target
 from muxwire import Tab, open_terminals
 from muxwire.client.client import prepared
@@ -27,6 +27,7 @@ def bare(home: Path, tabs: int, commands: int) -> float:
     assert process.stdout is not None
     writer, reader = process.stdin.fileno(), process.stdout.fileno()
     try:
+        read_until(reader, ATTACHED)
         os.write(writer, b"new-window -d bash --norc\n" * (tabs - 1))
         _warm(writer, reader, tabs)
         counts = [0] * tabs

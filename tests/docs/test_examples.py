@@ -30,6 +30,8 @@ LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
 
 # An example of the documentation shows something in a second or two; the slowest machine gets this long for one.
 EXAMPLE_SECONDS = 45
+# Of a log, when an example fails.
+SHOWN_BYTES = 2000
 
 
 @final
@@ -116,8 +118,13 @@ def run(arguments: list[str], home: Path) -> str:
         timeout=EXAMPLE_SECONDS,
         check=False,
     )
-    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}\n{logs(home)}"
     return done.stdout
+
+
+def logs(home: Path) -> str:
+    """What the tabs have written last: an example fails once in a thousand times, and somebody must find out why."""
+    return "\n".join(f"{path}: {path.read_bytes()[-SHOWN_BYTES:]!r}" for path in (home / "state").rglob("*.log"))
 
 
 @pytest.mark.parametrize("example", documented(), ids=lambda example: example.where)

@@ -93,7 +93,6 @@ async def test_whoever_looks_at_the_screen_all_the_time_costs_no_byte(alone: mux
     with anyio.fail_after(DEADLINE):
         tab = await flood(alone)
         looks = 0
-        await tab.send_keys(["Enter"])
 
         async def look() -> None:
             nonlocal looks
@@ -107,7 +106,9 @@ async def test_whoever_looks_at_the_screen_all_the_time_costs_no_byte(alone: mux
         async with anyio.create_task_group() as tasks:
             for _ in range(4):
                 tasks.start_soon(look)
-        assert looks
+            while not looks:  # on a busy machine the flood would be over before the first
+                await anyio.sleep(0.001)
+            await tab.send_keys(["Enter"])
         await check(tab)
 
 
@@ -157,7 +158,7 @@ async def test_a_process_that_was_stopped_under_load_loses_nothing(environ: dict
             sizes = [Path(log).stat().st_size for log in told["logs"]]
             await anyio.sleep(STOPPED_SECONDS)  # not to wait for something: to be stopped that long is the fault
             assert sizes == [Path(log).stat().st_size for log in told["logs"]]
-            assert max(sizes) < len(printed(lines)), "it was over before the process was stopped"
+            assert min(sizes) < len(printed(lines)), "it was over before the process was stopped"
             os.kill(told["pid"], signal.SIGCONT)
             done = await stopped.says()
             assert done["statuses"] == [0] * panes

@@ -131,6 +131,9 @@ class FakeTerminals:
     def __post_init__(self) -> None:
         self.only = FakeTab("@1", self.note)
 
+    def leave_running(self) -> None:
+        self.note("leaves_running")
+
     async def tab(self, target: str) -> FakeTab:
         if target not in {"@1", "%1", ".", "work"}:
             raise NoSuchTarget(f"no window {target!r}")

@@ -102,7 +102,11 @@ async def test_every_ending_is_orderly(tmp_path: Path, ending: str, moment: str)
             await client.until("began")
         ENDINGS[ending](client)
         assert await client.ended() == 0
-    expected = {"before": [], "idle": ["opened", "closed"], "mid_call": ["opened", "began", "interrupted", "closed"]}
+    expected = {
+        "before": [],
+        "idle": ["opened", "leaves_running", "closed"],
+        "mid_call": ["opened", "began", "leaves_running", "interrupted", "closed"],
+    }
     assert client.events == [*expected[moment], "returned"]
     assert (tmp_path / "stderr").read_text() == ""
 
@@ -151,7 +155,7 @@ async def test_the_sdk_client_over_stdio(tmp_path: Path, mode: str) -> None:
             assert (await client.list_tools()).tools
             result = await client.call_tool("execute_command", {"window_id": "@1", "command": "echo é"})
             assert (result.structured_content or {})["output"] == "echo é"
-    assert events.read_text().split() == ["opened", "closed", "returned"]
+    assert events.read_text().split() == ["opened", "leaves_running", "closed", "returned"]
 
 
 REQUESTS = "\n".join(
@@ -204,4 +208,4 @@ async def test_a_signal_ends_a_server_on_a_terminal(tmp_path: Path, number: sign
         child.wait()
         stdout.close()
         os.close(ours)
-    assert events.read_text().split() == ["opened", "closed"]
+    assert events.read_text().split() == ["opened", "leaves_running", "closed"]

@@ -130,8 +130,9 @@ async def test_a_tab_has_the_size_that_it_was_given(alone: muxwire.Terminals) ->
         usual = await alone.create_tab(shell="bash", session="work")
         assert (await given.execute("stty size; echo $COLUMNS")).output == "27 93\n93\n"
         assert (await usual.execute("stty size")).output == "50 200\n"
+        # Before the person comes: a window has the size of whoever selected it last.
+        await usual.client.command("select-window", "-t", usual.window_id)
         with person(alone, "work", 80, 24):
-            await usual.client.command("select-window", "-t", usual.window_id)
             while usual.columns != 80:
                 await anyio.lowlevel.checkpoint()
             assert (await given.execute("stty size")).output == "27 93\n"
