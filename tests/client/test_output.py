@@ -64,7 +64,7 @@ async def test_a_detached_pane_is_heard_no_more() -> None:
         transport.feed(b"%output %1 a\\012\n")
         await observer.until(lambda: written == b"a\n")
         client.detach_pane(PANE)
-        client.discard_unknown(pane_id("%2"))
+        client.detach_pane(pane_id("%2"))
         transport.feed(b"%output %1 b\n%output %2 c\n%output %3 d\n")
         await observer.until(lambda: client.unknown.kept_bytes > 0)
         assert client.unknown.kept_bytes == 1

@@ -134,7 +134,7 @@ def _values(action: argparse.Action, before: list[str]) -> Iterable[Candidate]:
 
 
 def _instances() -> list[Candidate]:
-    from muxwire.terminals.execution.running import running_instances
+    from muxwire.terminals.instances.running import running_instances
 
     return [(name, "a running instance") for name in running_instances(os.environ)]
 

@@ -157,12 +157,8 @@ class ControlClient:
         return dropped
 
     def detach_pane(self, pane_id: PaneId) -> None:
-        """Discard all later output of a pane."""
+        """Discard all later output of a pane: it is gone, or nobody will ask."""
         self._feeds.pop(pane_id, None)
-        self.unknown.discard(pane_id)
-
-    def discard_unknown(self, pane_id: PaneId) -> None:
-        """Say that nobody will ask for the output of this pane."""
         self.unknown.discard(pane_id)
 
     async def command(self, *arguments: str | bytes) -> tuple[bytes, ...]:

@@ -17,6 +17,7 @@ import pytest
 import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
+from muxwire.ids import pane_id
 
 pytestmark = pytest.mark.anyio
 
@@ -120,6 +121,15 @@ async def test_our_death_by_sigkill_leaves_nothing_but_the_log(folder: Path, env
         for path in paths.split(":"):
             await gone(pids, Path(path))
     assert Path(log).stat().st_size > 0
+
+
+async def test_the_connection_forgets_a_tab_that_is_closed(alone: muxwire.Terminals) -> None:
+    """A server that lasts for months must not keep what a thousand tabs left."""
+    with anyio.fail_after(DEADLINE):
+        kept = await alone.create_tab(shell="bash")
+        gone = await alone.create_tab(shell="bash")
+        await gone.close(force=True)
+        assert list(kept.client._feeds) == [pane_id(kept.pane_id)]
 
 
 async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh(alone: muxwire.Terminals) -> None:

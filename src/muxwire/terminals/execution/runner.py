@@ -1,8 +1,9 @@
 """Runs commands in one pane: takes turns, types the line that runs the body, waits for the end mark.
 
 Every wait is for the stream's next bytes or the command's end. The kernel, which tells of nothing by itself, is asked
-at two points: a few times while a command runs, at growing intervals, whether it waits for input (`LOOKS`); and for
-`EDITOR_GRACE` at most before typing, whether the line editor has taken the tty.
+where marks alone do not say: a few times while a command runs, at growing intervals, whether it waits for input
+(`LOOKS`); before typing, who listens if no prompt was announced (listening.py), and for a moment whether the line
+editor has taken the tty.
 """
 
 from __future__ import annotations

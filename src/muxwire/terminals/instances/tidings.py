@@ -55,14 +55,14 @@ class Tidings:
 
     def tell(self, event: Event) -> None:
         """Take a notification of tmux."""
-        if self._people is not None:
-            self._people.follow(event)
         if self._kept is not None:
             self._kept.append(event)
         else:
             self._hear(event)
 
     def _hear(self, event: Event) -> None:
+        if self._people is not None:
+            self._people.follow(event)
         follow(event, self._book)
         if self._server is not None:
             self._newcomers.follow(event, self._server)

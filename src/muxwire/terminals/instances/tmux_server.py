@@ -244,7 +244,9 @@ async def _greet(
     remedy = "install tmux 3.3 or newer; `tmux -V` says which one is found"
     try:
         with anyio.fail_after(START_SECONDS):
-            (answer,) = await client.command("display-message", "-p", _GREETING)
+            answer = b""
+            while b" $" not in answer:  # tmux may run what it reads before it has made the session it was started with
+                (answer,) = await client.command("display-message", "-p", _GREETING)
     except ConnectionClosed as error:
         raise TmuxUnavailable(f"tmux did not start: {error.reason}", remedy=remedy) from error
     except TimeoutError:

@@ -19,16 +19,13 @@ REPAIR = b"\\command stty sane </dev/tty; "
 # A command that may go on in the lines after it: they would be its here-document, its pipe's reader, its function.
 _OPEN_END = rb"(?:\||&&|\(\s*\)|\bfunction\s+\S+)(?:[\s\\]|#[^\n]*\n)*\Z"
 GOES_ON = re.compile(rb"<<|" + _OPEN_END)
-# Hands `$?` on to the command. `&& :` keeps a shell alive under `set -e`, and an ERR trap quiet, if it is a failure
-# (POSIX, set); without need it would have a DEBUG trap run after S. `set` need not show the text.
+# Hands `$?` on to the command. `&& :`, as everywhere here, keeps a shell alive under `set -e`, and an ERR trap quiet,
+# if it is a failure (POSIX, set); without need it would have a DEBUG trap run after S. `set` need not show the text.
 _HAND_ON = b"__muxwire_b=; case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; } >/dev/tty 2>/dev/null\n"
 
 
 def start_group(request: Request, builtin: bytes) -> bytes:
-    """Print the redraw and S, and hand `$?` on. stdout is the tty, so that neither `exec >f` nor a trace gets in.
-
-    `&& :` keeps the shell alive under `set -e`, and an ERR trap quiet, if `$?` is a failure (POSIX, set).
-    """
+    """Print the redraw and S, and hand `$?` on. stdout is the tty, so that neither `exec >f` nor a trace gets in."""
     prints = b"; ".join(
         builtin + b'printf "' + text + b'"' for text in start_formats(request.redraw, request.command_id)
     )

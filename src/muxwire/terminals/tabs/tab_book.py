@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import NoSuchTarget
+from muxwire.ids import pane_id
 from muxwire.terminals.events.event_log import EventLog
 from muxwire.terminals.events.tab_events import TabEvents
 from muxwire.terminals.execution.alarm import Alarm
@@ -114,6 +115,7 @@ class TabBook:
         if self.open.get(tab.key) is not tab:
             return
         del self.open[tab.key]
+        tab.client.detach_pane(pane_id(tab.pane_id))
         tab.pane.stream.close()
         self._heard.pop(tab, None)
         self.events.record("tab_closed", tab.key, reason=tab.end_reason)

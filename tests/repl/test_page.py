@@ -1,0 +1,53 @@
+"""The REPL's page says what the REPL does: its words, and the session that it shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import takewhile
+from pathlib import Path
+from subprocess import CompletedProcess
+
+from muxwire.repl.words import WORDS
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "repl.md").read_text()
+# Set in by a prompt, or by the seconds of a notification, whose place and time nobody can foretell.
+PROMPT, NOTIFICATION = "tmux> ", re.compile(r"\+[0-9.]+ ")
+
+
+def session() -> list[str]:
+    """The lines of the session on a terminal, without its greeting; what was too wide for the page is left out."""
+    _, block = PAGE.split("```text\ninstance ", 1)
+    lines = block.split("\n```", 1)[0].splitlines()[1:]
+    whole: list[str] = []
+    for number, line in enumerate(lines):
+        if not NOTIFICATION.match(line) and not _goes_on(lines, number):
+            whole.append(line)
+    return whole
+
+
+def _goes_on(lines: list[str], number: int) -> bool:
+    """Whether a line is the rest of a notification: it, or one before it, follows one and is as wide as the page."""
+    before = list(takewhile(lambda line: not line.startswith(PROMPT), reversed(lines[:number])))
+    return bool(before) and bool(NOTIFICATION.match(before[0])) and len(before[0]) > 115
+
+
+def bare(line: str) -> str:
+    """A line without what is another one each time: numbers, times, ids, the folder."""
+    line = re.sub(r"(?<!exit code )\b\d+(\.\d+)?\b", "N", re.sub(r" in /\S+,", " in FOLDER,", line))
+    return re.sub(r"[0-9a-f]{16}", "ID", line)
+
+
+def test_every_word_is_on_the_page() -> None:
+    rows = [row.replace("\\|", "|") for row in re.findall(r"^\| `(:[^`]+)` \|", PAGE, re.MULTILINE)]
+    assert rows == [f"{word.name} {word.arguments}".rstrip() for word in WORDS]
+
+
+def test_the_session_goes_as_the_page_says(script: Callable[..., CompletedProcess[str]]) -> None:
+    lines = session()
+    typed = [line.removeprefix(PROMPT) for line in lines if line.startswith(PROMPT)]
+    assert len(typed) == 4
+    said = [bare(line) for line in script(*typed).stdout.splitlines()]
+    for line in (bare(line) for line in lines if not line.startswith(PROMPT)):
+        assert line in said, line
+        del said[: said.index(line) + 1]
