@@ -6,13 +6,15 @@ import contextlib
 import os
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from muxwire.client.reaping import wait_process
+from muxwire.client.watchdog import stop_terminals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _SCRIPT = Path(__file__).with_name("watchdog.py")
 
@@ -85,9 +87,24 @@ class Watchdog:
         """Say that a pane has ended."""
         self._say(f"pane-over {pane}")
 
-    def watch_held(self, tty: str) -> None:
-        """Have a terminal go on that we stop, should we be killed before we do it."""
-        self._say(f"held {os.fsencode(tty).hex()}")
+    @contextlib.contextmanager
+    def held(self) -> Iterator[Callable[[Iterable[str]], None]]:
+        """Yield what stops terminals; at the end of the block they go on, also if we are killed in it."""
+        stopped: list[bytes] = []
+
+        def stop(terminals: Iterable[str]) -> None:
+            names = [os.fsencode(tty) for tty in terminals]
+            stopped.extend(names)
+            for name in names:
+                self._say(f"held {name.hex()}")
+            stop_terminals(names, termios.TCOOFF)
+
+        try:
+            yield stop
+        finally:
+            stop_terminals(stopped, termios.TCOON)
+            for name in stopped:
+                self._say(f"held-over {name.hex()}")
 
     def abandon(self) -> None:
         """End it before there was anything to watch."""

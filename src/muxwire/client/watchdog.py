@@ -9,11 +9,12 @@ otherwise wait for it and freeze every pane. For an ephemeral instance the serve
 descends from it or shares a session with one that does, or with a pane: the server may have been killed before.
 At last the socket and the folders go.
 
-Of a named instance it has the control connection too (the descriptors OUTPUT, which tmux writes, and INPUT), and
-further lines: `tail HEX` (a path), `pane %N HEX HEX` (its terminal and a command for tmux), `pane-over %N`,
-`held HEX` (a terminal that was stopped). Before the client is killed, the panes' logs are handed over: every pane's
-terminal is stopped for a moment, as C-s does; what tmux had still to say goes to the tail; once all is quiet the
-commands are sent, which have tmux itself write on; and the terminals go on. So no byte is in both or in neither.
+Further lines: `held HEX` and `held-over HEX` (a terminal that is stopped, and goes on if it still is then). Of a named
+instance it has the control connection too (the descriptors OUTPUT, which tmux writes, and INPUT), and `tail HEX` (a
+path), `pane %N HEX HEX` (its terminal and a command for tmux), `pane-over %N`. Before the client is killed, the panes'
+logs are handed over: every pane's terminal is stopped for a moment, as C-s does; what tmux had still to say goes to the
+tail; once all is quiet the commands are sent, which have tmux itself write on; and the terminals go on. So no byte is
+in both or in neither.
 
 The standard library only, and none of muxwire: it must start fast and depend on nothing that can be upgraded.
 """
@@ -84,6 +85,8 @@ class Panes:
             self.tail = bytes.fromhex(value)
         elif word == "held":
             self.held.append(bytes.fromhex(value))
+        elif word == "held-over":
+            self.held.remove(bytes.fromhex(value))
         elif word == "pane":
             pane, tty, command = value.split(" ")
             self.rows[pane] = (bytes.fromhex(tty), bytes.fromhex(command))
@@ -116,6 +119,8 @@ def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
             logged.take(word, value)
     if connection:
         hand_over(int(connection[0]), int(connection[1]), logged)
+    else:
+        stop_terminals(logged.held, termios.TCOON)
     kill_processes(known["client"])
     if kind == "ephemeral":
         end_server(tmux, socket, known["server"])

@@ -6,14 +6,12 @@ milliseconds behind. So a guest waits for silence, and a pane that is never sile
 
 from __future__ import annotations
 
-import os
-import termios
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.client.watchdog import QUIET_LOOKS, stop_terminals
+from muxwire.client.watchdog import QUIET_LOOKS
 from muxwire.ids import pane_id
 from muxwire.terminals.instances.joining import FileSink, TabSink, join_living
 from muxwire.terminals.logs.guest_log import GuestLog, end_of
@@ -41,17 +39,11 @@ async def aligned(server: TmuxServer, tabs: Sequence[Tab]) -> AsyncIterator[dict
     heard = {tab: bytearray() for tab in tabs}
     for tab, data in heard.items():
         server.client.attach_pane(pane_id(tab.pane_id), data.extend)
-    stopped: list[bytes] = []
-    try:
+    with server.process.watchdog.held() as stop:
         noisy = await _settle(server, heard, list(tabs), _LOOKS_FREE)
-        for tab in noisy:
-            server.process.watchdog.watch_held(tab.pane.tty)
-            stopped.append(os.fsencode(tab.pane.tty))
-        stop_terminals(stopped, termios.TCOOFF)
+        stop(tab.pane.tty for tab in noisy)
         await _settle(server, heard, noisy, _LOOKS_STOPPED)
         yield heard
-    finally:
-        stop_terminals(stopped, termios.TCOON)
 
 
 async def _settle(server: TmuxServer, heard: dict[Tab, bytearray], tabs: list[Tab], looks: int) -> list[Tab]:

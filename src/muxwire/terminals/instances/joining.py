@@ -7,22 +7,20 @@ that writes waits for some 40 ms, and notices nothing else.
 
 from __future__ import annotations
 
-import os
-import termios
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.to_thread
 
-from muxwire.client.watchdog import QUIET_LOOK_S, QUIET_LOOKS, stop_terminals
+from muxwire.client.watchdog import QUIET_LOOK_S, QUIET_LOOKS
 from muxwire.errors import CommandError
 from muxwire.ids import pane_id
 from muxwire.terminals.instances.hand_over import Remains, over_folders, read_pipe
 from muxwire.terminals.logs.log_file import UNKNOWN_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
     from pathlib import Path
 
     from muxwire.terminals.instances.folders import Folders
@@ -174,7 +172,8 @@ async def join_living(
     for one in remains:
         await join_remains(one, sinks)
     carried = {path.name for one in remains for path in one.pipes()}
-    async with _stopped(server, tabs):
+    with server.process.watchdog.held() as stop:
+        stop(tab.pane.tty for tab in tabs)
         piped = [tab for tab in tabs if tab.log_path.name in carried]
         await _settle(server, tabs, () if heard else piped, remains, sinks)
         for tab in tabs:
@@ -190,18 +189,6 @@ async def join_living(
         await sinks.flushed()
         one.remove()
     sinks.close({tab.log_path.name for tab in tabs})
-
-
-@asynccontextmanager
-async def _stopped(server: TmuxServer, tabs: Sequence[Tab]) -> AsyncIterator[None]:
-    terminals = [os.fsencode(tab.pane.tty) for tab in tabs]
-    for tab in tabs:
-        server.process.watchdog.watch_held(tab.pane.tty)
-    try:
-        stop_terminals(terminals, termios.TCOOFF)
-        yield
-    finally:
-        stop_terminals(terminals, termios.TCOON)
 
 
 async def _settle(
