@@ -117,14 +117,18 @@ async def bare_loop(home: Path, command: str = "true") -> AsyncIterator[Once]:
 ATTACHED = b"%session-changed"
 
 
+# What stands in the middle of a text that tmux read from the pane in two pieces.
+CUT = b"\n%output %0 "
+
+
 def read_until(descriptor: int, wanted: bytes) -> None:
     """Read until `wanted` is there; what came before is not kept, only its last bytes."""
     seen = b""
-    while wanted not in seen:
+    while wanted not in seen and wanted not in seen.replace(CUT, b""):
         chunk = os.read(descriptor, READ)
         if not chunk:
             raise RuntimeError("the terminal ended")
-        seen = seen[-len(wanted) :] + chunk
+        seen = seen[-len(wanted) - len(CUT) :] + chunk
 
 
 @asynccontextmanager

@@ -34,14 +34,16 @@ def bare(home: Path, tabs: int, commands: int) -> float:
         begun = time.perf_counter()
         for pane in range(tabs):
             _type(writer, pane, 0)
-        rest, left = b"", tabs * commands
+        rest, left, ends = b"", tabs * commands, [b""] * tabs
         while left:
             *lines, rest = (rest + os.read(reader, READ)).split(b"\n")
             for line in lines:
                 if not line.startswith(b"%output %"):
                     continue
-                pane = int(line.split(b" ", 2)[1][1:])
-                if b"<%d>" % counts[pane] in line:
+                name, text = line.split(b" ", 2)[1:]
+                pane, wanted = int(name[1:]), b"<%d>" % counts[int(name[1:])]
+                text, ends[pane] = ends[pane] + text, text[-len(wanted) :]  # tmux may read it in two pieces
+                if wanted in text:
                     counts[pane] += 1
                     left -= 1
                     if counts[pane] < commands:
