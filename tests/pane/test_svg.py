@@ -34,7 +34,7 @@ def test_every_style_is_drawn() -> None:
     assert drawn[4][2]["fill-opacity"] == "0.6"
     assert float(drawn[4][2]["textLength"]) == 16.8
     root = ET.fromstring(picture)
-    assert (root.find(f"{SPACE}title") or root[0]).text == "<t>"
+    assert [title.text for title in root.iter(f"{SPACE}title")] == ["<t>"]
     fills = [rect.attrib["fill"] for rect in root.iter(f"{SPACE}rect")]
     assert "#0000ff" in fills
     assert fills[-1] == "#d8dbe2"

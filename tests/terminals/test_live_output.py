@@ -44,6 +44,10 @@ def pane(folder: Path, store: LogStore, shell: str) -> tuple[PaneState, Executio
         ("zsh", b"x" * 3 + b"\x1b[1m\x1b[7m%\x1b[27m\x1b[1m\x1b[0m" + b" " * 9 + b"\r \r",
          f"\x1b]7770;P;{NONCE};2;1;130;/;{NONCE}\x07", b"xxx"),
         ("fish", b"one\r\n", f"\x1b]7770;D;{NONCE};0;5\x07\x1b[?1h\x1b]7770;P;{NONCE};2;1;5;/;{NONCE}\x07", b"one\n"),
+        # fish 4 tells its terminal too, which is no output; what only begins like it is.
+        ("fish", b"one\r\n\x1b]133;D;5\x07", f"\x1b]7770;D;{NONCE};0;5\x07\x1b]7770;P;{NONCE};2;1;5;/;{NONCE}\x07",
+         b"one\n"),
+        ("fish", b"\x1b]133;D;5\x07\x1b]133;D", f"\x1b]7770;E;{ID};0;/;{ID}\x07", b"\x1b]133;D;5\x07\x1b]133;D"),
     ],
 )  # fmt: skip
 async def test_every_cut_gives_the_same(

@@ -281,6 +281,7 @@ class PtyShell:
         end = self.wait_mark(index, deadline, ends)
         output = bytes(self.data[start.end : end.start]).replace(b"\r\n", b"\n")
         if end.kind == "D":  # fish: what comes next says whether the shell still lives
+            output = re.sub(rb"\x1b\]133;D;\d+\x07\Z", b"", output)  # and fish 4 tells its terminal as well
             index = self.marks.index(end) + 1
             then = self.wait_mark(index, deadline, lambda mark: mark.kind == "X" or self.is_prompt(mark))
             end = then if then.kind == "X" else end

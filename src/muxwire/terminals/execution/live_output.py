@@ -10,7 +10,7 @@ import anyio
 
 from muxwire.pane.text import undo_onlcr
 from muxwire.terminals.execution.interrupt import LADDER_SECONDS
-from muxwire.terminals.execution.output import PROMPT_SP_REACH, without_prompt_sp
+from muxwire.terminals.execution.output import FISH_END_REACH, PROMPT_SP_REACH, without_prompt_sp
 
 if TYPE_CHECKING:
     from muxwire.terminals.execution.execution import Execution
@@ -28,6 +28,8 @@ _SGR, _SGR_BEGUN = rb"(?:\x1b\[[0-9;]*m)", rb"(?:\x1b(?:\[[0-9;]*)?)"
 _PROMPT_SP_BEGUN = re.compile(
     rb"(?:SGR{2,}[%#]SGR*(?:BEGUN| +(?:\r ?)?)?|SGR+BEGUN?|BEGUN)\Z".replace(b"SGR", _SGR).replace(b"BEGUN", _SGR_BEGUN)
 )
+# What fish 4 prints before our mark of a command's end, whole or begun.
+_FISH_END_BEGUN = re.compile(rb"\x1b(?:\](?:1(?:3(?:3(?:;(?:D(?:;[0-9]*)?\x07?)?)?)?)?)?)?\Z")
 
 
 @final
@@ -38,7 +40,7 @@ class LiveOutput:
         self._execution = execution
         self._stream = stream
         self._on_output = on_output
-        self._zsh = shell is not None and shell.name == "zsh"
+        self._shell = shell.name if shell is not None else ""
         self._stop_at: int | None = None
         self._failure: Exception | None = None
         self._lost = 0  # bytes that no store held any more when it was their turn
@@ -102,7 +104,10 @@ class LiveOutput:
         if execution.cut >= 0:
             return execution.cut
         end = self._stream.settled
-        if self._zsh:  # what it prints before a prompt, if this command was cut short
+        if self._shell == "fish":
+            begun = _FISH_END_BEGUN.search(self._stream.ring.read(max(execution.delivered, end - FISH_END_REACH), end))
+            end -= len(begun[0]) if begun else 0
+        if self._shell == "zsh":  # what it prints before a prompt, if this command was cut short
             tail = self._stream.ring.read(max(execution.delivered, end - PROMPT_SP_REACH), end)
             begun = _PROMPT_SP_BEGUN.search(tail)
             end -= without_prompt_sp(tail) or (len(begun[0]) if begun else 0)

@@ -20,6 +20,9 @@ _BYTES_PER_CHAR = 8
 # zsh prints a reversed % or # and blanks before a prompt where the output did not end its line (PROMPT_SP).
 PROMPT_SP_REACH = 4096
 _PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
+# fish 4 tells its terminal of a command's end just before it tells us (OSC 133;D), unless the command has come to E.
+FISH_END_REACH = 32
+_FISH_END = re.compile(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
 
 
 @final
@@ -76,4 +79,10 @@ def _clip(
 def without_prompt_sp(raw_tail: bytes) -> int:
     """How many bytes at the end of `raw_tail` are zsh's PROMPT_SP, printed before a prompt that cut an output short."""
     found = _PROMPT_SP.search(raw_tail[-PROMPT_SP_REACH:])
+    return len(found[0]) if found else 0
+
+
+def without_fish_end(raw_tail: bytes) -> int:
+    """How many bytes at the end of `raw_tail` are what fish 4 tells its terminal at the end of a command."""
+    found = _FISH_END.search(raw_tail[-FISH_END_REACH:])
     return len(found[0]) if found else 0

@@ -61,6 +61,8 @@ if status is-interactive; and not set -q __muxwire_n
             bind -M $m -m insert \e\[7770~ $line 2>/dev/null
         end
         contains -- $fish_key_bindings fish_vi_key_bindings fish_hybrid_key_bindings; or bind \e\[7770~ $line
+        # At each `cd` fish tells its terminal the folder (OSC 7), which would be output of the command; tmux asks the kernel.
+        functions -e __fish_update_cwd_osc __update_cwd_osc
         # Our line is no title to show; and fish's own title function is slower than all the rest of a command.
         functions -q __muxwire_t; or not functions -q fish_title; and return
         functions -c fish_title __muxwire_t

@@ -19,7 +19,7 @@ from muxwire.pane.text import strip_ansi
 from muxwire.terminals.execution.echo import NOTHING
 from muxwire.terminals.execution.execution import SIGNAL_STATUS, Execution, shell_status
 from muxwire.terminals.execution.foreground import SEES_WAITS, foreground, foreground_pgrp, tty_modes
-from muxwire.terminals.execution.output import without_prompt_sp
+from muxwire.terminals.execution.output import FISH_END_REACH, without_fish_end, without_prompt_sp
 from muxwire.terminals.execution.redraw import PromptColumns
 
 if TYPE_CHECKING:
@@ -216,7 +216,8 @@ class PaneState:
     def _on_postexec(self, mark: Mark) -> None:
         running = self.running
         if running is not None and mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
-            running.provisional = (mark.begin, int(mark.fields[2]))
+            tail = self.stream.ring.read(max(running.begin, mark.begin - FISH_END_REACH), mark.begin)
+            running.provisional = (mark.begin - without_fish_end(tail), int(mark.fields[2]))
 
     def _on_shell_gone(self, mark: Mark) -> None:
         if mark.fields[0] != self.nonce or self.exit_status is not None:
