@@ -93,6 +93,25 @@ def test_what_can_never_be_waited_for_is_refused(wanted: dict[str, object]) -> N
         Wanted.checked(**given)  # type: ignore[arg-type]
 
 
+async def test_a_line_that_begins_with_a_carriage_return(printer: Printer) -> None:
+    """As Python's prompt ends one from 3.13 on; wherever a look cuts it."""
+    written = b">>> 6*7\x1b[3D\n\r\x1b[?2004l42\r\n"
+    start = printer.tab.next_byte
+    end = await printer.printed(written)
+    whole = await printer.wait(regex="^42$", from_byte=start)
+    assert (whole.match, whole.next_byte) == ("42", end - 2)
+    coming: list[WaitOutcome] = []
+
+    async def wait() -> None:
+        coming.append(await printer.wait(regex="^42\n", from_byte=end))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        for byte in written:
+            await printer.printed(bytes((byte,)))
+    assert (coming[0].match, coming[0].next_byte) == ("42\n", end + len(written))
+
+
 async def test_text_that_is_there_already_and_text_that_comes(printer: Printer) -> None:
     end = await printer.printed(b"one two\r\n")
     there = await printer.wait(until="one")

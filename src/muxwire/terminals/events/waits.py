@@ -1,6 +1,7 @@
 """Waiting for a tab: text, silence, a prompt, a bell, the end. Evaluated as bytes arrive; nothing here polls.
 
-What is matched is what a person would have seen: marks, our typed lines and escape sequences are cut, CR LF is LF.
+What is matched is what a person would have seen: marks, our typed lines and escape sequences are cut, CR LF is LF, as
+is the LF CR of a program in raw mode (Python's prompt from 3.13 on).
 A line that the terminal wrapped is one line here, since programs do not write the wrap.
 """
 
@@ -117,11 +118,11 @@ class TextSearch:
         start = self._settled
         before = copy.copy(self._stripper), self._decoder.getstate(), len(self._text)
         piece, self._settled = visible_slice(data, base, start, SLICE, TYPED_LINES, final=final)
-        self._text += self._decoder.decode(self._stripper.feed(piece)).replace("\r\n", "\n")
+        self._text += _lines(self._decoder.decode(self._stripper.feed(piece)), behind=self._text)
         text = self._text
         if last and self._settled < stop:  # what may still turn out to be ours: seen now, looked at again later
             rest = visible_range(data, base, self._settled, stop, TYPED_LINES, grows=not final)
-            text += copy.copy(self._stripper).feed(rest).decode("utf-8", "replace").replace("\r\n", "\n")
+            text += _lines(copy.copy(self._stripper).feed(rest).decode("utf-8", "replace"), behind=text)
         begin = self._echo_end(text) if self._typed is not None else int(self._cut)
         if begin is None and not final:
             return None
@@ -168,11 +169,23 @@ class TextSearch:
             middle = (low + high) // 2
             shown = visible_range(data, base, start, middle, TYPED_LINES, grows=False)
             self._decoder.setstate(decoder_state)
-            text = self._decoder.decode(copy.copy(stripper).feed(shown)).replace("\r\n", "\n")
-            low, high = (low, middle) if known + len(text) >= end else (middle + 1, high)
+            text = _lines(self._decoder.decode(copy.copy(stripper).feed(shown)), behind=self._text[:known])
+            length = known + len(text) - (text.endswith("\r") and data[middle - base : middle - base + 1] == b"\n")
+            low, high = (low, middle) if length >= end else (middle + 1, high)
         return low
 
 
+def _lines(text: str, *, behind: str) -> str:
+    """`text` with its lines ended by LF; a CR that finds the cursor at a line's beginning shows nothing."""
+    text = text.replace("\r\n", "\n")
+    if "\r" in text:
+        text = _CR_AT_BEGINNING.sub("", text)
+        if behind.endswith("\n"):
+            text = text.lstrip("\r")
+    return text
+
+
+_CR_AT_BEGINNING = re.compile(r"(?<=\n)\r+")
 _LOOKBEHIND = lookbehind(TYPED_LINES)
 _LOOKAHEAD = lookahead(TYPED_LINES)
 
@@ -279,7 +292,7 @@ async def tail(stream: PaneStream) -> str:
     data, lost = await stream.read(begin, end)
     start = max(begin + lost, end - _TAIL_BYTES)
     shown = visible_range(data, begin + lost, start, end, TYPED_LINES, grows=True, strip=True)
-    return shown.decode("utf-8", "replace").replace("\r\n", "\n")[-TAIL_CHARACTERS:]
+    return _lines(shown.decode("utf-8", "replace"), behind="")[-TAIL_CHARACTERS:]
 
 
 async def wait_for(tabs: Sequence[Tab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:

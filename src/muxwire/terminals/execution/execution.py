@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 # `kill -l` numbering of POSIX shells: a program ended by signal N has status 128 + N.
 SIGNAL_STATUS = 128
 
-# The note of a lost command of which no byte was ever run.
-NEVER_RAN = "the shell did not run the typed line"
-
-# How a command's life ended. `aborted`: the shell gave it up (C-c, `set -u`), known by its next prompt.
-Ending = Literal["", "completed", "aborted", "shell_exited", "lost"]
+# How a command's life ended. `aborted`: the shell gave it up (C-c, `set -u`), known by its next prompt. `lost`: nobody
+# knows how, or whether. `never_ran`: the line was typed, and the shell provably ran none of it.
+Ending = Literal["", "completed", "aborted", "shell_exited", "lost", "never_ran"]
 
 
 @final

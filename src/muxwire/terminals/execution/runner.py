@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 
 from muxwire.errors import ConnectionClosed
-from muxwire.terminals.execution.execution import NEVER_RAN, SIGNAL_STATUS, Execution
+from muxwire.terminals.execution.execution import SIGNAL_STATUS, Execution
 from muxwire.terminals.execution.foreground import foreground_pgrp
 from muxwire.terminals.execution.interrupt import CTRL_C, Interrupter, continue_shell
 from muxwire.terminals.execution.listening import (
@@ -382,8 +382,7 @@ class Runner:
     def _retype(self, execution: Execution) -> None:
         again, self._again = self._again, None
         if again is None:
-            execution.note = NEVER_RAN
-            execution.finish("lost", end=self.pane.stream.end, exit_code=None)
+            execution.finish("never_ran", end=self.pane.stream.end, exit_code=None)
             return
         self.pane.at_prompt = False
         execution.prompt_seq = self.pane.prompt_seq

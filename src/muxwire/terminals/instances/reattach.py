@@ -19,7 +19,6 @@ import anyio.to_thread
 from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.pane.marks import MarkScanner
 from muxwire.protocol.events import ClientDetached, LayoutChange, UnlinkedWindowAdd, WindowAdd
-from muxwire.terminals.execution.execution import NEVER_RAN
 from muxwire.terminals.instances.beside import aligned, become_owner, begin_stream
 from muxwire.terminals.instances.clients import a_size_counts, kill_stale_clients, sign_client
 from muxwire.terminals.instances.joining import join_dead, join_living
@@ -140,8 +139,7 @@ async def restore(tab: Tab, book: TabBook) -> None:
     for execution in executions:
         # Lines are read in their order: what a later one has overtaken was thrown away.
         if execution.running and not execution.started and execution.typed_at < begun:
-            execution.note = NEVER_RAN
-            execution.finish("lost", end=tab.pane.stream.end, exit_code=None)
+            execution.finish("never_ran", end=tab.pane.stream.end, exit_code=None)
 
 
 def _marks(tab: Tab, start: int) -> list[Mark]:

@@ -213,8 +213,9 @@ class Tab:
         self, execution: Execution, *, strip_ansi: bool = False, max_chars: int | None = None
     ) -> ExecutionResult:
         """What `execution` has to say since it was last asked."""
-        if execution.ending == "lost" and not execution.ran:
-            raise TabUnavailable(execution.note, state=self.state, remedy="read the tab's log; then run it again")
+        if execution.ending == "never_ran":
+            what = "the shell did not run the typed line"
+            raise TabUnavailable(what, state=self.state, remedy="look at the tab; then run it again")
         state = self.pane.state_after(execution)
         return await result_of(execution, self.pane.stream, state, strip_ansi=strip_ansi, max_chars=max_chars)
 
