@@ -18,6 +18,9 @@ from mcp import Client, StdioServerParameters
 
 from tests.users import environ_of
 
+# From 3.13 on Python draws a prompt of its own, each key anew; this is the plain one of every version.
+REPL = f"PYTHON_BASIC_REPL=1 {sys.executable}"
+
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 60
@@ -91,7 +94,7 @@ async def test_an_editor(folder: Path) -> None:
 async def test_a_repl(folder: Path) -> None:
     async with model_in(folder) as model:
         await model.see(prompt=True)
-        asked = await model.run(f"{sys.executable} -I -q", timeout_ms=20_000)
+        asked = await model.run(f"{REPL} -q", timeout_ms=20_000)
         assert asked["state"] == "interactive"
         await model.see(until=">>> ")
         typed = await model.type("def double(x):\n    return 2 * x\n\n", paste=True)
@@ -151,9 +154,7 @@ async def test_an_editor_changes_a_file(folder: Path) -> None:
 async def test_a_repl_that_was_started_answers(folder: Path) -> None:
     async with model_in(folder) as model:
         await model.see(prompt=True)
-        started = await model.call(
-            "start_process", window_id=model.window, command=f"{sys.executable} -q", ready=">>> "
-        )
+        started = await model.call("start_process", window_id=model.window, command=f"{REPL} -q", ready=">>> ")
         assert started["ready"]
         defined = await model.type("def twice(x):", "Enter", "    return 2 * x", "Enter", "Enter")
         await model.see(regex=r"\.\.\. \n>>> $", from_byte=defined)

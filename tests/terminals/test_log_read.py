@@ -197,7 +197,8 @@ def check_grep(path: Path, log: bytes, lines: int, before: int, after: int, patt
 
 
 def test_grep_reads_through_colours(path: Path) -> None:
-    path.write_bytes(b"\x1b[31mer\x1b[1mror\x1b[0m: x\r\nother\r\n")
+    path.write_bytes(b"\x1b[31mer\x1b[1mror\x1b[0m: x\r\nother\n\r\x1b[?2004lrepl: 42\r\n")
+    assert last_matches(path, Search(compiled("^repl: 42$")), 5, VIEW).returned_lines == 1
     assert last_matches(path, Search(compiled("^error: x$")), 5, VIEW).content == "\x1b[31mer\x1b[1mror\x1b[0m: x\n"
     plain = View(TYPED, strip=True, final=True)
     assert last_matches(path, Search(compiled("^error: x$")), 5, plain).content == "error: x\n"

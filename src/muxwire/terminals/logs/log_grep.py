@@ -49,7 +49,8 @@ class Search:
 
     def in_line(self, line: str) -> bool:
         """Return whether a line matches."""
-        text = line if line.isprintable() else strip_ansi(line)
+        # A CR at the beginning moves nothing: Python's prompt ends a line by LF CR from 3.13 on.
+        text = line if line.isprintable() else strip_ansi(line).lstrip("\r")
         if len(text) <= _SEARCHED_MAX:
             return self.pattern.search(text) is not None
         return any(
