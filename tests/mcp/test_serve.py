@@ -31,9 +31,11 @@ SERVE = (sys.executable, "-m", "muxwire", "serve")
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A short path: a socket's may have about 100 bytes."""
+    """A short path: a socket's may have about 100 bytes. What a named instance leaves running there is ended."""
     with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
         yield Path(name)
+        for socket in Path(name, "muxwire").glob("*.sock"):
+            subprocess.run(["tmux", "-N", "-S", socket, "kill-server"], capture_output=True, check=False)
 
 
 def environment(folder: Path) -> dict[str, str]:
