@@ -131,9 +131,11 @@ async def restore(tab: Tab, book: TabBook) -> None:
             tab.pane.open(execution)
     # The marks since the last command was typed say all, and those since an older one was whose end nobody saw; before
     # the first command, those since the pane was made.
-    start = min((execution.typed_at for execution in executions if execution.running), default=tab.pane.stream.end)
-    start = min(start, executions[-1].typed_at if executions else 0)
-    for mark in await anyio.to_thread.run_sync(_marks, tab, start):
+    first = next((execution for execution in executions if execution.running), executions[-1] if executions else None)
+    if first is not None:
+        tab.pane.prompt_seq = first.prompt_seq
+    start = first.typed_at if first is not None else 0
+    for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, tab.pane.stream.end)):
         tab.pane.on_mark(mark)
     begun = max((execution.typed_at for execution in executions if execution.started), default=0)
     for execution in executions:
