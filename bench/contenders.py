@@ -31,6 +31,10 @@ Once = Callable[[], Awaitable[float | None]]
 # A terminal's answer takes a millisecond; a second without one is a fault of the contender.
 PATIENCE = 5.0
 READ = 1 << 20
+# tmux may run what it is told before it has made the session that it was started with.
+ATTACHED = b"%session-changed"
+# What stands in the middle of a text that tmux read from the pane in two pieces.
+CUT = b"\n%output %0 "
 MUXWIRE = (sys.executable, "-m", "muxwire", "serve")
 # The least that a server of the same SDK can be.
 BARE = (sys.executable, str(Path(__file__).with_name("bare_server.py")))
@@ -111,14 +115,6 @@ async def bare_loop(home: Path, command: str = "true") -> AsyncIterator[Once]:
     finally:
         subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)
         process.wait()
-
-
-# tmux may run what it is told before it has made the session that it was started with.
-ATTACHED = b"%session-changed"
-
-
-# What stands in the middle of a text that tmux read from the pane in two pieces.
-CUT = b"\n%output %0 "
 
 
 def read_until(descriptor: int, wanted: bytes) -> None:

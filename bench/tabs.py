@@ -41,7 +41,8 @@ def bare(home: Path, tabs: int, commands: int) -> float:
                 if not line.startswith(b"%output %"):
                     continue
                 name, text = line.split(b" ", 2)[1:]
-                pane, wanted = int(name[1:]), b"<%d>" % counts[int(name[1:])]
+                pane = int(name[1:])
+                wanted = b"<%d>" % counts[pane]
                 text, ends[pane] = ends[pane] + text, text[-len(wanted) :]  # tmux may read it in two pieces
                 if wanted in text:
                     counts[pane] += 1

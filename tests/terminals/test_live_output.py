@@ -125,10 +125,12 @@ async def test_a_flood_ends_at_the_timeout(terminals: muxwire.Terminals) -> None
     await tab.close(force=True)
 
 
-async def test_a_receiver_that_fails_ends_the_command(terminals: muxwire.Terminals) -> None:
-    async def refuse(data: bytes) -> None:
-        raise BrokenPipeError(32, "nobody reads")
+async def refuse(data: bytes) -> None:
+    """A receiver that fails."""
+    raise BrokenPipeError(32, "nobody reads")
 
+
+async def test_a_receiver_that_fails_ends_the_command(terminals: muxwire.Terminals) -> None:
     tab = await terminals.create_tab(shell="bash")
     with anyio.fail_after(DEADLINE):
         with pytest.raises(BrokenPipeError):
@@ -139,10 +141,6 @@ async def test_a_receiver_that_fails_ends_the_command(terminals: muxwire.Termina
 
 async def test_a_receiver_that_fails_waits_for_the_end(terminals: muxwire.Terminals) -> None:
     """Whoever failed leaves next, and nobody else would end a command that ignores the first signals."""
-
-    async def refuse(data: bytes) -> None:
-        raise BrokenPipeError(32, "nobody reads")
-
     tab = await terminals.create_tab(shell="bash")
     with anyio.fail_after(DEADLINE):
         with pytest.raises(BrokenPipeError):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _NOTIFICATIONS = NotificationOptions(resources_changed=True)
 
 
-async def run_on_stdio(server: Server[Any], on_end: OnEnd = lambda: None) -> None:
+async def run_on_stdio(server: Server[Any], on_end: OnEnd) -> None:
     """Serve until stdin ends, stdout is closed, or a signal says so; the server's lifespan is left in order.
 
     `on_end` is called before the calls that are under way are cancelled.

@@ -183,8 +183,8 @@ class WireReader(_Stream):
         fd: int,
         loop: asyncio.AbstractEventLoop,
         writer: WireWriter,
-        answer_early: EarlyAnswer | None = None,
-        on_end: OnEnd = lambda: None,
+        answer_early: EarlyAnswer | None,
+        on_end: OnEnd,
     ) -> None:
         self._on_end = on_end
         self._fd = fd
@@ -306,7 +306,7 @@ class WireReader(_Stream):
 
 @contextmanager
 def open_wire(
-    reading: int, writing: int, answer_early: EarlyAnswer | None = None, on_end: OnEnd = lambda: None
+    reading: int, writing: int, answer_early: EarlyAnswer | None, on_end: OnEnd
 ) -> Iterator[tuple[WireReader, WireWriter]]:
     """Yield the streams of two non-blocking descriptors, for the time of the block."""
     loop = asyncio.get_running_loop()

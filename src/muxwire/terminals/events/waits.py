@@ -164,12 +164,13 @@ class TextSearch:
     ) -> int:
         """The first raw offset at which all of the text up to `end` is there."""
         stripper, decoder_state, known = before
+        behind = self._text[:known]
         low, high = start, stop
         while low < high:
             middle = (low + high) // 2
             shown = visible_range(data, base, start, middle, TYPED_LINES, grows=False)
             self._decoder.setstate(decoder_state)
-            text = _lines(self._decoder.decode(copy.copy(stripper).feed(shown)), behind=self._text[:known])
+            text = _lines(self._decoder.decode(copy.copy(stripper).feed(shown)), behind=behind)
             length = known + len(text) - (text.endswith("\r") and data[middle - base : middle - base + 1] == b"\n")
             low, high = (low, middle) if length >= end else (middle + 1, high)
         return low

@@ -163,7 +163,7 @@ class TabBook:
         executions = record.load()
         for execution in executions:
             self._commands[execution.command_id] = (tab, execution)
-            tab.pane.prompt_seq, tab.pane.cwd = execution.prompt_seq, execution.cwd
+            tab.pane.cwd = execution.cwd
             if execution.running:
                 record.note_end_of(execution)
         tab.pane.shell_pid = record.shell_pid
