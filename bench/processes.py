@@ -12,6 +12,7 @@ import secrets
 import signal
 import statistics
 import subprocess
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 WORD = "MUXWIRE_BENCH_CONTENDER"
+
+# How long a killed process may take to go on a machine that is busy, and how often we look.
+DYING_SECONDS = 10.0
+LOOK_SECONDS = 0.001
+
+# Places in proc(5)'s `stat`, counted from the state, which is its third field.
+STAT_VSIZE, STAT_ENV_START, STAT_ENV_END = 23 - 3, 50 - 3, 51 - 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +47,7 @@ class Belongings:
         for folder in Path("/proc").iterdir():
             if folder.name.isdecimal():
                 with contextlib.suppress(OSError):
-                    if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                    if wanted in _environment(folder).split(b"\0"):
                         yield int(folder.name)
 
     def cpu(self) -> float:
@@ -52,15 +60,31 @@ class Belongings:
         return total / os.sysconf("SC_CLK_TCK")
 
     def kill(self) -> int:
-        """End what is left of them; return how many there were."""
-        killed = 0
-        # Twice: the first to go may have been starting another.
-        for _ in range(2):
-            for pid in self.pids():
+        """End what is left of them, and wait until they are gone; return how many there were."""
+        killed: set[int] = set()
+        until = time.monotonic() + DYING_SECONDS
+        # Until none is seen: the first to go may have been starting another.
+        while (left := set(self.pids())) and time.monotonic() < until:
+            for pid in left - killed:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
-                    killed += 1
-        return killed
+            killed |= left
+            time.sleep(LOOK_SECONDS)
+        return len(killed)
+
+
+def _environment(folder: Path) -> bytes:
+    """What a process was started with; nothing if it has ended (proc(5), `environ`).
+
+    Between two programs of execve(2) a process lives and has none yet; that is waited for.
+    """
+    while not (found := (folder / "environ").read_bytes()):
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        memory, begins, ends = (int(fields[place]) for place in (STAT_VSIZE, STAT_ENV_START, STAT_ENV_END))
+        if not memory or (ends and begins == ends):  # a zombie or the kernel's own; or it was given none
+            break
+        time.sleep(LOOK_SECONDS)
+    return found
 
 
 def forks() -> int:
