@@ -105,7 +105,7 @@ class Soak:
         self.over = False
         self.files = [self._random_file(random.Random(f"{seed}/file/{number}"), number) for number in range(FILES)]
         self._names = 0
-        self._followed: list[tuple[muxwire.Tab, str]] = []
+        self._followed: list[tuple[muxwire.Tab, str, int]] = []
 
     def _random_file(self, chosen: random.Random, number: int) -> Path:
         path = self.folder / f"{number}.bytes"
@@ -158,7 +158,7 @@ class Soak:
         tab = await self.terminals.create_tab(command=["sh", "-c", f"{command}; {last}"], name=name)
         self.figures.tabs += 1
         if truth.file is None and end == "wait":
-            self._followed.append((tab, name))
+            self._followed.append((tab, name, harm))
         if end == "close":
             await anyio.sleep(after)
             await tab.close(force=True)
@@ -245,9 +245,9 @@ class Soak:
             if not self._followed:
                 await anyio.sleep(0.01)
                 continue
-            tab, name = self._followed.pop()
+            tab, name, harm = self._followed.pop()
             self._followed.clear()
-            harm, offset, text = self.harm, 0, ""
+            offset, text = 0, ""
             while True:
                 size = chosen.choice((100, 5000, 65536, 1 << 20))
                 piece = await self.terminals.stream_logs(tab.address, from_byte=offset, max_bytes=size, wait=1)

@@ -58,14 +58,15 @@ def judge(path: Path, truth: Truth) -> Verdict:
     """Compare a log with the truth."""
     with LogFileReader(path) as log:
         parts = [log.pread(first, last) for first, last in log.ranges]
-        found = Verdict(bytes=log.end, gaps=max(0, len(parts) - 1), segments=len(layout_of(path).older))
+        found = Verdict(bytes=log.end, segments=len(layout_of(path).older))
         # A hole at the very end, or the beginning, has nothing on its other side.
-        ends_in_gap = not parts or log.ranges[-1][1] < log.end
-        found.gaps += bool(parts) and ends_in_gap + (log.ranges[0][0] > 0)
+        begin, end = (log.ranges[0][0], log.ranges[-1][1]) if log.ranges else (log.end, 0)
+        parts = [b""] * (begin > 0) + parts + [b""] * (end < log.end)
+        found.gaps = max(0, len(parts) - 1)
     if truth.file is not None:
         _judge_bytes(b"".join(parts), truth, found)
     else:
-        _judge_lines([*parts, b""] if ends_in_gap else parts, truth, found)
+        _judge_lines(parts, truth, found)
     return found
 
 

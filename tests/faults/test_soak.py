@@ -64,6 +64,16 @@ def test_lines_in_a_recorded_gap_are_no_others(tmp_path: Path) -> None:
     assert judged(path, before + b"\0") == (0, 0, 51)
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_lines_in_a_gap_at_the_beginning_are_no_others_either(tmp_path: Path, whole: bool) -> None:
+    path = tmp_path / "pane-@1.log"
+    record(path, offset=0, size=1)
+    after = LINES[LINES.index(b"t1 60\r\n") :]
+    assert judged(path, b"\0" + after, whole=whole) == (0, 0, 59)
+    assert judged(path, b"\0" + after.replace(b"t1 70\r\n", b""), whole=whole) == (1, 0, 59)
+    assert judged(path, b"\0", whole=whole) == (0, 0, 100 if whole else 0)
+
+
 def test_what_is_wrong_with_bytes_and_segments_is_seen(tmp_path: Path) -> None:
     path, file = tmp_path / "pane-@1.log", tmp_path / "file"
     data = bytes(range(256)) * 20
