@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
+from muxwire.terminals.execution.runner import KEY_LOST
 from tests.terminals.opened import tab_for
 
 if TYPE_CHECKING:
@@ -141,6 +142,24 @@ async def test_nothing_of_ours_is_in_the_history(terminals: Terminals, shell: st
         assert "echo THE''IRS" in listed
         assert "a1" not in listed
         assert "_mux" not in listed
+
+
+@pytest.mark.parametrize(
+    ("shell", "lost"),
+    [
+        ("bash", "bind 'set comment-begin %'"),
+        ("bash", "for m in emacs vi-insert vi-command; do bind -m $m -r '\\e[}'; done"),
+        ("zsh", "for m in emacs viins vicmd; do bindkey -M $m -r '\\e[7770~'; done"),
+        ("fish", "bind -e \\e\\[7770~"),
+    ],
+)
+async def test_commands_are_exact_without_our_key(terminals: Terminals, shell: str, lost: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        await tab.execute(lost)
+        for number in range(4):
+            result = await tab.execute(f"echo {number}; sh -c 'exit {number}'")
+            assert (result.output, result.exit_code) == (f"{number}\n", number)
+        assert tab.runner._retyped == KEY_LOST  # later commands do not wait for a key that nobody hears
 
 
 async def test_a_closed_tab_leaves_no_process(terminals: Terminals) -> None:

@@ -184,6 +184,26 @@ def test_the_private_key_works_in_vi_command_mode(start: Opener, name: str) -> N
     assert session.execute(b"echo hi").output == b"hi\n"
 
 
+@pytest.mark.parametrize(("mode", "keys"), [("emacs", (b"\x1b#", b"\x18c")), ("vi", (b"\x1b#",))])
+def test_a_comment_that_a_person_makes_of_a_line_is_theirs(
+    start: Opener, folder: Path, mode: str, keys: tuple[bytes, ...]
+) -> None:
+    binds = r"""bind 'set comment-begin #"\'; bind -m emacs '"\C-xc": insert-comment'"""
+    (folder / "home" / ".bashrc").write_text(f"{binds}\nset -o {mode}\nHISTCONTROL=\n")
+    session = start("bash")
+    for key in keys:
+        assert session.execute(b"echo ours").output == b"ours\n"
+        first = len(session.marks)
+        session.type(b"echo theirs")
+        session.drain(0.1)
+        session.type(key)
+        session.prompt(first)
+
+    session.execute(b"echo ours")
+    listed = session.execute(b"history").output.decode()
+    assert re.findall(r"^ +[0-9]+  (.*)\n", listed, re.MULTILINE) == ['#"\\echo theirs'] * len(keys)
+
+
 @pytest.mark.parametrize("name", EXECUTABLES)
 def test_a_directory_name_may_hold_anything(start: Opener, name: str) -> None:
     session = start(name)

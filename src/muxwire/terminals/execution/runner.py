@@ -70,6 +70,8 @@ LOOK_EVERY = 5.0
 CATCH_UP = 2
 # Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
 RETYPE_AFTER = 0.4
+# So many commands on end that had to be typed again: the integration's key is no more.
+KEY_LOST = 2
 # From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
 PROMPT_SOON = 0.02
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
@@ -108,6 +110,7 @@ class Runner:
         self._wrapper = WrapperFile(folder / WRAPPER)
         self._turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: Callable[[], None] | None = None
+        self._retyped = 0  # commands on end
 
     async def start(
         self,
@@ -316,10 +319,12 @@ class Runner:
         wrap = functools.partial(
             shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=pane.repair_tty
         )
+        if self._again is not None and self._retyped < KEY_LOST:
+            self._retyped = 0  # the last one took its line at the first try
         # Should the key have been lost with the user's bindings, the second try names the file.
         self._again = lambda: self._press(wrap(nested=True), shell)
         wrapped = wrap(nested=listener.level > 1)
-        if not listener.edits:  # a key would mean nothing
+        if not listener.edits or self._retyped >= KEY_LOST:  # a key would mean nothing
             wrapped = replace(wrapped, typed=CLEAR_LINE + shell.typed_line + b"\r")
         self._press(wrapped, shell)
         pane.repair_tty = False
@@ -384,6 +389,7 @@ class Runner:
         if again is None:
             execution.finish("never_ran", end=self.pane.stream.end, exit_code=None)
             return
+        self._retyped += 1
         self.pane.at_prompt = False
         execution.prompt_seq = self.pane.prompt_seq
         again()

@@ -1,11 +1,11 @@
-"""bash 3.2 and later: the line is typed between two private keys, P from PROMPT_COMMAND, C from PS0."""
+"""bash 3.2 and later: two private keys for the line, P from PROMPT_COMMAND, C from PS0."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from muxwire.terminals.shells.posix import TYPED_LINE, one_file, source_line, text_to_eval
-from muxwire.terminals.shells.shell import PRIVATE_KEY, Launch, Request, Shell, Wrapped
+from muxwire.terminals.shells.posix import one_file, source_line, text_to_eval
+from muxwire.terminals.shells.shell import Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,22 +16,24 @@ BUILTIN = b"\\builtin "
 _EVAL_HERE = (
     b"case $BASH_VERSION in [123].*) " + BUILTIN + b'eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null;; esac\n'
 )
-# Enter, on a key of our own: the user may have bound Return to something else.
-ACCEPT_KEY = b"\x1b[7772~"
+# The keys that the integration binds: forget what is typed; our line, and Enter. Short, for each of their bytes takes
+# readline two system calls; CSI with a final byte from `p` on is for private use (ECMA-48, 5.4).
+CLEAR_KEY = b"\x1b[{"
+LINE_KEY = b"\x1b[}"
 
 
 @final
 class Bash(Shell):
     """GNU bash.
 
-    The typed line `eval`s the text that the wrapper's file sets, by way of `$_mux`: bash 5.2 frees what is not its
-    own, and dies, after an `eval` in a sourced file could not be parsed; and it hides a sourced file from the user's
-    DEBUG trap.
+    The line `eval`s the text that the wrapper's file sets, by way of `$_mux` as in the plain shells: bash 5.2 frees
+    what is not its own, and dies, after an `eval` in a sourced file could not be parsed; and it hides a sourced file
+    from the user's DEBUG trap.
     """
 
     name = "bash"
-    typed_line = TYPED_LINE
-    private_key = PRIVATE_KEY
+    typed_line = b' \\eval \\\\eval \\"\\$_mux\\";_mux&&:'
+    private_key = LINE_KEY
     has_accept_mark = True
 
     def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
@@ -41,9 +43,9 @@ class Bash(Shell):
         return Launch(argv, {"MUXWIRE_LOGIN": "1"} if login else {})
 
     def compose(self, request: Request) -> Wrapped:
-        """One file; its line is typed between the keys."""
+        """One file; a key has readline type the line."""
         if request.nested:
             files = ((request.stem, one_file(request, BUILTIN)),)
             return Wrapped(files, source_line(request) + b"\r")
         files = ((request.stem, text_to_eval(request, BUILTIN) + _EVAL_HERE),)
-        return Wrapped(files, self.private_key + self.typed_line + ACCEPT_KEY)
+        return Wrapped(files, CLEAR_KEY + LINE_KEY)

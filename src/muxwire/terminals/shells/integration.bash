@@ -31,7 +31,7 @@ __muxwire_e() {
   {
     \builtin printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" "$__muxwire_s" "${PWD-}" "$__muxwire_d"
     __muxwire_d=
-    [[ ${PROMPT_COMMAND-} == *__muxwire_p* && :${HISTCONTROL-}: == *:ignore[sb]* ]] || __muxwire_i
+    [[ ${PROMPT_COMMAND-} == *__muxwire_p* && :${HISTCONTROL-}: == *:ignore[sb]* && ! -o posix ]] || __muxwire_i
   } >/dev/tty
 }
 
@@ -50,8 +50,10 @@ _mux='\. "$__muxwire"; \builtin eval "$__muxwire_b"; { __muxwire_x || :; } &>/de
 # The end of the typed line: the command's status, for the user.
 _mux() { return "$__muxwire_s"; }
 
-# (Re-)install; E calls it where something is amiss, so that it heals after `unset PROMPT_COMMAND`.
+# (Re-)install; E calls it where something is amiss, so that it heals after `unset PROMPT_COMMAND`. `set -o posix` takes
+# our line out of readline.
 __muxwire_i() {
+  case ${__muxwire_t-}:$SHELLOPTS in ?*:*posix*) \builtin bind "$__muxwire_t" ;; esac
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
     *) HISTCONTROL=${HISTCONTROL:+$HISTCONTROL:}ignorespace ;;
@@ -74,16 +76,41 @@ case $BASH_VERSION in
   *) PS0=$'\e]7770;C;'$__muxwire_n$';$__muxwire_q\a'${PS0-} ;;
 esac
 
-# The private keys, in all three keymaps: forget what is typed and be ready for text; Enter, whatever the user bound.
-# A macro would save us typing the line, but readline redraws after each character of a macro.
-{
-  for __muxwire_l in emacs-standard vi-insert vi-command; do
-    \builtin bind -m "$__muxwire_l" '"\e[7771~": kill-whole-line'
-    \builtin bind -m "$__muxwire_l" '"\e[7772~": accept-line'
+# The private keys, in these keymaps: forget what is typed; our line and Enter, whatever the user bound. Readline asks
+# three times for each character that is typed, and redraws after each of a macro. What it types at once is the comment
+# that `insert-comment` begins a line with: that is our line, and the keys that people have for comments do what they
+# did by a macro. The value has to stand in quotes for its first space, and keeps the backslashes of those in it. Where
+# readline does not know quotes, as in bash 3.2, the line is a macro; Escape in a macro means another thing there to vi.
+__muxwire_k() {
+  \builtin local line=' \eval \\eval \"\$_mux\";_mux&&:' quoted said keys comment map insert
+  quoted=${line//\\/\\\\} quoted=${quoted//\"/\\\"}
+  said=$(
+    for map; do \builtin bind -m "$map" -q insert-comment; done
+    \builtin bind -v; \builtin bind "set comment-begin \"$line\""; \builtin bind -v
+  )
+  comment=${said#*set comment-begin } comment=${comment%%$'\n'*}
+  comment=${comment//\\/\\\\} comment=${comment//\"/\\\"}
+  case ${said##*set comment-begin } in
+    "$line"$'\n'*) __muxwire_t="set comment-begin \"$line\"" && \builtin bind "$__muxwire_t" ;;
+    *) said= ;;
+  esac
+  for map; do
+    case $map in vi-command) insert=i ;; *) insert= ;; esac
+    \builtin bind -m "$map" '"\e[{": kill-whole-line'
+    \builtin bind -m "$map" '"\e[|": beginning-of-line'
+    \builtin bind -m "$map" '"\e[~": accept-line'
+    keys=${said%%$'\n'*} said=${said#*$'\n'}
+    while case $keys in *\"*\"*) ;; *) \builtin false ;; esac; do
+      keys=${keys#*\"}
+      \builtin bind -m "$map" "\"${keys%%\"*}\": \"\\e[|$insert$comment\\e[~\""
+      keys=${keys#*\"}
+    done
+    case $said in
+      "") \builtin bind -m "$map" "\"\\e[}\": \"$insert$quoted\\C-m\"" ;;
+      *) \builtin bind -m "$map" '"\e[}": insert-comment' ;;
+    esac
   done
-  \builtin bind -m emacs-standard '"\e[7770~": kill-whole-line'
-  \builtin bind -m vi-insert '"\e[7770~": kill-whole-line'
-  \builtin bind -m vi-command '"\e[7770~": "\e[7771~i"'
-  unset __muxwire_l
-} 2>/dev/null
+}
+__muxwire_k emacs-standard vi-insert vi-command 2>/dev/null
+unset -f __muxwire_k
 fi

@@ -11,9 +11,6 @@ from muxwire.terminals.shells.shell import CLEAR_LINE
 if TYPE_CHECKING:
     from muxwire.terminals.shells.shell import Request
 
-# What bash and the plain shells are asked to run: `_mux`, set by the integration, sources the wrapper and evaluates
-# what it sets; the function of that name returns the command's status. Readline takes its time over every character.
-TYPED_LINE = b' \\eval "$_mux";_mux&&:'
 # A tty that a killed program left raw has no working C-c; zsh and fish do not repair it by themselves.
 REPAIR = b"\\command stty sane </dev/tty; "
 # A command that may go on in the lines after it: they would be its here-document, its pipe's reader, its function.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, final
 
-from muxwire.terminals.shells.posix import TYPED_LINE, one_file, source_line, text_to_eval
+from muxwire.terminals.shells.posix import one_file, source_line, text_to_eval
 from muxwire.terminals.shells.shell import CLEAR_LINE, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
@@ -15,9 +15,13 @@ BUILTIN = b"\\command "
 
 
 class PlainSh(Shell):
-    """What dash and ash share; `\\command` keeps an error of a special builtin from ending the line."""
+    """What dash and ash share; `\\command` keeps an error of a special builtin from ending the line.
 
-    typed_line = TYPED_LINE
+    `_mux`, set by the integration, sources the wrapper and evaluates what it sets; the function of that name returns
+    the command's status.
+    """
+
+    typed_line = b' \\eval "$_mux";_mux&&:'
     enter: ClassVar[bytes] = b"\r"
     start_apart: ClassVar[bool] = False
 

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# Asks the integrated line editor to take our line; in bash, to clear the line for it. Nobody's keyboard sends a
-# function key 7770.
+# Asks the integrated line editor to take our line. Nobody's keyboard sends a function key 7770.
 PRIVATE_KEY = b"\x1b[7770~"
 # VKILL in canonical mode, unix-line-discard or its like in every line editor: forget what is typed on this line.
 CLEAR_LINE = b"\x15"
