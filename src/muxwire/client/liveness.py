@@ -26,7 +26,7 @@ class Watchdog:
     def __init__(
         self, *, tmux: str, socket: str, ephemeral: bool, connection: Sequence[int] = (), kept: Sequence[int] = ()
     ) -> None:
-        """Start it. It takes 15 ms to come up, beside us; the pipe holds what is said until then.
+        """Start it. It comes up when tmux has; the pipe holds what is said until then.
 
         `connection` are the descriptors that it needs for a hand-over; those of `kept` it only holds, as a lock.
         """

@@ -19,11 +19,24 @@ in both or in neither.
 The standard library only, and none of muxwire: it must start fast and depend on nothing that can be upgraded.
 """
 
+# ruff: noqa: E402  (what it imports has to wait, see below)
+
 from __future__ import annotations
+
+import select
+
+# Its own start takes a processor 15 ms, just when tmux and the first shell start: it comes after them, or at once if
+# the liveness pipe's writer is gone, but never so late that what it needs could have been upgraded meanwhile.
+_START_AFTER_MS = 300
+_STDIN = 0
+
+if __name__ == "__main__":
+    _liveness = select.poll()
+    _liveness.register(_STDIN, 0)  # POLLHUP comes unasked
+    _liveness.poll(_START_AFTER_MS)
 
 import contextlib
 import os
-import select
 import signal
 import subprocess
 import sys

@@ -15,13 +15,21 @@ import anyio
 
 from muxwire.errors import TabUnavailable
 from muxwire.pane.text import strip_ansi
-from muxwire.terminals.execution.foreground import echoes, foreground, restore_line_modes, shares_folder, tty_modes
+from muxwire.terminals.execution.foreground import (
+    SEES_WAITS,
+    echoes,
+    foreground,
+    restore_line_modes,
+    shares_folder,
+    tty_modes,
+)
 from muxwire.terminals.shells import shell_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from muxwire.client.client import ControlClient
     from muxwire.terminals.execution.execution import Execution
     from muxwire.terminals.shells import Shell
     from muxwire.terminals.tabs.pane_state import PaneState
@@ -40,6 +48,8 @@ DRAWN_REMOTE = 0.05
 # A line editor takes the tty within a fraction of a ms after the prompt mark; an empty PS1 draws nothing to wake us.
 EDITOR_GRACE = 0.02
 EDITOR_LOOK = 0.001
+# Answers of tmux after which it has sent on what a pane wrote before: it may answer once before it reads the pane.
+CATCH_UP = 2
 # How far back a prompt without a mark is looked for: its last line, and escape sequences.
 _PROMPT_REACH = 1024
 
@@ -114,6 +124,25 @@ def _editor_shows(pane: PaneState) -> bool:
 async def late_prompt(pane: PaneState) -> None:
     """Wait until a prompt that comes after its mark, and in pieces, is whole; one seen before is known at once."""
     await fall_silent(pane, DRAWN, lambda: drawn_prompt(pane) in pane.prompts)
+
+
+async def first_prompt(pane: PaneState, client: ControlClient) -> None:
+    """Wait until a prompt of which nothing is known is whole: its shell sleeps until a key comes, and all is here."""
+    assert pane.shell is not None
+    if pane.shell.draws_late or not SEES_WAITS:
+        await late_prompt(pane)
+        return
+    while not (pane.waits_for_input() in ("editor", "line") and pane.reads() and await caught_up(pane, client)):
+        with anyio.move_on_after(EDITOR_LOOK):
+            await pane.stream.changed()
+
+
+async def caught_up(pane: PaneState, client: ControlClient) -> bool:
+    """Whether the stream has all that the pane wrote before: the kernel is ahead of it. ConnectionClosed."""
+    end = pane.stream.end
+    for _ in range(CATCH_UP):
+        await client.command("display-message", "-p", "")
+    return pane.stream.end == end
 
 
 async def fall_silent(pane: PaneState, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:

@@ -32,11 +32,12 @@ from muxwire.terminals.execution.listening import (
     START_TIMEOUT,
     Listener,
     asks_secret,
+    caught_up,
     drawn_prompt,
     editor_is_due,
     editor_up,
     find_listener,
-    late_prompt,
+    first_prompt,
     mend_line_modes,
     prompt_drawn,
     quiet,
@@ -66,8 +67,6 @@ Progress = Callable[[Execution], Awaitable[None]]
 # Seconds after typing at which a silent command is looked at; then every LOOK_EVERY. A password prompt shows by 0.15.
 LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
 LOOK_EVERY = 5.0
-# Answers of tmux after which it has sent on what a pane wrote before: it may answer once before it reads the pane.
-CATCH_UP = 2
 # Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
 RETYPE_AFTER = 0.4
 # So many commands on end that had to be typed again: the integration's key is no more.
@@ -183,17 +182,13 @@ class Runner:
         return True
 
     async def _surely_waits(self) -> bool:
-        """Whether input is waited for, with everything here that was written before.
-
-        The kernel is ahead of the stream: a shell may be back at a prompt whose mark tmux has not read yet.
-        """
-        pane, end = self.pane, self.pane.stream.end
-        if pane.look() != "interactive":
+        """Whether input is waited for: a shell may be back at a prompt whose mark tmux has not read yet."""
+        if self.pane.look() != "interactive":
             return False
         with contextlib.suppress(ConnectionClosed):
-            for _ in range(CATCH_UP):
-                await self._client.command("display-message", "-p", "")
-        return pane.stream.end == end and pane.look() == "interactive"
+            if not await caught_up(self.pane, self._client):
+                return False
+        return self.pane.look() == "interactive"
 
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
@@ -346,7 +341,7 @@ class Runner:
             return redraw(command, command_id, column=None, columns=80, typed_length=0)
         if shell.draws_late or not pane.prompts.learned:  # the first one may still be on its way, and teaches the rest
             with anyio.move_on_after(EDITOR_GRACE):
-                await late_prompt(pane)
+                await first_prompt(pane, self._client)
         here = pane.prompt_end >= pane.stream.ring.start  # else it was drawn before we came to this tab
         drawn = drawn_prompt(pane) if here else b""
         column = pane.prompts.column(drawn) if here else None

@@ -58,7 +58,10 @@ __muxwire_i() {
     *:ignorespace:* | *:ignoreboth:*) ;;
     *) HISTCONTROL=${HISTCONTROL:+$HISTCONTROL:}ignorespace ;;
   esac
-  case "${PROMPT_COMMAND[*]-}" in *__muxwire_p*) return ;; esac
+  case "${PROMPT_COMMAND[*]-}" in
+    *__muxwire_p*) return ;;
+    "") \builtin printf -v PROMPT_COMMAND %s '{ __muxwire_p && :; } >/dev/tty 2>/dev/null'; return ;;
+  esac
   __muxwire_l=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null)
   __muxwire_l=${__muxwire_l#declare -}
   case "${__muxwire_l%% *}" in
