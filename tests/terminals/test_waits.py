@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 import resource
 import shutil
+import signal
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -265,6 +267,29 @@ async def test_our_own_typed_line_and_marks_are_not_seen(terminals: Terminals) -
     await tab.send_keys(["go", "Enter"])
     done = await terminals.wait_for([tab.window_id], until="finished", timeout=DEADLINE)
     assert done.outcome == "met"
+    await tab.close(force=True)
+
+
+async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(shell="bash")
+    await tab.execute("true")
+    shell = tab.pane.shell_pid
+    os.kill(shell, signal.SIGSTOP)
+    running = await tab.execute("echo begun; read -r go", wait=False)
+    assert running.command_id is not None
+    drawn = b"\x1b]7770;T;%s\x07echo begun; read -r go\r\n" % running.command_id.encode()
+    tab.pane.stream.feed(drawn)  # S comes in a write of its own
+    nothing = await terminals.wait_for([tab.window_id], until="begun", timeout=0.0)
+    assert nothing.outcome == "timed_out", nothing
+    async with anyio.create_task_group() as tasks:
+
+        async def wait() -> None:
+            met = await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
+            assert (met.outcome, met.matched_at_entry) == ("met", False)
+
+        tasks.start_soon(wait)
+        await anyio.lowlevel.checkpoint()
+        os.kill(shell, signal.SIGCONT)
     await tab.close(force=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import final
 
 # Between two characters of a line an editor may move the cursor, set a colour, or break the line at the right edge.
@@ -12,18 +12,28 @@ from typing import final
 _DRAWING_MAX = 4
 _DRAWING_LENGTH = 2 + 16 + 1
 _DRAWING = rb"(?:\x1b\[[\x20-\x3f]{0,16}[\x40-\x7e]|[\r\n\x08\x0f]| (?=[\r\x08])){0,%d}" % _DRAWING_MAX
+_NOTHING = rb"(?!)"
 _DRAWING_BEGUN = rb"(?: |\x1b(?:\[[\x20-\x3f]{0,16})?)?"
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TypedLines:
     """Patterns for a shell's typed lines; `longest` is the longest match of any. Made by `typed_lines_of`."""
 
     exact: tuple[bytes, ...]
     longest: int
-    _drawn: re.Pattern[bytes]
-    _begun: re.Pattern[bytes]
+
+    # They take 20 ms to compile, and not every process reads a log.
+    @cached_property
+    def _drawn(self) -> re.Pattern[bytes]:
+        drawn = b"|".join(_DRAWING.join(re.escape(bytes((byte,))) for byte in line) for line in self.exact)
+        return re.compile(drawn or _NOTHING, re.DOTALL)
+
+    @cached_property
+    def _begun(self) -> re.Pattern[bytes]:
+        begun = b"|".join(map(_beginning, self.exact))
+        return re.compile(b"(?:" + begun + b")" + _DRAWING_BEGUN + rb"\Z" if begun else _NOTHING, re.DOTALL)
 
     def all(self, data: bytes) -> list[tuple[int, int]]:
         """Return the range of every line as it was typed."""
@@ -53,15 +63,7 @@ class TypedLines:
 def typed_lines_of(lines: tuple[bytes, ...]) -> TypedLines:
     """Return the patterns for these lines."""
     exact = tuple(sorted({line for line in lines if line}, key=lambda line: (-len(line), line)))
-    drawn = b"|".join(_DRAWING.join(re.escape(bytes((byte,))) for byte in line) for line in exact)
-    begun = b"|".join(_beginning(line) for line in exact)
-    nothing = rb"(?!)"
-    return TypedLines(
-        exact,
-        max(map(len, exact), default=0) * (1 + _DRAWING_MAX * _DRAWING_LENGTH),
-        re.compile(drawn or nothing, re.DOTALL),
-        re.compile(b"(?:" + begun + b")" + _DRAWING_BEGUN + rb"\Z" if begun else nothing, re.DOTALL),
-    )
+    return TypedLines(exact, max(map(len, exact), default=0) * (1 + _DRAWING_MAX * _DRAWING_LENGTH))
 
 
 def _beginning(line: bytes) -> bytes:
@@ -70,4 +72,4 @@ def _beginning(line: bytes) -> bytes:
     for byte in reversed(line[:-1]):
         rest = b"(?:" + pattern + b")?" if pattern else b""
         pattern = re.escape(bytes((byte,))) + _DRAWING + rest
-    return pattern or rb"(?!)"
+    return pattern or _NOTHING

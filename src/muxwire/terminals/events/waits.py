@@ -28,6 +28,7 @@ from muxwire.terminals.shells import TYPED_LINES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muxwire.terminals.execution.execution import Execution
     from muxwire.terminals.tabs.pane_state import PaneState
     from muxwire.terminals.tabs.stream import PaneStream
     from muxwire.terminals.tabs.tab import Tab
@@ -85,22 +86,31 @@ class Found:
 class TextSearch:
     """Looks for a pattern in the visible text of a pane from an offset on, each byte once but for an overlap.
 
-    Where the offset is that of typed keys, their echo is not looked at.
+    Where the offset is that of typed keys, their echo is not looked at. With `awaited`, a command that was typed,
+    nothing is looked at before its output begins: what stands in its text is no answer.
     """
 
-    def __init__(self, pane: PaneState, pattern: re.Pattern[str], start: int) -> None:
+    def __init__(
+        self, pane: PaneState, pattern: re.Pattern[str], start: int, *, awaited: Execution | None = None
+    ) -> None:
         self._pane = pane
         self._stream = pane.stream
         self._pattern = pattern
         self._settled = start  # the raw offset up to which `_text` will not change
         self._text = ""
         self._cut = False  # whether `_text` has lost its beginning
+        self._awaited = awaited
         self._typed = pane.typed if start == pane.typed.offset and pane.typed.text else None
         self._stripper = AnsiStripper()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     async def advance(self, *, final: bool) -> Found | None:
         """Look at all that is here; no wait lies between the last look and the return."""
+        if self._awaited is not None:
+            if self._awaited.running and not self._awaited.started:
+                return None
+            self._go_on_from(self._awaited.begin)
+            self._awaited = None
         while True:
             if self._typed is not None and self._typed.at_prompt and self._pane.accepted_at > self._typed.offset:
                 self._go_on_from(self._pane.accepted_at)
@@ -204,7 +214,9 @@ class Watch:
         self._entered = time.monotonic()
         self._after = -1 if from_byte is None else from_byte
         start = current_start(tab) if from_byte is None else from_byte
-        self._search = TextSearch(tab.pane, wanted.pattern, start) if wanted.pattern else None
+        running = tab.pane.running
+        awaited = running if from_byte is None and running is not None and not running.started else None
+        self._search = TextSearch(tab.pane, wanted.pattern, start, awaited=awaited) if wanted.pattern else None
         self._bells = SignalScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
 
     async def run(self) -> WaitOutcome:
