@@ -7,12 +7,14 @@ import signal
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 import anyio
+import anyio.from_thread
 import pytest
 
 import muxwire
-from muxwire.terminals.logs.log_read import View, read_range
+from muxwire.terminals.logs.log_read import LogPiece, View, read_range
 from muxwire.terminals.shells import TYPED_LINES
 
 pytestmark = pytest.mark.anyio
@@ -144,6 +146,32 @@ async def test_a_stream_waits_for_what_comes_and_for_the_end(alone: muxwire.Term
         last = await alone.stream_logs(tab.window_id, from_byte=chunks[1].next_byte, wait=DEADLINE)
         assert last.closed
         assert last.eof
+
+
+async def test_a_tab_that_ends_while_its_log_is_read_has_not_ended_for_that_reader(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = await alone.create_tab(command=["sh", "-c", "echo first; read -r go; echo last"])
+    await alone.wait_for([tab.window_id], until="first", timeout=DEADLINE)
+
+    async def end() -> None:
+        await tab.send_keys(["Enter"])
+        while not tab.pane.closed:
+            await tab.pane.stream.changed()
+
+    def read_and_end(*arguments: Any) -> LogPiece:
+        monkeypatch.undo()
+        piece = read_range(*arguments)
+        anyio.from_thread.run(end)
+        return piece
+
+    monkeypatch.setattr("muxwire.terminals.logs.reading.read_range", read_and_end)
+    with anyio.fail_after(DEADLINE):
+        before = await alone.stream_logs(tab.window_id, from_byte=0, max_bytes=1000)
+        after = await alone.stream_logs(tab.window_id, from_byte=before.next_byte, max_bytes=1000, wait=DEADLINE)
+    assert (before.chunk, before.eof, before.closed) == ("first\r\n", True, False)
+    assert after.chunk.endswith("last\r\n")
+    assert (after.eof, after.closed) == (True, True)
 
 
 async def test_logs_of_tabs_that_are_no_longer_listed_can_be_read(

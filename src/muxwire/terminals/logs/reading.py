@@ -108,25 +108,27 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
         raise InvalidArgument(
             f"from_byte {from_byte} lies beyond the log's end {source.end}", remedy="use next_byte of an earlier result"
         )
-    piece = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+    # Closed before the piece was read: what came between the two is not in it, and must still be asked for.
+    closed = source.closed
+    piece = await _piece(source, from_byte, max_bytes, strip=strip_ansi, final=closed)
     with anyio.move_on_after(wait):
-        while wait > 0 and piece.next_offset == from_byte and not source.closed:
+        while wait > 0 and piece.next_offset == from_byte and not closed:
             assert source.tab is not None
-            if source.end == piece.end:  # else more came while this piece was read
+            if source.end == piece.end and not source.closed:  # else more came while this piece was read
                 await source.tab.pane.stream.changed()
-            piece = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+            final = source.closed
+            piece, closed = await _piece(source, from_byte, max_bytes, strip=strip_ansi, final=final), final
     return LogChunk(
         chunk=piece.data.decode("utf-8", "replace"),
         next_byte=piece.next_offset,
         eof=piece.eof,
-        closed=source.closed,
+        closed=closed,
         dropped=piece.dropped,
         first_byte=piece.first,
     )
 
 
-async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> LogPiece:
-    final = source.closed  # before the flush: what comes after it is not in this piece
+async def _piece(source: LogSource, start: int, limit: int, *, strip: bool, final: bool) -> LogPiece:
     flushed = await source.flushed()
     view = View(TYPED_LINES, strip=strip, final=final)
     piece = await anyio.to_thread.run_sync(read_range, source.path, start, limit, view)
