@@ -5,8 +5,6 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-from wcwidth import wcwidth
-
 # What a screen shows is a few hundred different characters, thousands in Chinese.
 _KEPT = 8192
 
@@ -33,14 +31,22 @@ def width(character: str) -> int | None:
     code = ord(character)
     if any(first <= code <= last for first, last in _CONTESTED) or unicodedata.category(character) in _DISPUTED:
         return None
-    columns = wcwidth(character)
+    columns = _columns(character)
     return None if columns < 0 or (code >= _ASTRAL and columns != 2) else columns
 
 
 @lru_cache(maxsize=_KEPT)
 def guessed_width(character: str) -> int:
     """The same, or the likeliest."""
-    return max(wcwidth(character), 0)
+    return max(_columns(character), 0)
+
+
+def _columns(character: str) -> int:
+    if " " <= character <= "~":
+        return 1
+    from wcwidth import wcwidth  # its tables take 7 ms, of every start
+
+    return wcwidth(character)
 
 
 # The line drawing characters of the VT100 (DEC special graphics), 0x60 to 0x7e.

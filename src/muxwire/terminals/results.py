@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
-from muxwire.pane.svg import svg
-
 if TYPE_CHECKING:
     from muxwire.pane.cells import Run
 
@@ -132,6 +130,8 @@ class Snapshot:
 
     def svg(self) -> str:
         """The viewport as a picture for people; in colour if it was taken with `cells`."""
+        from muxwire.pane.svg import svg  # few ask for one
+
         cursor = (self.cursor.x, self.cursor.y) if self.cursor.visible else None
         return svg(
             self.lines,
