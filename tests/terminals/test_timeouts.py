@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
+from muxwire.terminals.tabs.stream import PaneStream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -48,6 +49,26 @@ async def test_what_was_left_running_gives_the_rest_and_its_true_status(terminal
         assert rest.from_byte == left.next_byte
         assert (await terminals.command_result(left.command_id)).output == ""
         assert (await any_tab.execute("echo ok")).output == "ok\n"
+
+
+async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = await tab.execute("echo early; read -r go; echo late; (exit 4)", timeout=0.2, on_timeout="leave")
+    running = tab.pane.current
+    assert running is not None
+    running.delivered = left.from_byte
+
+    async def read_and_end(stream: PaneStream, begin: int, end: int) -> tuple[bytes, int]:
+        monkeypatch.undo()
+        found = await stream.read(begin, end)  # as where the log has to be read: meanwhile it ends
+        await tab.send_keys(["Enter"])
+        await running.ended()
+        return found
+
+    monkeypatch.setattr(PaneStream, "read", read_and_end)
+    result = await tab.result(running)
+    assert (result.output, result.running, result.exit_code) == ("early\n\nlate\n", False, 4)
 
 
 async def test_a_late_end_never_shifts_the_next_output(terminals: Terminals, any_tab: Tab) -> None:

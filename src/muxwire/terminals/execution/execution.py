@@ -133,16 +133,19 @@ def shell_status(status: int) -> int:
 async def result_of(
     execution: Execution,
     stream: PaneStream,
-    state: State,
+    look: Callable[[], State],
     *,
     strip_ansi: bool,
     max_chars: int | None,
 ) -> ExecutionResult:
-    """What the caller gets now: everything since the last result of this command."""
-    begin = execution.delivered if execution.started or not execution.running else stream.end
-    end = stream.end if execution.running else execution.end
-    begin = min(begin, end)
-    text = await read_output(stream, begin, end, strip=strip_ansi, max_chars=max_chars)
+    """What the caller gets now: everything since the last result of this command; `look` tells the tab's state."""
+    running = None
+    while running != execution.running:  # else it has ended while an output was read that memory no longer held
+        running = execution.running
+        begin = execution.delivered if execution.started or not running else stream.end
+        end = stream.end if running else execution.end
+        begin = min(begin, end)
+        text = await read_output(stream, begin, end, strip=strip_ansi, max_chars=max_chars)
     if execution.delivered >= 0:
         execution.delivered = end
     until = time.monotonic() if execution.running else execution.end_time
@@ -155,7 +158,7 @@ async def result_of(
         exit_code=execution.exit_code,
         timed_out=execution.timed_out,
         duration_ms=round((until - (execution.begin_time or execution.typed_time)) * 1000, 3),
-        state=state,
+        state=look(),
         cwd=execution.cwd,
         from_byte=begin,
         next_byte=end,
