@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
+from muxwire.terminals.execution.runner import BUSY_GRACE
 from muxwire.terminals.tabs.stream import PaneStream
 
 if TYPE_CHECKING:
@@ -69,6 +70,40 @@ async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(
     monkeypatch.setattr(PaneStream, "read", read_and_end)
     result = await tab.result(running)
     assert (result.output, result.running, result.exit_code) == ("early\n\nlate\n", False, 4)
+
+
+async def test_what_has_half_arrived_waits_for_its_other_half(terminals: Terminals, tab: Tab) -> None:
+    left = await tab.execute("read -r go", timeout=0.2, on_timeout="leave")
+    for arrived, given in (
+        (b"\xc3", ""),
+        (b"\xa4\r", "ä"),
+        (b"\n", "\n"),
+        (b"\x1b]7770;E;0", ""),
+        (b"!", "\x1b]7770;E;0!"),
+    ):
+        tab.pane.stream.feed(arrived)
+        assert (await terminals.command_result(left.command_id)).output == given
+
+
+async def test_of_two_calls_at_once_none_takes_the_other_back(
+    terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = await tab.execute("echo one; read -r go; echo two; read -r go", timeout=0.2, on_timeout="leave")
+    running = tab.pane.current
+    assert running is not None
+    running.delivered = left.from_byte
+
+    async def read_late(stream: PaneStream, begin: int, end: int) -> tuple[bytes, int]:
+        monkeypatch.undo()
+        found = await stream.read(begin, end)
+        await tab.send_keys(["Enter"])
+        await terminals.wait_for([tab.window_id], until="two", timeout=DEADLINE)
+        assert (await terminals.command_result(left.command_id)).output == "one\n\ntwo\n"
+        return found
+
+    monkeypatch.setattr(PaneStream, "read", read_late)
+    await terminals.command_result(left.command_id)
+    assert (await terminals.command_result(left.command_id)).output == ""
 
 
 async def test_a_late_end_never_shifts_the_next_output(terminals: Terminals, any_tab: Tab) -> None:
@@ -151,6 +186,27 @@ async def test_a_cancelled_call_interrupts_its_command(terminals: Terminals, tab
         await tab.execute("sleep 30; echo never", timeout=60)
     after = await tab.execute("echo ok", timeout=5)
     assert (after.output, after.exit_code) == ("ok\n", 0)
+
+
+async def test_a_call_that_waited_for_our_command_waits_for_its_prompt_too(tab: Tab) -> None:
+    running = await tab.execute("sleep 1000", wait=False)
+    command = tab.pane.current
+    assert command is not None
+    results = []
+
+    async def after() -> None:
+        results.append(await tab.execute("echo ok", timeout=DEADLINE))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(after)
+        while not command.started:
+            await tab.pane.stream.changed()
+        await anyio.sleep(2 * BUSY_GRACE)  # longer than a program of somebody else is waited for
+        mark = f"\x1b]7770;E;{running.command_id};0;/;{running.command_id}\x07"
+        tab.pane.stream.feed(mark.encode())  # the prompt's comes in a read of its own
+        await anyio.sleep(0.01)
+        await tab.runner.keyboard.type(b"\x03")
+    assert [result.output for result in results] == ["ok\n"]
 
 
 async def test_a_call_cancelled_before_its_turn_types_nothing(tab: Tab) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Callable
@@ -14,7 +15,9 @@ import anyio.from_thread
 import pytest
 
 import muxwire
+from muxwire.terminals.logs.log import RETRY_SECONDS
 from muxwire.terminals.logs.log_read import LogPiece, View, read_range
+from muxwire.terminals.logs.reading import LogSource
 from muxwire.terminals.shells import TYPED_LINES
 
 pytestmark = pytest.mark.anyio
@@ -172,6 +175,48 @@ async def test_a_tab_that_ends_while_its_log_is_read_has_not_ended_for_that_read
     assert (before.chunk, before.eof, before.closed) == ("first\r\n", True, False)
     assert after.chunk.endswith("last\r\n")
     assert (after.eof, after.closed) == (True, True)
+
+
+async def test_half_a_mark_of_a_tab_that_just_ends_is_not_shown(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = await alone.create_tab(command=["sh", "-c", "echo hello; read -r go"])
+    await alone.wait_for([tab.window_id], until="hello", timeout=DEADLINE)
+    tab.pane.stream.feed(b"\x1b]7770;X;")
+    flushed = LogSource.flushed
+
+    async def and_ends(source: LogSource) -> bool:
+        monkeypatch.undo()
+        done = await flushed(source)
+        tab.pane.close("it ended")
+        return done
+
+    monkeypatch.setattr(LogSource, "flushed", and_ends)
+    assert (await alone.read_logs(tab.window_id)).content == "hello\n"
+
+
+async def test_who_waits_for_a_full_disk_sleeps(alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
+    tab = await alone.create_tab(command=["sh", "-c", "echo begun; read -r go; echo more; read -r go"])
+    await alone.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
+    before = await alone.stream_logs(tab.window_id, from_byte=0)
+    looks = []
+
+    def look(*arguments: Any) -> LogPiece:
+        looks.append(arguments)
+        return read_range(*arguments)
+
+    def refuse(_descriptor: int, _buffers: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("muxwire.terminals.logs.reading.read_range", look)
+    with monkeypatch.context() as full:
+        full.setattr(os, "writev", refuse)
+        await tab.send_keys(["Enter"])
+        await alone.wait_for([tab.window_id], until="more", from_byte=before.next_byte, timeout=DEADLINE)
+        nothing = await alone.stream_logs(tab.window_id, from_byte=before.next_byte, wait=RETRY_SECONDS)
+        assert (nothing.chunk, len(looks) <= 3) == ("", True)
+    after = await alone.stream_logs(tab.window_id, from_byte=before.next_byte, wait=DEADLINE)
+    assert after.chunk.endswith("more\r\n")
 
 
 async def test_logs_of_tabs_that_are_no_longer_listed_can_be_read(

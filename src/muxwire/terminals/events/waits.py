@@ -223,19 +223,23 @@ class Watch:
         """Wait until something wanted is there, or nothing can come any more."""
         at_entry = True
         while True:
-            dead = self._pane.dead
-            found = await self._found(dead=dead, at_entry=at_entry)
+            end = self._stream.end
+            found = await self.look(at_entry=at_entry)
             at_entry = False
             if found is not None:
                 return found
-            if dead:
-                return await self.outcome("closed", self.tab.key)
-            if self._pane.dead:
-                continue
+            if self._pane.dead or self._stream.end != end:
+                continue  # that came while another kind of thing was looked for
             with anyio.move_on_after(self._until_idle()) as timer:
                 await self._stream.changed()
             if timer.cancelled_caught and self._until_idle() <= 0:
                 return await self._met("idle", self._stream.end, at_entry=False)
+
+    async def look(self, *, at_entry: bool) -> WaitOutcome | None:
+        """What is wanted, if it is there; or that nothing can come any more."""
+        dead = self._pane.dead
+        found = await self._found(dead=dead, at_entry=at_entry)
+        return await self.outcome("closed", self.tab.key) if found is None and dead else found
 
     def _until_idle(self) -> float:
         if self._wanted.idle is None:
@@ -265,13 +269,15 @@ class Watch:
         return 0
 
     async def _met(self, match: str, next_byte: int, *, at_entry: bool) -> WaitOutcome:
+        with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
+            last = await tail(self._stream)
         return WaitOutcome(
             outcome="met",
             which=self.tab.key,
             match=match,
             matched_at_entry=at_entry,
             next_byte=next_byte,
-            tail=await tail(self._stream),
+            tail=last,
         )
 
     async def outcome(self, outcome: str, which: str = "") -> WaitOutcome:
@@ -312,6 +318,12 @@ async def wait_for(tabs: Sequence[Tab], wanted: Wanted, *, from_byte: int | None
     """Wait for the first of `tabs` that has what is wanted; `closed` if none of them can have it any more."""
     _check(tabs, wanted, from_byte, timeout)
     watches = [Watch(tab, wanted, from_byte) for tab in tabs]
+    which = tabs[0].key if len(tabs) == 1 else ""
+    if timeout == 0:  # a look takes as long as it takes
+        seen = [await watch.look(at_entry=True) for watch in watches]
+        over = all(outcome is not None for outcome in seen)
+        found = next((outcome for outcome in seen if outcome is not None and outcome.outcome == "met"), None)
+        return found or await watches[0].outcome("closed" if over else "timed_out", which)
     met: list[WaitOutcome] = []
     with anyio.move_on_after(timeout) as limit:
         if len(watches) == 1:
@@ -328,7 +340,6 @@ async def wait_for(tabs: Sequence[Tab], wanted: Wanted, *, from_byte: int | None
                 tasks.start_soon(run, watch)
         if met:
             return met[0]
-    which = tabs[0].key if len(tabs) == 1 else ""
     return await watches[0].outcome("timed_out" if limit.cancelled_caught else "closed", which)
 
 

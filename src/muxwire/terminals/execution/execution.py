@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
-from muxwire.terminals.execution.output import read_output
-from muxwire.terminals.results import ExecutionResult, State
+from muxwire.terminals.execution.output import read_output, settled_end, whole_characters
+from muxwire.terminals.results import ExecutionResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muxwire.terminals.tabs.stream import PaneStream
+    from muxwire.terminals.tabs.pane_state import PaneState
 
 # `kill -l` numbering of POSIX shells: a program ended by signal N has status 128 + N.
 SIGNAL_STATUS = 128
@@ -131,23 +131,18 @@ def shell_status(status: int) -> int:
 
 
 async def result_of(
-    execution: Execution,
-    stream: PaneStream,
-    look: Callable[[], State],
-    *,
-    strip_ansi: bool,
-    max_chars: int | None,
+    execution: Execution, pane: PaneState, *, strip_ansi: bool, max_chars: int | None
 ) -> ExecutionResult:
-    """What the caller gets now: everything since the last result of this command; `look` tells the tab's state."""
-    running = None
+    """What the caller gets now: everything since the last result of this command."""
+    stream, running = pane.stream, None
     while running != execution.running:  # else it has ended while an output was read that memory no longer held
         running = execution.running
         begin = execution.delivered if execution.started or not running else stream.end
-        end = stream.end if running else execution.end
+        end = whole_characters(execution, stream, settled_end(execution, stream, pane.shell))
         begin = min(begin, end)
         text = await read_output(stream, begin, end, strip=strip_ansi, max_chars=max_chars)
     if execution.delivered >= 0:
-        execution.delivered = end
+        execution.delivered = max(execution.delivered, end)  # another call may have asked meanwhile
     until = time.monotonic() if execution.running else execution.end_time
     notes = [execution.note] if execution.note else []
     if text.lost_bytes:
@@ -158,7 +153,7 @@ async def result_of(
         exit_code=execution.exit_code,
         timed_out=execution.timed_out,
         duration_ms=round((until - (execution.begin_time or execution.typed_time)) * 1000, 3),
-        state=look(),
+        state=pane.state_after(execution),
         cwd=execution.cwd,
         from_byte=begin,
         next_byte=end,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, final
 
@@ -10,7 +9,7 @@ import anyio
 
 from muxwire.pane.text import undo_onlcr
 from muxwire.terminals.execution.interrupt import LADDER_SECONDS
-from muxwire.terminals.execution.output import FISH_END_REACH, PROMPT_SP_REACH, without_prompt_sp
+from muxwire.terminals.execution.output import settled_end
 
 if TYPE_CHECKING:
     from muxwire.terminals.execution.execution import Execution
@@ -23,14 +22,6 @@ OnOutput = Callable[[bytes], Awaitable[None]]
 # One piece: what a pipe holds. A slow reader holds up nobody else, and what the ring gave up comes from the log.
 PIECE = 64 << 10
 
-# The beginning of zsh's PROMPT_SP: a bold and reversed % or #, blanks. Nobody misses colours that come a little later.
-_SGR, _SGR_BEGUN = rb"(?:\x1b\[[0-9;]*m)", rb"(?:\x1b(?:\[[0-9;]*)?)"
-_PROMPT_SP_BEGUN = re.compile(
-    rb"(?:SGR{2,}[%#]SGR*(?:BEGUN| +(?:\r ?)?)?|SGR+BEGUN?|BEGUN)\Z".replace(b"SGR", _SGR).replace(b"BEGUN", _SGR_BEGUN)
-)
-# What fish 4 prints before our mark of a command's end, whole or begun.
-_FISH_END_BEGUN = re.compile(rb"\x1b(?:\](?:1(?:3(?:3(?:;(?:D(?:;[0-9]*)?\x07?)?)?)?)?)?)?\Z")
-
 
 @final
 class LiveOutput:
@@ -40,7 +31,7 @@ class LiveOutput:
         self._execution = execution
         self._stream = stream
         self._on_output = on_output
-        self._shell = shell.name if shell is not None else ""
+        self._shell = shell
         self._stop_at: int | None = None
         self._failure: Exception | None = None
         self._lost = 0  # bytes that no store held any more when it was their turn
@@ -78,7 +69,7 @@ class LiveOutput:
     async def _next(self) -> bool:
         """Hand on the next piece; False if there is none, and then nothing was waited for."""
         execution = self._execution
-        begin, end = execution.delivered, self._settled()
+        begin, end = execution.delivered, settled_end(execution, self._stream, self._shell)
         if self._stop_at is not None:  # a flood goes on, and has its end for this call all the same
             end = min(end, self._stop_at)
         if not 0 <= begin < end:
@@ -93,23 +84,3 @@ class LiveOutput:
         if raw:
             await self._on_output(undo_onlcr(raw))
         return execution.delivered > begin
-
-    def _settled(self) -> int:
-        """The offset up to which everything is output, and not perhaps the beginning of the mark that ends it."""
-        execution = self._execution
-        if not execution.running:
-            return execution.end
-        if execution.provisional is not None:
-            return execution.provisional[0]
-        if execution.cut >= 0:
-            return execution.cut
-        end = self._stream.settled
-        if self._shell == "fish":
-            begun = _FISH_END_BEGUN.search(self._stream.ring.read(max(execution.delivered, end - FISH_END_REACH), end))
-            end -= len(begun[0]) if begun else 0
-        if self._shell == "zsh":  # what it prints before a prompt, if this command was cut short
-            tail = self._stream.ring.read(max(execution.delivered, end - PROMPT_SP_REACH), end)
-            begun = _PROMPT_SP_BEGUN.search(tail)
-            end -= without_prompt_sp(tail) or (len(begun[0]) if begun else 0)
-        # The last byte may be the CR of a line end that is not here yet.
-        return end - 1 if end > 0 and self._stream.ring.read(end - 1, end) == b"\r" else end

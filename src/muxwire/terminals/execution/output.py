@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, final
 from muxwire.pane.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:
+    from muxwire.terminals.execution.execution import Execution
+    from muxwire.terminals.shells import Shell
     from muxwire.terminals.tabs.stream import PaneStream
 
 # A terminal's end matters most (the error, the summary); its beginning says what ran.
@@ -23,6 +25,17 @@ _PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
 # fish 4 tells its terminal of a command's end just before it tells us (OSC 133;D), unless the command has come to E.
 FISH_END_REACH = 32
 _FISH_END = re.compile(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
+
+# The beginning of zsh's PROMPT_SP: a bold and reversed % or #, blanks. Nobody misses colours that come a little later.
+_SGR, _SGR_BEGUN = rb"(?:\x1b\[[0-9;]*m)", rb"(?:\x1b(?:\[[0-9;]*)?)"
+_PROMPT_SP_BEGUN = re.compile(
+    rb"(?:SGR{2,}[%#]SGR*(?:BEGUN| +(?:\r ?)?)?|SGR+BEGUN?|BEGUN)\Z".replace(b"SGR", _SGR).replace(b"BEGUN", _SGR_BEGUN)
+)
+# The same of what fish 4 prints.
+_FISH_END_BEGUN = re.compile(rb"\x1b(?:\](?:1(?:3(?:3(?:;(?:D(?:;[0-9]*)?\x07?)?)?)?)?)?)?\Z")
+# The beginning of a character (RFC 3629, section 4): the rest of it is still to come.
+_CHARACTER_BEGUN = re.compile(rb"(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z")
+_CHARACTER_REACH = 3
 
 
 @final
@@ -86,3 +99,31 @@ def without_fish_end(raw_tail: bytes) -> int:
     """How many bytes at the end of `raw_tail` are what fish 4 tells its terminal at the end of a command."""
     found = _FISH_END.search(raw_tail[-FISH_END_REACH:])
     return len(found[0]) if found else 0
+
+
+def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -> int:
+    """The offset up to which everything is a command's output, and not perhaps the beginning of what ends it."""
+    if not execution.running:
+        return execution.end
+    if execution.provisional is not None:
+        return execution.provisional[0]
+    if execution.cut >= 0:
+        return execution.cut
+    end, name = stream.settled, shell.name if shell is not None else ""
+    if name == "fish":
+        begun = _FISH_END_BEGUN.search(stream.ring.read(max(execution.delivered, end - FISH_END_REACH), end))
+        end -= len(begun[0]) if begun else 0
+    if name == "zsh":  # what it prints before a prompt, if this command was cut short
+        tail = stream.ring.read(max(execution.delivered, end - PROMPT_SP_REACH), end)
+        begun = _PROMPT_SP_BEGUN.search(tail)
+        end -= without_prompt_sp(tail) or (len(begun[0]) if begun else 0)
+    # The last byte may be the CR of a line end that is not here yet.
+    return end - 1 if end > 0 and stream.ring.read(end - 1, end) == b"\r" else end
+
+
+def whole_characters(execution: Execution, stream: PaneStream, end: int) -> int:
+    """`end`, or the offset before it at which a character begins of which more is to come."""
+    if not execution.running:
+        return end
+    begun = _CHARACTER_BEGUN.search(stream.ring.read(max(execution.delivered, end - _CHARACTER_REACH), end))
+    return end - len(begun[0]) if begun else end

@@ -281,7 +281,10 @@ class Runner:
         pane = self.pane
         if pane.running is not None:
             return waited >= QUIET and quiet(pane) and await self._surely_waits()
-        return waited >= BUSY_GRACE and (pane.hooked or pane.shell is None or waited >= START_TIMEOUT)
+        # Behind a command of ours the prompt's mark is still to come.
+        ended = pane.current.end_time if pane.current is not None else 0.0
+        busy = min(waited, time.monotonic() - ended) >= BUSY_GRACE
+        return busy and (pane.hooked or pane.shell is None or waited >= START_TIMEOUT)
 
     # -- typing
 

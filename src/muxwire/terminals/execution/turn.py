@@ -50,6 +50,7 @@ class SharedTurn:
         self._among_us.acquire_nowait()
         if not (self._lock() and self._was_ours()):
             self._among_us.release()
+            self._unlock()  # `acquire` may be cancelled before it begins
             raise anyio.WouldBlock
 
     async def acquire(self) -> None:
@@ -61,7 +62,8 @@ class SharedTurn:
             if not self._was_ours():
                 # tmux has told us all that the pane had written before this answer.
                 await self._client.command("display-message", "-p", "")
-                os.pwrite(self._descriptor, self._name(), 0)
+                if self._descriptor >= 0:  # else the tab has ended meanwhile
+                    os.pwrite(self._descriptor, self._name(), 0)
         except BaseException:
             self._among_us.release()
             self._unlock()

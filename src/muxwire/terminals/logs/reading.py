@@ -14,6 +14,7 @@ import anyio
 import anyio.to_thread
 
 from muxwire.errors import InvalidArgument
+from muxwire.terminals.logs.log import RETRY_SECONDS
 from muxwire.terminals.logs.log_grep import Search, compiled, last_matches
 from muxwire.terminals.logs.log_read import LogFileReader, LogPiece, View, last_lines, read_range
 from muxwire.terminals.results import LogChunk, LogTail
@@ -88,8 +89,9 @@ async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: st
     """The last `lines` lines; with `grep`, the last that match it, with their context. InvalidArgument."""
     if not 0 < lines <= LINES_MAX:
         raise InvalidArgument(f"lines is {lines}", remedy=f"use 1 to {LINES_MAX}")
+    closed = source.closed  # before the flush: else the beginning of what comes after it would count as all
     await source.flushed()
-    view = View(TYPED_LINES, strip=strip_ansi, final=source.closed)
+    view = View(TYPED_LINES, strip=strip_ansi, final=closed)
     if grep:
         search = Search(compiled(grep), before, after)
         found = await anyio.to_thread.run_sync(last_matches, source.path, search, lines, view)
@@ -110,14 +112,16 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
         )
     # Closed before the piece was read: what came between the two is not in it, and must still be asked for.
     closed = source.closed
-    piece = await _piece(source, from_byte, max_bytes, strip=strip_ansi, final=closed)
+    piece, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi, final=closed)
     with anyio.move_on_after(wait):
         while wait > 0 and piece.next_offset == from_byte and not closed:
             assert source.tab is not None
-            if source.end == piece.end and not source.closed:  # else more came while this piece was read
+            if not flushed:
+                await anyio.sleep(RETRY_SECONDS)  # nothing tells of a disk that takes it again
+            elif source.end == piece.end and not source.closed:  # else more came while this piece was read
                 await source.tab.pane.stream.changed()
             final = source.closed
-            piece, closed = await _piece(source, from_byte, max_bytes, strip=strip_ansi, final=final), final
+            (piece, flushed), closed = await _piece(source, from_byte, max_bytes, strip=strip_ansi, final=final), final
     return LogChunk(
         chunk=piece.data.decode("utf-8", "replace"),
         next_byte=piece.next_offset,
@@ -128,12 +132,13 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
     )
 
 
-async def _piece(source: LogSource, start: int, limit: int, *, strip: bool, final: bool) -> LogPiece:
+async def _piece(source: LogSource, start: int, limit: int, *, strip: bool, final: bool) -> tuple[LogPiece, bool]:
+    """A piece, and whether the file had all that was received."""
     flushed = await source.flushed()
     view = View(TYPED_LINES, strip=strip, final=final)
     piece = await anyio.to_thread.run_sync(read_range, source.path, start, limit, view)
     if final and flushed and piece.next_offset >= piece.end < source.end:
         # The whole log was removed: it was too old, or one too many.
         lost = source.end - piece.next_offset
-        return LogPiece(piece.data, source.end, source.end, True, piece.dropped + lost, source.end)
-    return piece
+        return LogPiece(piece.data, source.end, source.end, True, piece.dropped + lost, source.end), flushed
+    return piece, flushed

@@ -75,6 +75,7 @@ class ScreenView:
         self._pane_id = pane_id
         self._screen = Screen(1, 1)
         self._offset: int | None = None  # what the screen holds all output up to; None: it is not to be built upon
+        self._seen = 0  # what it holds at least
         self._known = (0, Ink(PLAIN, 0, (False, False)))  # what the character at an offset looks like
         self._zoned = False  # whether the cells know whose they are
         # As long as the screen stays the same: the text of each row, tmux's answer that agreed with it, the picture.
@@ -125,7 +126,7 @@ class ScreenView:
                 self._agreed, self._shown = (lines, said), None
                 return said
         for _ in range(TRIES):
-            asked_at = stream.end
+            asked_at = self._seen = stream.end
             said = await self._loaded()
             self._offset = asked_at if stream.end == asked_at else None
             if self._offset is not None:
@@ -213,7 +214,8 @@ class ScreenView:
     def _picture(self, said: _Said, above: list[list[Cell]] | None, *, cells: bool, unwrap: bool) -> Snapshot:
         screen = self._screen
         rows = screen.grid.rows
-        end = self._pane.stream.end if self._offset is None else self._offset
+        # Of what came while tmux was asked nobody knows how much the picture shows: the next reader gets it.
+        end = self._seen if self._offset is None else self._offset
         if cells and not self._zoned:
             self._zones.restore(screen, end)
             self._zoned = True

@@ -6,7 +6,6 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
@@ -217,8 +216,7 @@ class Tab:
         if execution.ending == "never_ran":
             what = "the shell did not run the typed line"
             raise TabUnavailable(what, state=self.state, remedy="look at the tab; then run it again")
-        look = partial(self.pane.state_after, execution)
-        return await result_of(execution, self.pane.stream, look, strip_ansi=strip_ansi, max_chars=max_chars)
+        return await result_of(execution, self.pane, strip_ansi=strip_ansi, max_chars=max_chars)
 
     async def _wait(
         self,
