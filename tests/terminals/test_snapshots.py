@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
-from muxwire.terminals.screens.snapshots import FEED_MAX
+from muxwire.terminals.screens.snapshots import FEED_MAX, TRIES, ScreenView
 from tests.terminals.screens.agreeing import QUIET, agree
 from tests.terminals.screens.stage import DEADLINE
 
@@ -34,6 +34,27 @@ async def shown(terminals: Terminals, tab: Tab, command: str, text: str) -> None
     met = await terminals.wait_for([tab.window_id], until=text, from_byte=sent.next_byte, timeout=DEADLINE)
     assert met.outcome == "met"
     await terminals.wait_for([tab.window_id], idle=QUIET, timeout=DEADLINE)
+
+
+async def test_what_a_picture_may_not_show_lies_behind_its_offset(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = await terminals.create_tab(command=["sh", "-c", "echo begun; while read -r line; do echo got $line; done"])
+    await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
+    loaded = ScreenView._loaded
+
+    async def while_it_writes(view: ScreenView) -> Any:
+        said = await loaded(view)
+        sent = await tab.send_keys(["more", "Enter"])
+        await terminals.wait_for([tab.window_id], until="got more", from_byte=sent.next_byte, timeout=DEADLINE)
+        return said
+
+    monkeypatch.setattr(ScreenView, "_loaded", while_it_writes)
+    taken = await tab.snapshot()
+    shown = "\n".join(taken.lines).count("got more")
+    everything = await terminals.stream_logs(tab.window_id, from_byte=taken.next_byte)
+    assert shown + everything.chunk.count("got more") >= TRIES
+    await tab.close(force=True)
 
 
 async def test_what_a_picture_says_besides_its_text(terminals: Terminals, tab: Tab) -> None:
