@@ -118,9 +118,11 @@ def test_the_lock_of_a_rehash_that_was_killed(
     found = only(leftovers.shim_locks(environ))
     assert (found.level, found.remedy) == ("warning", f"rm {lock}")
     program = home / "pyenv-rehash"
-    program.write_text("#!/bin/sh\nread -r line\n")
+    program.write_text("#!/bin/sh\necho up\nread -r line\n")
     program.chmod(0o755)
-    with subprocess.Popen([program], stdin=subprocess.PIPE) as rehash:
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as rehash:
+        assert rehash.stdout is not None
+        assert rehash.stdout.readline() == b"up\n"
         assert list(leftovers.shim_locks(environ)) == [], "one that works now may have its lock"
         assert rehash.stdin is not None
         rehash.stdin.close()

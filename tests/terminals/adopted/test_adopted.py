@@ -159,7 +159,8 @@ async def test_attached_no_longer_than_a_call_or_its_command(
             await person.alone()
             # What is written meanwhile is not heard, and the log says so.
             person.tmux("send-keys", "-t", "work:one", "echo unheard", "Enter")
-            await anyio.sleep(0.3)
+            while "unheard" not in person.tmux("capture-pane", "-p", "-t", "work:one").split("\n"):
+                await anyio.sleep(0.05)
             assert (await tab.execute("echo heard")).output == "heard\n"
             gaps = tab.log_path.with_suffix(".gaps").read_text()
             assert '"exact": false' in gaps
