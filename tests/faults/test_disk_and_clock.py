@@ -62,6 +62,17 @@ async def test_on_a_full_disk_logs_stop_and_execution_goes_on(
         assert not tab.log_path.with_suffix(".gaps").exists()
 
 
+async def test_what_neither_memory_nor_a_full_disk_took_is_lost_from_the_front(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell="bash")
+        with full_disk(100_000):
+            result = await tab.execute("seq 1 300000", timeout=DEADLINE)
+        numbers = [int(line) for line in result.output.splitlines()[1:]]  # the first may lack its beginning
+        assert numbers == list(range(300_001 - len(numbers), 300_001))
+        assert "the first" in result.note
+        assert 300_000 > len(numbers) > 0
+
+
 async def test_a_clock_that_is_set_back_changes_nothing(
     alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:

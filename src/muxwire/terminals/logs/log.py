@@ -108,8 +108,9 @@ class PaneLog:
         return self.file.end >= target
 
     async def read(self, begin: int, end: int) -> bytes:
-        """Return the raw bytes of a range, shorter by what was never kept."""
-        await self.flushed()
+        """Return the raw bytes of a range, shorter by what was never kept; none if the disk has not taken its end."""
+        if not await self.flushed() and self.file.end < end:
+            return b""  # what is there does not join what comes behind the range
         return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
 
     def close(self) -> None:
