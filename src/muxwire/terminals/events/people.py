@@ -44,6 +44,7 @@ class People:
         self._server = server
         self._book = book
         self._attached: set[str] = set()
+        self._gone: set[str] = set()  # who has left since we asked last
         self._subscribed = False
         self._fronts: dict[str, _Front] = {}
 
@@ -64,6 +65,7 @@ class People:
 
     async def look(self) -> None:
         """Learn who is attached; some may have been so before us."""
+        gone = self._gone = set()
         try:
             rows, fronts = [
                 await answer.wait()
@@ -74,8 +76,8 @@ class People:
         before, self._attached = self._attached, set()
         for row in rows:
             control, session, client, shown = row.decode("utf-8", "replace").split(" ", 3)
-            if control == "1":
-                continue  # another muxwire is no person
+            if control == "1" or client in gone:
+                continue  # another muxwire is no person; nor is who left behind the answer
             self._attached.add(client)
             if client not in before:
                 name = self._server.sessions.name(session, shown)
@@ -84,6 +86,7 @@ class People:
 
     def _left(self, client: str) -> None:
         self._attached.discard(client)
+        self._gone.add(client)
         self._subscribe_as_needed(b"")
 
     def _subscribe_as_needed(self, fronts: bytes) -> None:
