@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import ConnectionClosed, TabUnavailable
+from muxwire.terminals.execution.keyboard import Keyboard
 from muxwire.terminals.tabs.stream import PaneStream
 
 if TYPE_CHECKING:
@@ -151,6 +152,26 @@ async def test_a_cancelled_call_interrupts_its_command(terminals: Terminals, tab
         await tab.execute("sleep 30; echo never", timeout=60)
     after = await tab.execute("echo ok", timeout=5)
     assert (after.output, after.exit_code) == ("ok\n", 0)
+
+
+async def test_a_call_cancelled_between_two_connections_interrupts_its_command(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise ConnectionClosed("it is taken up again in a moment")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(tab.execute, "sh -c 'echo begun; exec sleep 100'")
+        while tab.pane.stream.ring.find(b"begun\r\n", 0) < 0:
+            await tab.pane.stream.changed()
+        running = tab.pane.current
+        assert running is not None
+        monkeypatch.setattr(Keyboard, "press", refused)
+        group.cancel_scope.cancel()
+    await running.ended()
+    monkeypatch.undo()
+    assert running.exit_code == 130
+    assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 async def test_a_call_cancelled_before_its_turn_types_nothing(tab: Tab) -> None:
