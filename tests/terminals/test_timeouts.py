@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from muxwire import ConnectionClosed, TabUnavailable
+from muxwire.terminals.execution.interrupt import Interrupter
 from muxwire.terminals.execution.keyboard import Keyboard
 from muxwire.terminals.tabs.stream import PaneStream
 
@@ -172,6 +173,26 @@ async def test_a_call_cancelled_between_two_connections_interrupts_its_command(
     monkeypatch.undo()
     assert running.exit_code == 130
     assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+async def test_a_call_cancelled_while_it_interrupts_still_ends_its_command(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scope = anyio.CancelScope()
+
+    async def given_up(*_: object, **__: object) -> str:
+        monkeypatch.undo()
+        scope.cancel()
+        await anyio.lowlevel.checkpoint()
+        return ""
+
+    monkeypatch.setattr(Interrupter, "stop", given_up)
+    with scope:
+        await tab.execute("sleep 100", timeout=0.1)
+    running = tab.pane.current
+    assert running is not None
+    await running.ended()
+    assert (running.exit_code, running.timed_out) == (130, True)
 
 
 async def test_a_call_cancelled_before_its_turn_types_nothing(tab: Tab) -> None:
