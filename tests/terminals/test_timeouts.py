@@ -195,6 +195,19 @@ async def test_a_call_cancelled_while_it_interrupts_still_ends_its_command(
     assert (running.exit_code, running.timed_out) == (130, True)
 
 
+async def test_who_interrupts_a_command_that_has_just_ended_spares_the_next(terminals: Terminals, tab: Tab) -> None:
+    await tab.execute("true")
+    ended = tab.pane.current
+    assert ended is not None
+    after = await tab.execute("echo begun; read -r line; echo $line", timeout=5)
+    assert after.state == "interactive"
+    await tab.runner.interrupt(ended)
+    assert ended.signal_sent == ""
+    await tab.send_keys(["mine", "Enter"])
+    rest = await terminals.command_result(after.command_id, wait=5)
+    assert (rest.output, rest.exit_code) == ("mine\nmine\n", 0)
+
+
 async def test_a_call_cancelled_before_its_turn_types_nothing(tab: Tab) -> None:
     running = await tab.execute("sleep 0.5; echo mine", wait=False)
     with anyio.move_on_after(0.1):

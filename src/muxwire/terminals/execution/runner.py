@@ -194,6 +194,8 @@ class Runner:
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
     ) -> None:
         """Climb the ladder until the command has ended; `execution.signal_sent` says how far that was."""
+        if not execution.running:  # it ended before we came: what is in front by now is somebody else's
+            return
 
         async def ended(seconds: float) -> bool:
             with anyio.move_on_after(seconds):
