@@ -165,10 +165,10 @@ async def test_a_call_cancelled_between_two_connections_interrupts_its_command(
         group.start_soon(tab.execute, "sh -c 'echo begun; exec sleep 100'")
         while tab.pane.stream.ring.find(b"begun\r\n", 0) < 0:
             await tab.pane.stream.changed()
-        running = tab.pane.current
-        assert running is not None
         monkeypatch.setattr(Keyboard, "press", refused)
         group.cancel_scope.cancel()
+    running = tab.pane.current
+    assert running is not None
     await running.ended()
     monkeypatch.undo()
     assert running.exit_code == 130
