@@ -10,7 +10,9 @@ import anyio
 import pytest
 
 from muxwire import ConnectionClosed, TabUnavailable
+from muxwire.terminals.execution.interrupt import CTRL_C
 from muxwire.terminals.execution.keyboard import Keyboard
+from muxwire.terminals.execution.runner import Runner
 from muxwire.terminals.execution.wrapper_file import WrapperFile
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Tab, Terminals
+    from muxwire.terminals.execution.execution import Execution
 
 pytestmark = pytest.mark.anyio
 
@@ -68,3 +71,40 @@ async def test_what_was_interrupted_before_it_began_is_not_run_by_a_later_call(
     assert not (tmp_path / "ran").exists()
     with pytest.raises(TabUnavailable, match="did not run"):
         await tab.result(tab._book.command(cut.command_id)[1])
+
+
+async def test_a_line_in_an_open_quote_is_typed_again_by_one_call_of_two(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tab.execute("set +o emacs")
+    since = tab.next_byte
+    await tab.send_keys(["echo 'open", "Enter"])
+    while tab.pane.stream.ring.find(b"> ", since) < 0:
+        await tab.pane.stream.changed()
+    unstick, type_keys = Runner._unstick, Keyboard.type
+    keys: list[bytes] = []
+    first, second = anyio.Event(), anyio.Event()
+    outputs: dict[str, str] = {}
+
+    async def looked(runner: Runner, execution: Execution) -> None:
+        if keys:
+            second.set()
+        await unstick(runner, execution)
+
+    async def typed(keyboard: Keyboard, data: bytes) -> None:
+        keys.append(data)
+        first.set()
+        await second.wait()  # until the other call has looked at the line, too
+        await type_keys(keyboard, data)
+
+    async def run(word: str) -> None:
+        outputs[word] = (await tab.execute(f"echo {word}")).output
+
+    monkeypatch.setattr(Runner, "_unstick", looked)
+    monkeypatch.setattr(Keyboard, "type", typed)
+    async with anyio.create_task_group() as group:
+        group.start_soon(run, "one")
+        await first.wait()
+        group.start_soon(run, "two")
+    assert outputs == {"one": "one\n", "two": "two\n"}
+    assert keys == [CTRL_C]

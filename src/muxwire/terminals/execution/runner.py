@@ -109,6 +109,7 @@ class Runner:
         self._turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
         self._retyped = 0  # commands on end
+        self._unsticking = False
 
     async def start(
         self,
@@ -352,6 +353,16 @@ class Runner:
 
     async def _unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""
+        if self._unsticking:  # the call that typed it, or one that waits behind: a second C-c would hit the new line
+            return
+        self._unsticking = True
+        try:
+            with contextlib.suppress(ConnectionClosed):  # between two connections: at the next look
+                await self._look_and_retype(execution)
+        finally:
+            self._unsticking = False
+
+    async def _look_and_retype(self, execution: Execution) -> None:
         pane = self.pane
         since_prompt = time.monotonic() - pane.prompt_time
         if pane.prompt_seq > execution.prompt_seq and pane.at_prompt and since_prompt >= RETYPE_AFTER:
