@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -108,3 +108,20 @@ async def test_a_line_in_an_open_quote_is_typed_again_by_one_call_of_two(
         group.start_soon(run, "two")
     assert outputs == {"one": "one\n", "two": "two\n"}
     assert keys == [CTRL_C]
+
+
+async def test_a_tab_that_ends_just_before_the_line_is_typed_refuses_it(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redraw = Runner._redraw
+
+    async def ends_meanwhile(runner: Runner, *arguments: Any, **options: Any) -> bytes:
+        drawn = await redraw(runner, *arguments, **options)
+        await tab.send_keys(["exit", "Enter"])
+        while not tab.pane.dead:
+            await tab.pane.stream.changed()
+        return drawn
+
+    monkeypatch.setattr(Runner, "_redraw", ends_meanwhile)
+    with pytest.raises(TabUnavailable, match="has ended"):
+        await tab.execute("echo never", timeout=0.5)

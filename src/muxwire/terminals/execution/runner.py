@@ -288,6 +288,8 @@ class Runner:
         # Before the command counts as typed: both may refuse, or find out that it cannot be done.
         lines = typed_lines(command, command_id, env, cwd, fish=listener.fish) if shell is None else b""
         drawn = b"" if shell is None else await self._redraw(shown, command_id, shell, nested=listener.level > 1)
+        if pane.dead:  # since it listened: nobody would ever say how the command ended
+            raise refusal(pane)
         execution = Execution(
             command_id=command_id,
             command=command,
