@@ -73,14 +73,35 @@ async def test_what_was_interrupted_before_it_began_is_not_run_by_a_later_call(
         await tab.result(tab._book.command(cut.command_id)[1])
 
 
-async def test_a_line_in_an_open_quote_is_typed_again_by_one_call_of_two(
-    tab: Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def leave_quote_open(tab: Tab) -> None:
+    """What is typed next becomes a part of the quote, for want of an editor that would clear the line."""
     await tab.execute("set +o emacs")
     since = tab.next_byte
     await tab.send_keys(["echo 'open", "Enter"])
     while tab.pane.stream.ring.find(b"> ", since) < 0:
         await tab.pane.stream.changed()
+
+
+async def test_a_line_in_an_open_quote_is_typed_again_when_the_connection_is_back(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await leave_quote_open(tab)
+    type_keys = Keyboard.type
+
+    async def refused_once(*_: object) -> None:
+        monkeypatch.undo()
+        raise ConnectionClosed("it is taken up again in a moment")
+
+    monkeypatch.setattr(Keyboard, "type", refused_once)
+    result = await tab.execute("echo again")
+    assert Keyboard.type is type_keys
+    assert (result.output, result.exit_code) == ("again\n", 0)
+
+
+async def test_a_line_in_an_open_quote_is_typed_again_by_one_call_of_two(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await leave_quote_open(tab)
     unstick, type_keys = Runner._unstick, Keyboard.type
     keys: list[bytes] = []
     first, second = anyio.Event(), anyio.Event()
