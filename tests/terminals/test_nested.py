@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import ConnectionClosed, TabUnavailable
+from muxwire.terminals.execution.keyboard import Keyboard
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from muxwire import Tab, Terminals
+    from muxwire.client.pending import Pending
 
 pytestmark = pytest.mark.anyio
 
@@ -74,6 +76,24 @@ async def test_an_error_that_ends_the_line_in_a_nested_shell_is_noticed(tab: Tab
     assert failed.exit_code != 0
     assert "unbound variable" in failed.output
     assert (await tab.execute("set +u; echo ok")).output == "ok\n"
+
+
+async def test_a_nested_shell_is_asked_for_its_status_when_the_connection_is_back(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tab.execute("bash --norc", timeout=5)
+    press = Keyboard.press
+
+    def refused_once(keyboard: Keyboard, data: bytes, **options: bool) -> list[Pending]:
+        if b" printf " in data:
+            monkeypatch.undo()
+            raise ConnectionClosed("it is taken up again in a moment")
+        return press(keyboard, data, **options)
+
+    monkeypatch.setattr(Keyboard, "press", refused_once)
+    cut = await tab.execute("sleep 30", timeout=0.3)
+    assert Keyboard.press is press
+    assert (cut.exit_code, cut.running) == (130, False), cut
 
 
 @pytest.mark.parametrize("kind", ["bash", "zsh", "dash", "busybox", "ksh"])

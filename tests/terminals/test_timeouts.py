@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import ConnectionClosed, TabUnavailable
+from muxwire.terminals.execution.interrupt import Interrupter
+from muxwire.terminals.execution.keyboard import Keyboard
 from muxwire.terminals.execution.runner import BUSY_GRACE
 from muxwire.terminals.tabs.stream import PaneStream
 
@@ -207,6 +209,59 @@ async def test_a_call_that_waited_for_our_command_waits_for_its_prompt_too(tab: 
         await anyio.sleep(0.01)
         await tab.runner.keyboard.type(b"\x03")
     assert [result.output for result in results] == ["ok\n"]
+
+
+async def test_a_call_cancelled_between_two_connections_interrupts_its_command(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise ConnectionClosed("it is taken up again in a moment")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(tab.execute, "sh -c 'echo begun; exec sleep 100'")
+        while tab.pane.stream.ring.find(b"begun\r\n", 0) < 0:
+            await tab.pane.stream.changed()
+        monkeypatch.setattr(Keyboard, "press", refused)
+        group.cancel_scope.cancel()
+    running = tab.pane.current
+    assert running is not None
+    await running.ended()
+    monkeypatch.undo()
+    assert running.exit_code == 130
+    assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+async def test_a_call_cancelled_while_it_interrupts_still_ends_its_command(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scope = anyio.CancelScope()
+
+    async def given_up(*_: object, **__: object) -> str:
+        monkeypatch.undo()
+        scope.cancel()
+        await anyio.lowlevel.checkpoint()
+        return ""
+
+    monkeypatch.setattr(Interrupter, "stop", given_up)
+    with scope:
+        await tab.execute("sleep 100", timeout=0.1)
+    running = tab.pane.current
+    assert running is not None
+    await running.ended()
+    assert (running.exit_code, running.timed_out) == (130, True)
+
+
+async def test_who_interrupts_a_command_that_has_just_ended_spares_the_next(terminals: Terminals, tab: Tab) -> None:
+    await tab.execute("true")
+    ended = tab.pane.current
+    assert ended is not None
+    after = await tab.execute("echo begun; read -r line; echo $line", timeout=5)
+    assert after.state == "interactive"
+    await tab.runner.interrupt(ended)
+    assert ended.signal_sent == ""
+    await tab.send_keys(["mine", "Enter"])
+    rest = await terminals.command_result(after.command_id, wait=5)
+    assert (rest.output, rest.exit_code) == ("mine\nmine\n", 0)
 
 
 async def test_a_call_cancelled_before_its_turn_types_nothing(tab: Tab) -> None:

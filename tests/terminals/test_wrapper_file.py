@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
 from pathlib import Path
 
@@ -28,6 +30,28 @@ def test_a_file_that_was_swept_away_is_made_again(tmp_path: Path) -> None:
     (tmp_path / "c").unlink()
     file.write(b"two")
     assert (tmp_path / "c").read_bytes() == b"two"
+    file.close()
+
+
+def test_what_a_failed_write_left_is_not_behind_the_next_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = os.pwrite
+
+    def full(descriptor: int, data: memoryview, offset: int) -> int:
+        room = 5000 - offset
+        if not room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return written(descriptor, data[:room], offset)
+
+    file = WrapperFile(tmp_path / "c")
+    file.write(b"short")
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(OSError, match="No space"):
+        file.write(b"long\n" * 10_000)
+    monkeypatch.undo()
+    file.write(b"the next one")
+    assert (tmp_path / "c").read_bytes() == b"the next one"
     file.close()
 
 

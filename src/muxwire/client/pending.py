@@ -27,6 +27,11 @@ class Pending:
         self._event: anyio.Event | None = None
         self._failure: ConnectionClosed | None = None
 
+    @property
+    def failed(self) -> bool:
+        """Whether the connection was lost before the answer was whole."""
+        return self._failure is not None
+
     async def wait(self) -> tuple[bytes, ...]:
         """Return the lines of all blocks; CommandError on %error, ConnectionClosed if no answer can come."""
         if not self.done:

@@ -14,6 +14,7 @@ import pytest
 
 import muxwire
 from muxwire.errors import InvalidArgument
+from muxwire.protocol.events import CommandBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,6 +109,33 @@ async def test_a_pane_that_came_late_is_known_or_goes_again(
     if not rollback:
         late = terminals._book.panes(tab.window_id)[1]
         assert (await late.execute("echo here")).output == "here\n"
+
+
+async def test_steps_whose_answer_is_lost_with_the_connection_are_unknown_and_a_window_is_ours(
+    terminals: muxwire.Terminals, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = await terminals.server()
+    client, control, regained = server.client, server.process.pid, server.client._on_regained
+    assert regained is not None
+
+    def lost(block: CommandBlock) -> None:
+        if block.last:
+            os.kill(control, signal.SIGKILL)
+
+    def back() -> None:
+        monkeypatch.undo()
+        regained()
+
+    monkeypatch.setattr(client, "_answer", lost)
+    monkeypatch.setattr(client, "_on_regained", back)
+    with anyio.fail_after(20):
+        result = await terminals.run_operations([{"kind": "new_window", "name": "made"}, setting("@e")])
+        assert statuses(result) == ["unknown", "unknown"]
+        await client.wait_regained()
+        while not terminals._book.open:
+            await ask("display-message", "-p", "")
+        (made,) = terminals._book.open.values()
+        assert (made.name, (await made.execute("echo here")).output) == ("made", "here\n")
 
 
 async def _stopped_in_the_middle(

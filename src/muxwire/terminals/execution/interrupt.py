@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING, final
 
+from muxwire.errors import ConnectionClosed
 from muxwire.terminals.execution.foreground import foreground_pgrp, is_stopped, signal_group, signal_process, tty_modes
 
 if TYPE_CHECKING:
@@ -86,20 +87,23 @@ class Interrupter:
         continue_shell(pane)
         group = foreground_pgrp(pane.leader_pid)
         if group is not None and group == spared:
-            if number == signal.SIGINT:
-                self._keyboard.press(CTRL_C)
-            return number == signal.SIGINT
+            return number == signal.SIGINT and self._press()
         if number == signal.SIGINT:
             modes = tty_modes(pane.tty)
             if modes is None:
                 return False
-            if modes.isig and not typed:
-                self._keyboard.press(CTRL_C)
+            if modes.isig and self._press() and not typed:
                 return True
-            if modes.isig:
-                # A second C-c, and the signal itself: a tty left raw for a moment may have eaten the key.
-                self._keyboard.press(CTRL_C)
+            # A second C-c, and the signal itself: a tty left raw for a moment may have eaten the key.
             return group is not None and group != pane.leader_pid and signal_group(group, number)
         if group is None or group in (pane.shell_pid, pane.leader_pid):
             return False
         return signal_group(group, number)
+
+    def _press(self) -> bool:
+        """Type C-c; False between two connections, when tmux cannot be told to: a signal needs only the kernel."""
+        try:
+            self._keyboard.press(CTRL_C)
+        except ConnectionClosed:
+            return False
+        return True

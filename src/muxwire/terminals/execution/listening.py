@@ -19,6 +19,7 @@ from muxwire.terminals.execution.foreground import (
     SEES_WAITS,
     echoes,
     foreground,
+    foreground_pgrp,
     restore_line_modes,
     shares_folder,
     tty_modes,
@@ -63,6 +64,8 @@ RELAYS = {
 }  # fmt: skip
 # DECSET 2004, bracketed paste: readline asks for it when it has taken the tty (`rl_prep_terminal` in rltty.c).
 _EDITOR_SIGN = {"bash": b"\x1b[?2004h"}
+# DSR 6, "where is the cursor?" (ECMA-48).
+_CURSOR_QUERY = b"\x1b[6n"
 _SECRET = re.compile(r"(?i)(passw|passphrase|\bpin\b|otp|code|yes/no).{0,40}\Z")
 
 
@@ -217,6 +220,22 @@ def takes_lines(shell: Shell, kind: str) -> bool:
 
 def _busy_with_ours(running: Execution | None, pgrp: int) -> bool:
     return running is not None and running.listener_pgrp == pgrp
+
+
+def reads_line(pane: PaneState) -> bool:
+    """Whether the tab's own shell is reading a line, although not a new command."""
+    kind = pane.waits_for_input()
+    return kind == "editor" or (kind == "line" and foreground_pgrp(pane.leader_pid) == pane.shell_pid)
+
+
+async def cursor_asked(pane: PaneState, at_most: float) -> None:
+    """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
+
+    tmux's answer goes down the same queue as our keys, so it stands before them.
+    """
+    with anyio.move_on_after(at_most - (time.monotonic() - pane.prompt_time)):
+        while pane.stream.ring.find(_CURSOR_QUERY, pane.prompt_end) < 0:
+            await pane.stream.changed()
 
 
 def asks_secret(pane: PaneState) -> bool:

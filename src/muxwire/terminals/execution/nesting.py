@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.errors import InvalidArgument, TabUnavailable
+from muxwire.errors import ConnectionClosed, InvalidArgument, TabUnavailable
 from muxwire.terminals.execution.listening import Listener, prompt_again
 from muxwire.terminals.shells import foreign_wrap, probe
 
@@ -72,7 +73,8 @@ def settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) ->
     prompt = prompt_again(pane, execution)
     if prompt < 0:
         return
-    execution.cut = prompt
     command_id = execution.command_id.encode()
     status = b"$status" if execution.listener_name == "fish" else b'"$?"'
-    keyboard.press(_CLEAR_LINE + _ASK % (command_id, status, command_id))
+    with suppress(ConnectionClosed):  # between two connections: whoever looks again asks
+        keyboard.press(_CLEAR_LINE + _ASK % (command_id, status, command_id))
+        execution.cut = prompt

@@ -22,7 +22,6 @@ import anyio
 
 from muxwire.errors import ConnectionClosed
 from muxwire.terminals.execution.execution import SIGNAL_STATUS, Execution
-from muxwire.terminals.execution.foreground import foreground_pgrp
 from muxwire.terminals.execution.interrupt import CTRL_C, Interrupter, continue_shell
 from muxwire.terminals.execution.listening import (
     DRAWN_REMOTE,
@@ -33,6 +32,7 @@ from muxwire.terminals.execution.listening import (
     Listener,
     asks_secret,
     caught_up,
+    cursor_asked,
     drawn_prompt,
     editor_is_due,
     editor_up,
@@ -41,6 +41,7 @@ from muxwire.terminals.execution.listening import (
     mend_line_modes,
     prompt_drawn,
     quiet,
+    reads_line,
     ready_deadline,
     refusal,
 )
@@ -76,8 +77,6 @@ PROMPT_SOON = 0.02
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
 BUSY_GRACE = 0.3
 
-# DSR 6, "where is the cursor?" (ECMA-48).
-_CURSOR_QUERY = b"\x1b[6n"
 # What no program can guess in the time that a command takes.
 _ID_BYTES = 8
 
@@ -108,8 +107,9 @@ class Runner:
         self._alarm = alarm
         self._wrapper = WrapperFile(folder / WRAPPER)
         self._turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
-        self._again: Callable[[], None] | None = None
+        self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
         self._retyped = 0  # commands on end
+        self._unsticking = False
 
     async def start(
         self,
@@ -194,6 +194,10 @@ class Runner:
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
     ) -> None:
         """Climb the ladder until the command has ended; `execution.signal_sent` says how far that was."""
+        if execution.ending:  # before we came: what is in front by now is somebody else's
+            return
+        if execution is self.pane.current and not execution.started:
+            self._again = None  # should C-c throw its line away, no later call may type it again
 
         async def ended(seconds: float) -> bool:
             with anyio.move_on_after(seconds):
@@ -263,18 +267,8 @@ class Runner:
         assert pane.shell is not None
         edits = await editor_up(pane)
         if pane.shell.settle_after_prompt:
-            await self._cursor_asked(pane.shell.settle_after_prompt)
+            await cursor_asked(pane, pane.shell.settle_after_prompt)
         return Listener(pane.shell, 1, edits=edits)
-
-    async def _cursor_asked(self, at_most: float) -> None:
-        """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
-
-        tmux's answer goes down the same queue as our keys, so it stands before them.
-        """
-        pane = self.pane
-        with anyio.move_on_after(at_most - (time.monotonic() - pane.prompt_time)):
-            while pane.stream.ring.find(_CURSOR_QUERY, pane.prompt_end) < 0:
-                await pane.stream.changed()
 
     async def _in_vain(self, waited: float) -> bool:
         """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
@@ -297,6 +291,8 @@ class Runner:
         # Before the command counts as typed: both may refuse, or find out that it cannot be done.
         lines = typed_lines(command, command_id, env, cwd, fish=listener.fish) if shell is None else b""
         drawn = b"" if shell is None else await self._redraw(shown, command_id, shell, nested=listener.level > 1)
+        if pane.dead:  # since it listened: nobody would ever say how the command ended
+            raise refusal(pane)
         execution = Execution(
             command_id=command_id,
             command=command,
@@ -309,22 +305,24 @@ class Runner:
             execution.listener_name = shell.name if shell is not None else "fish" if listener.fish else ""
             execution.listener_prompt = prompt
         execution.ends_with(pane.stream.wake)
-        pane.open(execution)
         if shell is None:
-            self._again = None
             self.keyboard.press(lines)
+            pane.open(execution)
+            self._again = None
             return execution
         wrap = functools.partial(
             shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=pane.repair_tty
         )
         if self._again is not None and self._retyped < KEY_LOST:
             self._retyped = 0  # the last one took its line at the first try
-        # Should the key have been lost with the user's bindings, the second try names the file.
-        self._again = lambda: self._press(wrap(nested=True), shell)
         wrapped = wrap(nested=listener.level > 1)
         if not listener.edits or self._retyped >= KEY_LOST:  # a key would mean nothing
             wrapped = replace(wrapped, typed=CLEAR_LINE + shell.typed_line + b"\r")
+        # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
         self._press(wrapped, shell)
+        pane.open(execution)
+        # Should the key have been lost with the user's bindings, the second try names the file.
+        self._again = execution, lambda: self._press(wrap(nested=True), shell)
         pane.repair_tty = False
         return execution
 
@@ -360,11 +358,21 @@ class Runner:
 
     async def _unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""
+        if self._unsticking:  # the call that typed it, or one that waits behind: a second C-c would hit the new line
+            return
+        self._unsticking = True
+        try:
+            with contextlib.suppress(ConnectionClosed):  # between two connections: at the next look
+                await self._look_and_retype(execution)
+        finally:
+            self._unsticking = False
+
+    async def _look_and_retype(self, execution: Execution) -> None:
         pane = self.pane
         since_prompt = time.monotonic() - pane.prompt_time
         if pane.prompt_seq > execution.prompt_seq and pane.at_prompt and since_prompt >= RETYPE_AFTER:
             self._retype(execution)
-        elif self._reads_line() and quiet(pane) and execution.age >= RETYPE_AFTER:
+        elif reads_line(pane) and quiet(pane) and execution.age >= RETYPE_AFTER:
             # An open quote that a person left: our line became part of it. C-c throws it away, unrun; zsh without its
             # editor notices when it reads on.
             for key in (CTRL_C, b"\r"):
@@ -376,18 +384,16 @@ class Runner:
             if not execution.started:
                 self._retype(execution)
 
-    def _reads_line(self) -> bool:
-        """Whether the tab's own shell is reading a line, although not a new command."""
-        pane = self.pane
-        kind = pane.waits_for_input()
-        return kind == "editor" or (kind == "line" and foreground_pgrp(pane.leader_pid) == pane.shell_pid)
-
     def _retype(self, execution: Execution) -> None:
-        again, self._again = self._again, None
-        if again is None:
+        if self._again is None or self._again[0] is not execution:
             execution.finish("never_ran", end=self.pane.stream.end, exit_code=None)
             return
+        try:
+            self._again[1]()
+        except OSError:
+            execution.finish("never_ran", end=self.pane.stream.end, exit_code=None)
+            raise
+        self._again = None
         self._retyped += 1
         self.pane.at_prompt = False
         execution.prompt_seq = self.pane.prompt_seq
-        again()

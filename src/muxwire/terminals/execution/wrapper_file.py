@@ -22,6 +22,7 @@ class WrapperFile:
     def write(self, content: bytes) -> None:
         """Replace the content; OSError. A link in its place is refused by the kernel."""
         descriptor = self._opened()
+        self._size = max(self._size, len(content))  # should it fail half-way, the next one cuts off what it left
         view = memoryview(content)
         while view:
             view = view[os.pwrite(descriptor, view, len(content) - len(view)) :]

@@ -46,6 +46,7 @@ from muxwire.terminals.operations.rollback import (
 )
 from muxwire.terminals.operations.step import Step, explained
 from muxwire.terminals.tabs.panes import look_up
+from muxwire.terminals.tabs.tab_maker import PANE_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.instances.tmux_server import TmuxServer
     from muxwire.terminals.operations.setting import Options, Surroundings
     from muxwire.terminals.tabs.tab import Tab
-    from muxwire.terminals.tabs.tab_maker import TabMaker
+    from muxwire.terminals.tabs.tab_maker import Birth, TabMaker
 
 _TOUCHES_WINDOW = (SplitPane, ResizePane, SelectLayout, SelectPane, SwapPane, JoinPane)
 
@@ -236,11 +237,13 @@ class OperationsRun:
             return
         if blocks and blocks[-1].error:
             step.fail(told_by_tmux(part, blocks[-1].output))
-        elif answer.done and not self.server.client.closed:
+        elif answer.done and not answer.failed:
             step.never_ran()  # one before it failed
         else:
             if self.server.client.closed:
                 step.lose(f"the tmux connection ended: {self.server.client.close_reason}")
+            elif answer.failed:
+                step.lose("the tmux connection was lost before an answer came: look before you try it again")
             if part.birth is not None:
                 self.around.book.spawn(lambda: self._late(part, answer))
             return
@@ -290,13 +293,28 @@ class OperationsRun:
         assert part.birth is not None
         await settled(answer)
         blocks = part.blocks(answer)
-        if len(blocks) < len(part.commands) or blocks[-1].error:
+        made: tuple[bytes, ...] = ()
+        if len(blocks) == len(part.commands) and not blocks[-1].error:
+            made = blocks[-1].output
+        elif answer.failed:
+            made = await self._made_unheard(part.birth)
+        if not made:
             part.birth.discard()
             return
         beside = part.place.tab if part.place is not None else None
-        tab = self.maker.born(part.birth, blocks[-1].output, beside=beside)
+        tab = self.maker.born(part.birth, made, beside=beside)
         if self.rollback is not None:
             await tab.close(force=True)
+
+    async def _made_unheard(self, birth: Birth) -> tuple[bytes, ...]:
+        """What tmux has to say of a pane if it made it before the connection was lost; nothing if it did not."""
+        client = self.server.client
+        await client.wait_regained()
+        its_own = f"#{{m:*{birth.record.nonce}*,#{{pane_start_command}}}}"
+        try:
+            return await client.command("list-panes", "-a", "-f", its_own, "-F", PANE_FORMAT)
+        except MuxwireError:
+            return ()
 
     # -- what own steps use too
 

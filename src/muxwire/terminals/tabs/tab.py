@@ -238,16 +238,16 @@ class Tab:
                 await on_input(self._waited_for())
                 left = deadline - time.monotonic()
                 outcome = await self.runner.wait(execution, left, progress=progress if on_progress else None)
+            if outcome == "timed_out":
+                execution.timed_out = True
+                if on_timeout == "interrupt":
+                    await self.runner.interrupt(execution)
+                    await self.runner.settled()
         except anyio.get_cancelled_exc_class():
             if not self._book.leaves_running:
                 self._book.spawn(lambda: self.runner.interrupt(execution))
             raise
-        if outcome == "timed_out":
-            execution.timed_out = True
-            if on_timeout == "interrupt":
-                await self.runner.interrupt(execution)
-                await self.runner.settled()
-        elif outcome == "interactive":
+        if outcome == "interactive":
             what = self._waited_for()
             execution.note = f"the program waits for {what}; it still runs: answer with send_keys, or stop_process"
 
