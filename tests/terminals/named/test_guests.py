@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import anyio
 import pytest
 
 import muxwire
+from muxwire.terminals.instances import tmux_server
 from muxwire.terminals.instances.folders import folders_for
 from muxwire.terminals.logs import log_read
 
@@ -122,6 +125,27 @@ async def test_a_guest_succeeds_the_owner(instance: Instance) -> None:
                 not noisy.log_path.with_suffix(".gaps").exists() or not noisy.log_path.with_suffix(".gaps").read_text()
             )
         assert NUMBERED.exists()
+
+
+async def test_a_guest_that_attaches_while_the_owner_leaves(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could not hear of that, and becomes the owner all the same."""
+    greet = tmux_server._greet
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            await (await owner.create_tab(name="shared")).execute("echo one")
+
+            async def late(*given: Any) -> tmux_server.TmuxServer:
+                server = await greet(*given)
+                await owner.aclose()
+                return server
+
+            monkeypatch.setattr(tmux_server, "_greet", late)
+            async with instance.open() as guest:
+                await becomes_owner(guest)
+                assert (await (await guest.tab("shared")).execute("echo two")).output == "two\n"
+                assert "\ntwo\n" in (await guest.read_logs("shared", strip_ansi=True)).content
 
 
 async def test_a_guest_of_an_instance_without_a_name(instance: Instance) -> None:
