@@ -99,12 +99,12 @@ class Link:
     def on_regained(self) -> None:
         """Attached again: what was written meanwhile nobody has heard."""
         for tab in self._tabs():
-            self.client.attach_pane(pane_id(tab.pane_id), _after_a_gap(self.client, tab))
+            self.client.attach_pane(pane_id(tab.pane_id), after_a_gap(self.client, tab))
         self._resting = False
         self._back.set()
 
 
-def _after_a_gap(client: ControlClient, tab: Tab) -> Callable[[bytes], None]:
+def after_a_gap(client: ControlClient, tab: Tab) -> Callable[[bytes], None]:
     """Feed a stream behind a gap of unknown size; a pane that stays silent gets none."""
 
     def feed(data: bytes) -> None:
