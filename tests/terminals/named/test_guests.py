@@ -55,6 +55,18 @@ async def test_a_guest_executes_and_reads(instance: Instance) -> None:
             assert raw.count(b"from the guest\r\n") == 1
 
 
+async def test_nobody_is_the_guest_of_a_process_that_has_no_server(instance: Instance) -> None:
+    """Who starts the server owns it, whoever opened the instance first."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first, instance.open() as second:
+            tab = await second.create_tab(name="shared")
+            assert second.role == "owner"
+            await tab.execute("echo kept")
+            await first.server()
+            assert first.role == "guest"
+            assert (await first.read_logs("shared")).content.count("\nkept\n") == 1
+
+
 async def test_nobody_is_the_guest_of_an_owner_that_leaves(instance: Instance) -> None:
     """While its logs are handed over, they end before what was said last: a guest would miss it."""
     with anyio.fail_after(DEADLINE):
