@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals.instances import tmux_server
+from muxwire.terminals.instances import joining, reattach, tmux_server
 from muxwire.terminals.instances.folders import folders_for
 from muxwire.terminals.logs import log_read
 
@@ -23,6 +23,19 @@ DEADLINE = 60
 async def becomes_owner(terminals: muxwire.Terminals) -> None:
     while terminals.role != "owner":
         await anyio.sleep(0.02)
+
+
+def succession(monkeypatch: pytest.MonkeyPatch) -> anyio.Event:
+    """Set when a guest has become the owner, and writes the logs."""
+    succeeded = anyio.Event()
+    become_owner = reattach.become_owner
+
+    async def told(*given: Any) -> None:
+        await become_owner(*given)
+        succeeded.set()
+
+    monkeypatch.setattr(reattach, "become_owner", told)
+    return succeeded
 
 
 async def test_a_guest_executes_and_reads(instance: Instance) -> None:
@@ -158,6 +171,31 @@ async def test_a_guest_that_attaches_while_the_owner_leaves(
                 await becomes_owner(guest)
                 assert (await (await guest.tab("shared")).execute("echo two")).output == "two\n"
                 assert "\ntwo\n" in (await guest.read_logs("shared", strip_ansi=True)).content
+
+
+async def test_a_tab_that_is_closed_while_a_guest_succeeds(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays closed, and is no open tab beside that."""
+    succeeded = succession(monkeypatch)
+    settle = joining._settle
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            for name in ("gone", "kept"):
+                await (await owner.create_tab(name=name)).execute("true")
+            async with instance.open() as guest:
+                tab = await guest.tab("gone")
+
+                async def meanwhile(*given: Any) -> None:
+                    instance.tmux("kill-window", "-t", tab.window_id)
+                    while not tab.pane.closed:
+                        await tab.pane.stream.changed()
+                    await settle(*given)
+
+                monkeypatch.setattr(joining, "_settle", meanwhile)
+                await owner.aclose()
+                await succeeded.wait()
+                rows = [(row.name, row.closed) for row in (await guest.list_tabs()).tabs]
+                assert sorted(rows) == [("gone", True), ("kept", False)]  # each once
+                assert (await (await guest.tab("kept")).execute("echo on")).output == "on\n"
 
 
 async def test_a_guest_of_an_instance_without_a_name(instance: Instance) -> None:

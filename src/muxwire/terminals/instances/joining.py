@@ -177,6 +177,8 @@ async def join_living(
         piped = [tab for tab in tabs if tab.log_path.name in carried]
         await _settle(server, tabs, () if heard else piped, remains, sinks)
         for tab in tabs:
+            if tab.pane.closed:  # meanwhile
+                continue
             name = tab.log_path.name
             sink = sinks[name]
             if name not in carried and not heard:
@@ -188,7 +190,7 @@ async def join_living(
         await join_pipes(one, sinks)
         await sinks.flushed()
         one.remove()
-    sinks.close({tab.log_path.name for tab in tabs})
+    sinks.close({tab.log_path.name for tab in tabs if not tab.pane.closed})
 
 
 async def _settle(
