@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -10,7 +11,7 @@ import pytest
 import muxwire
 from muxwire.terminals.instances import joining, reattach, tmux_server
 from muxwire.terminals.instances.folders import folders_for
-from muxwire.terminals.logs import log_read
+from muxwire.terminals.logs import log, log_read
 
 from .conftest import Instance
 from .test_hand_over import NUMBERED, lines_of, numbered
@@ -196,6 +197,24 @@ async def test_a_tab_that_is_closed_while_a_guest_succeeds(instance: Instance, m
                 rows = [(row.name, row.closed) for row in (await guest.list_tabs()).tabs]
                 assert sorted(rows) == [("gone", True), ("kept", False)]  # each once
                 assert (await (await guest.tab("kept")).execute("echo on")).output == "on\n"
+
+
+async def test_a_guest_that_succeeds_limits_the_logs(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the owner did, and not as long as it is a guest: it knows too little of what is written."""
+    succeeded = succession(monkeypatch)
+    limited: list[Path] = []
+    monkeypatch.setattr(log, "keep_within", lambda home, *_: limited.append(home))
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            await (await owner.create_tab(name="shared")).execute("true")
+            async with instance.open() as guest:
+                store = (await guest.server()).log_store
+                store._keep_within()
+                assert limited == []
+                await owner.aclose()
+                await succeeded.wait()
+                store._keep_within()
+                assert limited == [instance.home]
 
 
 async def test_a_guest_of_an_instance_without_a_name(instance: Instance) -> None:
