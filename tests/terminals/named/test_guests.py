@@ -10,6 +10,7 @@ import pytest
 
 import muxwire
 from muxwire.terminals.instances import joining, reattach, tmux_server
+from muxwire.terminals.instances.beside import become_owner
 from muxwire.terminals.instances.folders import folders_for
 from muxwire.terminals.logs import log, log_read
 
@@ -29,7 +30,6 @@ async def becomes_owner(terminals: muxwire.Terminals) -> None:
 def succession(monkeypatch: pytest.MonkeyPatch) -> anyio.Event:
     """Set when a guest has become the owner, and writes the logs."""
     succeeded = anyio.Event()
-    become_owner = reattach.become_owner
 
     async def told(*given: Any) -> None:
         await become_owner(*given)
