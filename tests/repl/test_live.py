@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -10,6 +11,9 @@ import pytest
 import muxwire
 from muxwire.errors import ForbiddenCommand
 from muxwire.repl.live import Live
+from muxwire.repl.printer import Printer
+from muxwire.repl.session import Session
+from muxwire.repl.showing import Line, plain
 
 pytestmark = pytest.mark.anyio
 
@@ -36,3 +40,27 @@ async def test_a_tab_is_made_if_there_is_none(environ: dict[str, str], home: Pat
             assert await live.tab(".") is first
             with pytest.raises(muxwire.NoSuchTarget):
                 await live.tab("nobody")
+
+
+async def test_the_statistics_leave_the_active_tab(environ: dict[str, str], home: Path) -> None:
+    lines: list[str] = []
+
+    async def write(written: Sequence[Line]) -> None:
+        lines.extend(map(plain, written))
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            session = Session(Printer(write), tasks)
+            tasks.start_soon(session.printer.run)
+            async with muxwire.open_terminals(
+                state_dir=home / "state", environ=environ, wrap=session.wrap
+            ) as terminals:
+                session.live = Live(terminals, lambda *_: None)
+                gone, used, _ = [await terminals.create_tab(name=name) for name in ("gone", "used", "other")]
+                await gone.close()
+                await terminals.tab("used")
+                assert await session.run(":stats")
+                assert await terminals.tab(".") is used
+                await session.printer.flushed()
+            tasks.cancel_scope.cancel()
+    assert any(line.startswith("dropped ") and "0 B of the tabs' rings" in line for line in lines), lines

@@ -121,13 +121,18 @@ class _Signals:
         self.last = signal.SIGINT
         self._tab = tab
         self._tasks = tasks
-        self._runs = False
+        self._command_id = ""
         self._count = 0
 
     def started(self, command_id: str) -> None:
-        """The command was typed: from here on the foreground of the tab is ours to interrupt."""
-        del command_id
-        self._runs = True
+        """The command was typed: from here to its end the foreground of the tab is ours to interrupt."""
+        self._command_id = command_id
+
+    @property
+    def _runs(self) -> bool:
+        # Its output may be read long after its end, and somebody else's command be in the foreground by then.
+        running = self._tab.pane.running
+        return running is not None and running.command_id == self._command_id
 
     async def pass_on(self) -> None:
         import anyio

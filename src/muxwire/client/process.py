@@ -264,10 +264,11 @@ class TmuxProcess:
             return 0
 
     async def send(self, data: bytes) -> None:
-        """Write all of `data`."""
-        rest = memoryview(data)
+        """Write all of `data`, or what this `tmux -C` takes of it before it ends."""
+        rest, process = memoryview(data), self._process
         with contextlib.suppress(BrokenPipeError, anyio.ClosedResourceError):
-            while rest and not self._closed:
+            # Another `tmux -C` would take the rest of a line for a line.
+            while rest and not self._closed and self._process is process:
                 try:
                     rest = rest[os.write(self._writer, rest) :]
                 except BlockingIOError:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import statistics
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.errors import InvalidArgument
+from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.protocol.events import CommandBlock
 from muxwire.repl.printer import BATCH
 from muxwire.repl.recorder import Recorder
@@ -96,8 +97,12 @@ async def _dropped(session: Session) -> str:
     if session.live is None:
         return here
     terminals = session.live.terminals
-    tabs = [await terminals.tab(row.window_id) for row in (await terminals.list_tabs()).tabs if not row.closed]
-    return f"{_bytes(sum(tab.pane.stream.ring.dropped for tab in tabs))} of the tabs' rings, {here}"
+    dropped = 0
+    for row in (await terminals.list_tabs()).tabs:
+        with suppress(NoSuchTarget):  # it is gone since
+            tab = await terminals.known_tab(row.pane_id)  # the one that was used last stays that
+            dropped += 0 if tab.pane.closed else tab.pane.stream.ring.dropped
+    return f"{_bytes(dropped)} of the tabs' rings, {here}"
 
 
 async def _unclaimed(session: Session) -> int:

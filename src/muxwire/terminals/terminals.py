@@ -105,15 +105,22 @@ class Terminals:
                 if self._access.lock is not None:
                     await self._access.lock.take_soon()
                 self._server = await self._tasks.start(self._run_server)
-                if self.role == "adopted":
-                    return self._server
-                self._tidings.begin(self._server)
-                if self._access.lasting:
-                    with self._tidings.kept():
-                        await take_up(self._server, self._book, self.environ)
-                        await recall_used(self._server, self._book)
+                if self.role != "adopted":
+                    await self._take_up(self._server)
             assert self._server is not None
             return self._server
+
+    async def _take_up(self, server: TmuxServer) -> None:
+        self._tidings.begin(server)
+        try:
+            if self._access.lasting:
+                with self._tidings.kept():
+                    await take_up(server, self._book, self.environ)
+                    await recall_used(server, self._book)
+        except BaseException:  # also a call that is cancelled: the next one begins anew, or no tab would be found again
+            with anyio.CancelScope(shield=True):
+                await self._stop_server()
+            raise
 
     @property
     def _running(self) -> TmuxServer | None:

@@ -180,6 +180,30 @@ async def test_a_tab_of_the_person_that_is_closed(person: Person, environ: dict[
             assert "four" in {tab.name for tab in (await adopted.list_tabs()).tabs}
 
 
+async def test_the_person_detaches_us_from_a_session(person: Person, environ: dict[str, str], folder: Path) -> None:
+    """Its tabs are found anew by the next call, and their logs go on behind a gap."""
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            before = await adopted.tab("three")
+            await before.execute("echo before")
+            assert adopted.adopted is not None
+            async with adopted.adopted.used():
+                person.tmux("detach-client", "-s", "other")
+                await before.client.wait_closed()
+                person.tmux("send-keys", "-t", "other:three", "echo unheard", "Enter")
+            while not before.pane.closed:
+                await anyio.sleep(0.02)
+            assert (await adopted.tab("one")).pane_id
+            tab = await adopted.tab("three")
+            assert (tab.pane_id, tab.log_path) == (before.pane_id, before.log_path)
+            assert (await tab.execute("echo after; (exit 6)")).exit_code == 6
+            content = (await adopted.read_logs("three")).content
+            assert "\nbefore\n" in content
+            assert "\nafter\n" in content
+            assert '"exact": false' in tab.log_path.with_suffix(".gaps").read_text()
+
+
 async def test_a_new_window_that_several_calls_see_at_once(
     person: Person, environ: dict[str, str], folder: Path
 ) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import anyio
 import pytest
 
 import muxwire
+from muxwire.terminals.instances import joining, reattach, tmux_server
+from muxwire.terminals.instances.beside import become_owner
 from muxwire.terminals.instances.folders import folders_for
-from muxwire.terminals.logs import log_read
+from muxwire.terminals.logs import log, log_read
 
 from .conftest import Instance
 from .test_hand_over import NUMBERED, lines_of, numbered
@@ -20,6 +25,18 @@ DEADLINE = 60
 async def becomes_owner(terminals: muxwire.Terminals) -> None:
     while terminals.role != "owner":
         await anyio.sleep(0.02)
+
+
+def succession(monkeypatch: pytest.MonkeyPatch) -> anyio.Event:
+    """Set when a guest has become the owner, and writes the logs."""
+    succeeded = anyio.Event()
+
+    async def told(*given: Any) -> None:
+        await become_owner(*given)
+        succeeded.set()
+
+    monkeypatch.setattr(reattach, "become_owner", told)
+    return succeeded
 
 
 async def test_a_guest_executes_and_reads(instance: Instance) -> None:
@@ -50,6 +67,18 @@ async def test_a_guest_executes_and_reads(instance: Instance) -> None:
             assert (await mine.execute("echo still here")).output == "still here\n"
             raw = log_read.read_raw(mine.log_path, 0, 1 << 30)
             assert raw.count(b"from the guest\r\n") == 1
+
+
+async def test_nobody_is_the_guest_of_a_process_that_has_no_server(instance: Instance) -> None:
+    """Who starts the server owns it, whoever opened the instance first."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first, instance.open() as second:
+            tab = await second.create_tab(name="shared")
+            assert second.role == "owner"
+            await tab.execute("echo kept")
+            await first.server()
+            assert first.role == "guest"
+            assert (await first.read_logs("shared")).content.count("\nkept\n") == 1
 
 
 async def test_nobody_is_the_guest_of_an_owner_that_leaves(instance: Instance) -> None:
@@ -122,6 +151,70 @@ async def test_a_guest_succeeds_the_owner(instance: Instance) -> None:
                 not noisy.log_path.with_suffix(".gaps").exists() or not noisy.log_path.with_suffix(".gaps").read_text()
             )
         assert NUMBERED.exists()
+
+
+async def test_a_guest_that_attaches_while_the_owner_leaves(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could not hear of that, and becomes the owner all the same."""
+    greet = tmux_server._greet
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            await (await owner.create_tab(name="shared")).execute("echo one")
+
+            async def late(*given: Any) -> tmux_server.TmuxServer:
+                server = await greet(*given)
+                await owner.aclose()
+                return server
+
+            monkeypatch.setattr(tmux_server, "_greet", late)
+            async with instance.open() as guest:
+                await becomes_owner(guest)
+                assert (await (await guest.tab("shared")).execute("echo two")).output == "two\n"
+                assert "\ntwo\n" in (await guest.read_logs("shared", strip_ansi=True)).content
+
+
+async def test_a_tab_that_is_closed_while_a_guest_succeeds(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays closed, and is no open tab beside that."""
+    succeeded = succession(monkeypatch)
+    settle = joining._settle
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            for name in ("gone", "kept"):
+                await (await owner.create_tab(name=name)).execute("true")
+            async with instance.open() as guest:
+                tab = await guest.tab("gone")
+
+                async def meanwhile(*given: Any) -> None:
+                    instance.tmux("kill-window", "-t", tab.window_id)
+                    while not tab.pane.closed:
+                        await tab.pane.stream.changed()
+                    await settle(*given)
+
+                monkeypatch.setattr(joining, "_settle", meanwhile)
+                await owner.aclose()
+                await succeeded.wait()
+                rows = [(row.name, row.closed) for row in (await guest.list_tabs()).tabs]
+                assert sorted(rows) == [("gone", True), ("kept", False)]  # each once
+                assert (await (await guest.tab("kept")).execute("echo on")).output == "on\n"
+
+
+async def test_a_guest_that_succeeds_limits_the_logs(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the owner did, and not as long as it is a guest: it knows too little of what is written."""
+    succeeded = succession(monkeypatch)
+    limited: list[Path] = []
+    monkeypatch.setattr(log, "keep_within", lambda home, *_: limited.append(home))
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            await (await owner.create_tab(name="shared")).execute("true")
+            async with instance.open() as guest:
+                store = (await guest.server()).log_store
+                store._keep_within()
+                assert limited == []
+                await owner.aclose()
+                await succeeded.wait()
+                store._keep_within()
+                assert limited == [instance.home]
 
 
 async def test_a_guest_of_an_instance_without_a_name(instance: Instance) -> None:

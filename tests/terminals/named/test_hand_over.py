@@ -7,12 +7,15 @@ import random
 import re
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
 from muxwire.client.watchdog import process_table
+from muxwire.terminals.instances import joining
 from muxwire.terminals.logs import log_read
 from muxwire.terminals.tabs.tab import Tab
 
@@ -118,3 +121,47 @@ async def test_the_watchdog_is_killed_too(instance: Instance) -> None:
             numbers, _, _ = await lines_of(tab)
             assert sorted(set(numbers)) == numbers
             assert '"exact": false' in gaps(tab)
+
+
+def writers(folder: Path) -> list[int]:
+    """The processes that write what tmux gives them into files below a folder."""
+    found = []
+    for pid in process_table():
+        with suppress(OSError):
+            file = Path(f"/proc/{pid}/fd/1").readlink()
+            cat = Path(f"/proc/{pid}/comm").read_text() == "cat\n"
+            found += [pid] if cat and file.is_relative_to(folder) else []
+    return found
+
+
+async def test_a_pipe_whose_writer_is_not_scheduled(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it has not written yet is waited for, and stands before what comes to us."""
+    ended = joining._pipes_ended
+    stopped: list[int] = []
+
+    async def continued(*given: Any) -> None:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+        await ended(*given)
+
+    monkeypatch.setattr(joining, "_pipes_ended", continued)
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="piped")
+            await tab.execute("echo first")
+        while not (stopped := writers(instance.home)):
+            await anyio.sleep(0.02)
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        instance.tmux("send-keys", "-t", tab.window_id, "echo l''ate", "Enter")
+        while "\nlate\n" not in instance.tmux("capture-pane", "-p", "-t", tab.window_id):
+            await anyio.sleep(0.02)
+        async with instance.open() as second:
+            tab = await second.tab("piped")
+            last = await tab.execute("echo last")
+            assert await tab.pane.stream.log.flushed()
+            raw = log_read.read_raw(tab.log_path, 0, 1 << 30)
+            assert 0 < raw.find(b"late\r\n") < last.from_byte
+            assert raw[last.from_byte :].startswith(b"last\r\n")
+            assert gaps(tab) == ""
+            assert not list(instance.home.rglob("*.end"))

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.terminals import terminals as front_door
 from muxwire.terminals.instances import reattach
 from muxwire.terminals.instances.lock import InstanceLock, holder, started
 from muxwire.terminals.tabs.tab_book import TabBook
@@ -74,6 +75,29 @@ async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypa
             assert tab.columns == 90
             assert tab.pane.hooked
             assert (await tab.execute("echo $COLUMNS")).output == "90\n"
+
+
+async def test_a_call_that_is_cancelled_while_tabs_are_taken_up(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next call takes them up anew."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as opened:
+            tab = await opened.create_tab(name="kept")
+            server = await opened.server()
+            os.kill(server.process.pid, signal.SIGKILL)
+            await server.client.wait_closed()
+            with anyio.CancelScope() as call, monkeypatch.context() as patched:
+
+                async def cancelled(*_: object) -> None:
+                    call.cancel()
+                    await anyio.sleep_forever()
+
+                patched.setattr(front_door, "take_up", cancelled)
+                await opened.server()
+            await opened.server()
+            assert (await (await opened.tab("kept")).execute("echo here")).output == "here\n"
+            assert [row.pane_id for row in (await opened.list_tabs()).tabs if not row.closed] == [tab.pane_id]
 
 
 async def test_a_tab_of_another_version_is_found(instance: Instance) -> None:

@@ -20,8 +20,9 @@ import anyio
 
 from muxwire.client.process import clean_environment
 from muxwire.errors import InstanceUnavailable, NoSuchTarget
+from muxwire.ids import pane_id
 from muxwire.terminals.execution.foreground import command_name, executable
-from muxwire.terminals.instances.adopted_link import Link, open_link
+from muxwire.terminals.instances.adopted_link import Link, after_a_gap, open_link
 from muxwire.terminals.instances.folders import private_folder
 from muxwire.terminals.instances.sessions import Sessions
 from muxwire.terminals.instances.tab_record import TabRecord
@@ -135,7 +136,7 @@ class Adopted:
     async def server_of(self, session: str) -> TmuxServer:
         """The session as a server with a hub of its own; attached now if it never was."""
         async with self._linking:
-            if session not in self._servers:
+            if session not in self._servers or self._links[session].client.closed:
                 link = self._links[session] = await self._tasks.start(self._hold_link, session)
                 sessions = Sessions(link.client, session, "", "")
                 self._servers[session] = TmuxServer(
@@ -158,6 +159,11 @@ class Adopted:
         ) as link:
             task_status.started(link)
             await link.client.wait_closed()
+            # The person has detached us, or the session is gone: what is left of it is found anew by the next call.
+            await self._store.written()  # a log is opened again at its end
+            reason = f"the connection to its session ended: {link.client.close_reason}"
+            for tab in [tab for tab in self._book.open.values() if tab.client is link.client]:
+                self._book.retire(tab, reason, lasting=True)
 
     # -- tabs
 
@@ -207,6 +213,8 @@ class Adopted:
         tab.session_id = row.session_id
         tab.pane.adopt(shell_for(executable(row.place.pid) or command_name(row.place.pid)))
         maker.listen(tab)
+        if tab.next_byte:  # we had it before, and were thrown out: since then nobody has heard it
+            server.client.attach_pane(pane_id(tab.pane_id), after_a_gap(server.client, tab))
         self._wrap(tab)
 
     async def make(self, request: TabRequest) -> Tab:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
     from muxwire.protocol.events import Event
+    from muxwire.terminals.execution.execution import Execution
     from muxwire.terminals.instances.tmux_server import Wrap
     from muxwire.terminals.logs.log import LogStore
     from muxwire.terminals.tabs.tab import Tab
@@ -67,9 +68,9 @@ class Link:
     async def _rest(self) -> None:
         """Let go of the server, unless another call comes or a command of ours still runs."""
         await anyio.sleep(LINGER_SECONDS)
-        for tab in self._tabs():
-            while (running := tab.pane.running) is not None and not self._calls:
-                await running.ended()
+        # All tabs anew after each: another command may have been left running while this one ended.
+        while not self._calls and (running := self._left_running()) is not None:
+            await running.ended()
         if self._calls or self._resting or self.client.closed:
             return
         self._resting, self._wanted, self._back = True, anyio.Event(), anyio.Event()
@@ -78,6 +79,9 @@ class Link:
 
     def _tabs(self) -> list[Tab]:
         return [tab for tab in self._book.open.values() if tab.session_id == self.session]
+
+    def _left_running(self) -> Execution | None:
+        return next((tab.pane.running for tab in self._tabs() if tab.pane.running is not None), None)
 
     async def regain(self, reason: str) -> str:
         """The connection has ended: by us until somebody wants it again, or for good."""
@@ -95,12 +99,12 @@ class Link:
     def on_regained(self) -> None:
         """Attached again: what was written meanwhile nobody has heard."""
         for tab in self._tabs():
-            self.client.attach_pane(pane_id(tab.pane_id), _after_a_gap(self.client, tab))
+            self.client.attach_pane(pane_id(tab.pane_id), after_a_gap(self.client, tab))
         self._resting = False
         self._back.set()
 
 
-def _after_a_gap(client: ControlClient, tab: Tab) -> Callable[[bytes], None]:
+def after_a_gap(client: ControlClient, tab: Tab) -> Callable[[bytes], None]:
     """Feed a stream behind a gap of unknown size; a pane that stays silent gets none."""
 
     def feed(data: bytes) -> None:

@@ -91,3 +91,4 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
         listen(tab)
 
     await join_living(server, tabs, go_on, heard=True)
+    server.log_store.keep_limits_of(server.folders.state / server.folders.instance)

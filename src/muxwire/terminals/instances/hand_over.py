@@ -5,6 +5,7 @@ Each life of an owner has a folder `over/L` beside the logs:
     journal         the path of what tmux said last to that owner (client/journal.py)
     tail            what tmux said after that owner's death, until all was quiet (client/watchdog.py)
     pane-@N.log     what tmux wrote of a pane from there on, by `pipe-pane`
+    pane-@N.log.end says that nothing more will be written there
     base            how far each log was when what is above had been joined to it: from here on only pipes are left
 
 Everything has a place in absolute offsets, so joining it twice is joining it once.
@@ -16,6 +17,7 @@ import json
 import re
 import shutil
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from muxwire.client.journal import Journal, JournalHalf, read_journal
@@ -23,13 +25,12 @@ from muxwire.protocol.escaping import unescape, without_cut_escape
 from muxwire.terminals.instances.folders import private_folder, write_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Container, Iterator
 
     from muxwire.client.process import TmuxProcess
     from muxwire.terminals.tabs.tab import Tab
 
-_JOURNAL, _TAIL, _BASE = "journal", "tail", "base"
+_JOURNAL, _TAIL, _BASE, _END = "journal", "tail", "base", ".end"
 _READ_BYTES = 4 << 20
 _BEGIN = re.compile(rb"%begin( [0-9]+ [0-9]+ [0-9]+)\Z")
 
@@ -58,7 +59,8 @@ def pipe_command(pane: str, path: Path) -> bytes:
     tmux reads the text as a format and as a date, and a shell reads it then: in octal nothing of a path means anything.
     """
     octal = b"".join(b"\\%03o" % byte for byte in bytes(path))
-    return b'pipe-pane -O -t %s \'umask 077; exec cat >>"$(printf "%s")"\'' % (pane.encode(), octal)
+    write = b'f="$(printf "%s")"; cat >>"$f"; : >"$f%s"' % (octal, _END.encode())
+    return b"pipe-pane -O -t %s 'umask 077; %s'" % (pane.encode(), write)
 
 
 @final
@@ -151,7 +153,7 @@ class Remains:
 
     @property
     def _journal(self) -> Path:
-        return type(self.folder)((self.folder / _JOURNAL).read_text(errors="surrogateescape"))
+        return Path((self.folder / _JOURNAL).read_text(errors="surrogateescape"))
 
     def settle(self, ends: dict[str, int]) -> None:
         """Everything but the pipes is in the logs, which end there: from now on only the pipes count. OSError."""
@@ -163,6 +165,10 @@ class Remains:
     def pipes(self) -> list[Path]:
         """What tmux has written, a file for each log."""
         return sorted(self.folder.glob("pane-*.log"))
+
+    def ended(self, names: Container[str]) -> bool:
+        """Whether what tmux has written of these logs is all on file: a `cat` may be behind for as long as it likes."""
+        return all(Path(f"{path}{_END}").exists() for path in self.pipes() if path.name in names)
 
     def remove(self) -> None:
         """All of it is in the logs."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.logs.log import LogStore, PaneLog
     from muxwire.terminals.tabs.tab import Tab
 
-# A pane that does not fall silent for so long although it is stopped is taken up as it is.
+# A pane that does not fall silent for so long although it is stopped, or whose pipe does not end, is taken up as it is.
 SETTLE_SECONDS = 5.0
 _NOBODY = "the process that wrote the log was killed together with its watchdog, or its connection before it"
 # A sixteenth of what may wait for the disk.
@@ -177,6 +177,8 @@ async def join_living(
         piped = [tab for tab in tabs if tab.log_path.name in carried]
         await _settle(server, tabs, () if heard else piped, remains, sinks)
         for tab in tabs:
+            if tab.pane.closed:  # meanwhile
+                continue
             name = tab.log_path.name
             sink = sinks[name]
             if name not in carried and not heard:
@@ -184,11 +186,13 @@ async def join_living(
             listen(tab, sink)
         # After the watchdog knows the panes: should we be killed now, it has tmux go on writing.
         await _stop_pipes(server, tabs)
+        await _pipes_ended(remains, {tab.log_path.name for tab in tabs})
+        for one in remains:  # before the terminals go on: what comes then stands behind it
+            await join_pipes(one, sinks)
     for one in remains:
-        await join_pipes(one, sinks)
         await sinks.flushed()
         one.remove()
-    sinks.close({tab.log_path.name for tab in tabs})
+    sinks.close({tab.log_path.name for tab in tabs if not tab.pane.closed})
 
 
 async def _settle(
@@ -219,3 +223,10 @@ async def _stop_pipes(server: TmuxServer, tabs: Sequence[Tab]) -> None:
     for answer in asked:
         with suppress(CommandError):  # the pane is gone
             await answer.wait()
+
+
+async def _pipes_ended(remains: Sequence[Remains], names: Container[str]) -> None:
+    """Return when the pipes' files are whole. The pipe of an older version does not say so."""
+    with anyio.move_on_after(SETTLE_SECONDS):
+        while not all(one.ended(names) for one in remains):  # noqa: ASYNC110 - nothing tells of a file
+            await anyio.sleep(QUIET_LOOK_S)

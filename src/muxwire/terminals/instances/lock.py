@@ -69,6 +69,13 @@ class InstanceLock:
             await anyio.sleep(_LOOK_SECONDS)
         return True
 
+    def give_back(self) -> None:
+        """Let others be the owner, and try again later. Only before a child has it: unlocking unlocks it for both."""
+        if self.held:
+            self.leave()
+            fcntl.flock(self.descriptor, fcntl.LOCK_UN)
+            self.held = False
+
     def leave(self) -> None:
         """Say that its holder is about to end: who comes now is no guest of it, but waits for the hand-over's end."""
         if self.held:

@@ -118,6 +118,7 @@ async def open_terminals(
             elif access.lock is not None and await access.lock.take_soon():
                 async with LogStore() as store:
                     await join_dead(folders, store)
+                access.lock.give_back()  # the owner is who starts the server: it may be another process
             yield terminals
         except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
             failure = error

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from muxwire.pane.marks import Mark
     from muxwire.protocol.events import Event
-    from muxwire.terminals.instances.lock import InstanceLock
     from muxwire.terminals.instances.tmux_server import TmuxServer
     from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.tabs.tab_book import TabBook
@@ -42,9 +41,6 @@ _PANES = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{sessio
 _NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
 # A window of ours is in the book this long after tmux told of it: else another process made it.
 OWN_SECONDS = 0.05
-# A client that leaves may be the owner's: its hand-over ends a little later, and its lock is free then.
-SUCCESSION_SECONDS = 3.0
-_SUCCESSION_LOOK = 0.02
 # A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
 PANE_IN_LAYOUT = re.compile(rb"[0-9]+x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
 # A tab is made in some milliseconds.
@@ -94,6 +90,7 @@ async def take_up(server: TmuxServer, book: TabBook, environ: Mapping[str, str])
                 await restore(tab, book)
                 tab.pane.stream.feed(bytes(heard[tab]))
                 maker.listen(tab)
+        book.spawn(lambda: succeed(server, book, environ))  # the owner may have left before we could hear of it
         return
     await kill_stale_clients(server)
     for tab in tabs:
@@ -107,19 +104,13 @@ async def take_up(server: TmuxServer, book: TabBook, environ: Mapping[str, str])
 
 async def succeed(server: TmuxServer, book: TabBook, environ: Mapping[str, str]) -> None:
     """Become the owner of a server whose guest we were, if the owner has gone and nobody else was faster."""
-    if server.access.lock is None or not await _inherits(server, server.access.lock):
+    # A client that leaves may be the owner's: its hand-over ends a little later, and its lock is free then.
+    if server.access.lock is None or not await server.access.lock.take_soon():
         return
     if server.hand_over is None and not server.client.closed:
         maker = TabMaker(server, environ, book)
         with suppress(ConnectionClosed):  # what is not joined yet stays for the next one
             await become_owner(server, list(book.open.values()), maker.listen)
-
-
-async def _inherits(server: TmuxServer, lock: InstanceLock) -> bool:
-    with anyio.move_on_after(SUCCESSION_SECONDS):
-        while not lock.take() and not server.client.closed:  # noqa: ASYNC110 - nothing tells of a lock's end
-            await anyio.sleep(_SUCCESSION_LOOK)
-    return lock.held
 
 
 async def restore(tab: Tab, book: TabBook) -> None:

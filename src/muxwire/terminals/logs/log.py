@@ -197,6 +197,10 @@ class LogStore:
             self._queue.put((file, []))  # to be said, and tried again, with the first bytes
         return PaneLog(path, file, self)
 
+    def keep_limits_of(self, home: Path) -> None:
+        """Remove what is too much in that folder from now on, as its new owner; what is written is opened already."""
+        self._home, self._held = home, hold(home)
+
     def note_pending(self, log: PaneLog) -> None:
         """Remember that a log has something for the writer."""
         self._dirty.append(log)

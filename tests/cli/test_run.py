@@ -1,0 +1,47 @@
+"""Whom `muxwire run` interrupts when it is signalled."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+
+from muxwire.cli.run import _Signals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 10
+
+
+@pytest.mark.parametrize(("running", "pressed", "ended"), [("ours", ["C-c"], False), ("another", [], True)])
+async def test_an_interrupt_is_for_our_command_alone(
+    monkeypatch: pytest.MonkeyPatch, running: str, pressed: list[str], ended: bool
+) -> None:
+    """Ours may have ended while its output is still read, and another's run in the tab by now: then it is for us."""
+    keys: list[str] = []
+
+    async def numbers() -> AsyncIterator[signal.Signals]:
+        yield signal.SIGINT
+
+    @contextmanager
+    def receiver(*_: signal.Signals) -> Iterator[AsyncIterator[signal.Signals]]:
+        yield numbers()
+
+    async def send_keys(given: list[str]) -> None:
+        keys.extend(given)
+
+    monkeypatch.setattr(anyio, "open_signal_receiver", receiver)
+    pane = SimpleNamespace(running=SimpleNamespace(command_id=running))
+    tab: Any = SimpleNamespace(pane=pane, send_keys=send_keys)
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as tasks:
+            signals = _Signals(tab, tasks)
+            signals.started("ours")
+            await signals.pass_on()
+            cancelled = tasks.cancel_scope.cancel_called
+    assert (keys, cancelled) == (pressed, ended)
