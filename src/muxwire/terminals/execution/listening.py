@@ -228,6 +228,15 @@ def reads_line(pane: PaneState) -> bool:
     return kind == "editor" or (kind == "line" and foreground_pgrp(pane.leader_pid) == pane.shell_pid)
 
 
+async def reads_on(pane: PaneState, client: ControlClient) -> bool:
+    """Whether that shell sleeps until more of its line comes, with all keys of ours in it. ConnectionClosed.
+
+    On a machine that has no time for it, or behind a tmux that has none, it looks the same for long.
+    """
+    asleep = reads_line(pane) and pane.reads()
+    return asleep and await caught_up(pane, client) and reads_line(pane) and pane.reads()
+
+
 async def cursor_asked(pane: PaneState, at_most: float) -> None:
     """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
 

@@ -41,7 +41,7 @@ from muxwire.terminals.execution.listening import (
     mend_line_modes,
     prompt_drawn,
     quiet,
-    reads_line,
+    reads_on,
     ready_deadline,
     refusal,
 )
@@ -372,7 +372,7 @@ class Runner:
         since_prompt = time.monotonic() - pane.prompt_time
         if pane.prompt_seq > execution.prompt_seq and pane.at_prompt and since_prompt >= RETYPE_AFTER:
             self._retype(execution)
-        elif reads_line(pane) and quiet(pane) and execution.age >= RETYPE_AFTER:
+        elif quiet(pane) and execution.age >= RETYPE_AFTER and await reads_on(pane, self._client):
             # An open quote that a person left: our line became part of it. C-c throws it away, unrun; zsh without its
             # editor notices when it reads on.
             for key in (CTRL_C, b"\r"):
