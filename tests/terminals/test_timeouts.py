@@ -15,7 +15,7 @@ from muxwire.terminals.execution.runner import BUSY_GRACE
 from muxwire.terminals.tabs.stream import PaneStream
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from muxwire import Tab, Terminals
 
@@ -41,6 +41,18 @@ async def any_tab(request: pytest.FixtureRequest, terminals: Terminals) -> Async
     await made.close(force=True)
 
 
+def once_behind_a_read(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Awaitable[None]]) -> None:
+    """Have `then` come to pass between the next read of a stream and its return, as where the log has to be read."""
+
+    async def read(stream: PaneStream, begin: int, end: int) -> tuple[bytes, int]:
+        monkeypatch.undo()
+        found = await stream.read(begin, end)
+        await then()
+        return found
+
+    monkeypatch.setattr(PaneStream, "read", read)
+
+
 async def test_what_was_left_running_gives_the_rest_and_its_true_status(terminals: Terminals, any_tab: Tab) -> None:
     with anyio.fail_after(DEADLINE):
         left = await any_tab.execute(
@@ -62,14 +74,11 @@ async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(
     assert running is not None
     running.delivered = left.from_byte
 
-    async def read_and_end(stream: PaneStream, begin: int, end: int) -> tuple[bytes, int]:
-        monkeypatch.undo()
-        found = await stream.read(begin, end)  # as where the log has to be read: meanwhile it ends
+    async def end() -> None:
         await tab.send_keys(["Enter"])
         await running.ended()
-        return found
 
-    monkeypatch.setattr(PaneStream, "read", read_and_end)
+    once_behind_a_read(monkeypatch, end)
     result = await tab.result(running)
     assert (result.output, result.running, result.exit_code) == ("early\n\nlate\n", False, 4)
 
@@ -95,15 +104,12 @@ async def test_of_two_calls_at_once_none_takes_the_other_back(
     assert running is not None
     running.delivered = left.from_byte
 
-    async def read_late(stream: PaneStream, begin: int, end: int) -> tuple[bytes, int]:
-        monkeypatch.undo()
-        found = await stream.read(begin, end)
+    async def overtake() -> None:
         await tab.send_keys(["Enter"])
         await terminals.wait_for([tab.window_id], until="two", timeout=DEADLINE)
         assert (await terminals.command_result(left.command_id)).output == "one\n\ntwo\n"
-        return found
 
-    monkeypatch.setattr(PaneStream, "read", read_late)
+    once_behind_a_read(monkeypatch, overtake)
     await terminals.command_result(left.command_id)
     assert (await terminals.command_result(left.command_id)).output == ""
 

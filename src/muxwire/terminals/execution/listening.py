@@ -130,12 +130,12 @@ async def late_prompt(pane: PaneState) -> None:
 
 
 async def first_prompt(pane: PaneState, client: ControlClient) -> None:
-    """Wait until a prompt of which nothing is known is whole: its shell sleeps until a key comes, and all is here."""
+    """Wait until a prompt of which nothing is known is whole. ConnectionClosed."""
     assert pane.shell is not None
     if pane.shell.draws_late or not SEES_WAITS:
         await late_prompt(pane)
         return
-    while not (pane.waits_for_input() in ("editor", "line") and pane.reads() and await caught_up(pane, client)):
+    while not await reads_on(pane, client):
         with anyio.move_on_after(EDITOR_LOOK):
             await pane.stream.changed()
 
@@ -222,19 +222,18 @@ def _busy_with_ours(running: Execution | None, pgrp: int) -> bool:
     return running is not None and running.listener_pgrp == pgrp
 
 
-def reads_line(pane: PaneState) -> bool:
-    """Whether the tab's own shell is reading a line, although not a new command."""
-    kind = pane.waits_for_input()
-    return kind == "editor" or (kind == "line" and foreground_pgrp(pane.leader_pid) == pane.shell_pid)
-
-
 async def reads_on(pane: PaneState, client: ControlClient) -> bool:
-    """Whether that shell sleeps until more of its line comes, with all keys of ours in it. ConnectionClosed.
+    """Whether the tab's own shell sleeps until more keys come: it has all of ours, we all it wrote. ConnectionClosed.
 
-    On a machine that has no time for it, or behind a tmux that has none, it looks the same for long.
+    On a machine that has no time for it, or behind a tmux that has none, it looks nearly the same for long.
     """
-    asleep = reads_line(pane) and pane.reads()
-    return asleep and await caught_up(pane, client) and reads_line(pane) and pane.reads()
+    return _asleep(pane) and await caught_up(pane, client) and _asleep(pane)
+
+
+def _asleep(pane: PaneState) -> bool:
+    kind = pane.waits_for_input()
+    own = kind == "editor" or (kind == "line" and foreground_pgrp(pane.leader_pid) == pane.shell_pid)
+    return own and pane.reads()
 
 
 async def cursor_asked(pane: PaneState, at_most: float) -> None:

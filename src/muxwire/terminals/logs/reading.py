@@ -110,9 +110,7 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
         raise InvalidArgument(
             f"from_byte {from_byte} lies beyond the log's end {source.end}", remedy="use next_byte of an earlier result"
         )
-    # Closed before the piece was read: what came between the two is not in it, and must still be asked for.
-    closed = source.closed
-    piece, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi, final=closed)
+    piece, flushed, closed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
     with anyio.move_on_after(wait):
         while wait > 0 and piece.next_offset == from_byte and not closed:
             assert source.tab is not None
@@ -120,8 +118,7 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
                 await anyio.sleep(RETRY_SECONDS)  # nothing tells of a disk that takes it again
             elif source.end == piece.end and not source.closed:  # else more came while this piece was read
                 await source.tab.pane.stream.changed()
-            final = source.closed
-            (piece, flushed), closed = await _piece(source, from_byte, max_bytes, strip=strip_ansi, final=final), final
+            piece, flushed, closed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
     return LogChunk(
         chunk=piece.data.decode("utf-8", "replace"),
         next_byte=piece.next_offset,
@@ -132,13 +129,14 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
     )
 
 
-async def _piece(source: LogSource, start: int, limit: int, *, strip: bool, final: bool) -> tuple[LogPiece, bool]:
-    """A piece, and whether the file had all that was received."""
+async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> tuple[LogPiece, bool, bool]:
+    """A piece, whether the file had all that was received, and whether the log had ended before it was read."""
+    closed = source.closed  # before the flush: what comes after it is not in this piece, and must still be asked for
     flushed = await source.flushed()
-    view = View(TYPED_LINES, strip=strip, final=final)
+    view = View(TYPED_LINES, strip=strip, final=closed)
     piece = await anyio.to_thread.run_sync(read_range, source.path, start, limit, view)
-    if final and flushed and piece.next_offset >= piece.end < source.end:
+    if closed and flushed and piece.next_offset >= piece.end < source.end:
         # The whole log was removed: it was too old, or one too many.
         lost = source.end - piece.next_offset
-        return LogPiece(piece.data, source.end, source.end, True, piece.dropped + lost, source.end), flushed
-    return piece, flushed
+        piece = LogPiece(piece.data, source.end, source.end, True, piece.dropped + lost, source.end)
+    return piece, flushed, closed

@@ -53,6 +53,7 @@ _mux() { return "$__muxwire_s"; }
 # (Re-)install; E calls it where something is amiss, so that it heals after `unset PROMPT_COMMAND`. `set -o posix` takes
 # our line out of readline.
 __muxwire_i() {
+  \builtin local hook='{ __muxwire_p && :; } >/dev/tty 2>/dev/null' told
   case ${__muxwire_t-}:$SHELLOPTS in ?*:*posix*) \builtin bind "$__muxwire_t" ;; esac
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
@@ -60,16 +61,14 @@ __muxwire_i() {
   esac
   case "${PROMPT_COMMAND[*]-}" in
     *__muxwire_p*) return ;;
-    "") \builtin printf -v PROMPT_COMMAND %s '{ __muxwire_p && :; } >/dev/tty 2>/dev/null'; return ;;
+    "") \builtin printf -v PROMPT_COMMAND %s "$hook"; return ;;
   esac
-  __muxwire_l=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null)
-  __muxwire_l=${__muxwire_l#declare -}
-  case "${__muxwire_l%% *}" in
+  told=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) told=${told#declare -}
+  case "${told%% *}" in
     *r*) ;;                                         # readonly: live without P, E still works
-    *a*) PROMPT_COMMAND=('{ __muxwire_p && :; } >/dev/tty 2>/dev/null' "${PROMPT_COMMAND[@]}") ;;
-    *) PROMPT_COMMAND='{ __muxwire_p && :; } >/dev/tty 2>/dev/null'${PROMPT_COMMAND:+$'\n'$PROMPT_COMMAND} ;;
+    *a*) PROMPT_COMMAND=("$hook" "${PROMPT_COMMAND[@]}") ;;
+    *) PROMPT_COMMAND=$hook$'\n'$PROMPT_COMMAND ;;
   esac
-  unset __muxwire_l
 }
 __muxwire_i
 
