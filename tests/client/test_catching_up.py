@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import time
+
 import anyio
 import pytest
 
 from muxwire.client.client import ControlClient
 from muxwire.ids import pane_id
-from muxwire.testing import MemoryTransport, open_private_tmux
+from muxwire.testing import MemoryTransport, PrivateTmux, open_private_tmux
 
 pytestmark = pytest.mark.anyio
 
@@ -46,6 +50,44 @@ async def test_an_answer_of_a_real_tmux_is_taken_by_the_caller_and_the_reader_go
                 tmux.client.catch_up(lambda: pending.done, LONG)  # noqa: B023 - it is called before the next round
                 assert pending.result() == (b"answer %d" % number,)
                 assert await tmux.client.command("display-message", "-p", "more") == (b"more",)
+
+
+async def later(tmux: PrivateTmux, seconds: float) -> bytearray:
+    """What a pane writes that says something after so many seconds, and nothing before."""
+    seen, script = bytearray(), f"sleep {seconds}; echo late; exec tail -f /dev/null"
+    (row,) = await tmux.client.command("new-window", "-d", "-P", "-F", "#{pane_id}", script)
+    tmux.client.attach_pane(pane_id(row.decode()), seen.extend)
+    return seen
+
+
+async def test_what_comes_later_is_waited_for_asleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+    monkeypatch.setattr(os, "sched_yield", lambda: looks.append(time.monotonic()))
+    with anyio.fail_after(LONG):
+        async with open_private_tmux() as tmux:
+            seen = await later(tmux, 1)
+            begun = time.process_time()
+            tmux.client.catch_up(lambda: b"late" in seen, LONG)
+            assert b"late" in seen
+            assert looks
+            assert time.process_time() - begun < 0.5  # it would be a second, if it had gone on to look
+
+
+async def test_where_somebody_else_computes_nobody_looks_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+
+    def crowded() -> None:
+        looks.append(time.monotonic())
+        time.sleep(0.002)
+
+    with anyio.fail_after(LONG):
+        async with open_private_tmux() as tmux:
+            await tmux.client.command("display-message", "-p", "")
+            monkeypatch.setattr(os, "sched_yield", crowded)
+            for _ in range(50):
+                tmux.client.catch_up(lambda: False, 0.005)
+            assert looks
+            assert all(after - before > 0.1 for before, after in itertools.pairwise(looks))
 
 
 async def test_the_end_of_the_stream_is_left_to_the_reader() -> None:
