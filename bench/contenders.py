@@ -30,7 +30,8 @@ Once = Callable[[], Awaitable[float | None]]
 
 # A terminal's answer takes a millisecond; a second without one is a fault of the contender.
 PATIENCE = 5.0
-READ = 1 << 20
+# Not more: a larger buffer is mapped and given back for each read, 50 us of the floor's 170.
+READ = 1 << 16
 # tmux may run what it is told before it has made the session that it was started with.
 ATTACHED = b"%session-changed"
 # What stands in the middle of a text that tmux read from the pane in two pieces.

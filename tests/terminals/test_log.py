@@ -253,6 +253,17 @@ async def test_half_of_the_bound_must_be_free_before_more_is_kept(path: Path, mo
     assert store.admit(200)
 
 
+async def test_what_was_written_takes_no_room_any_more(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_module, "BACKLOG_MAX", 64 * log_module.PIECE_COST)
+    async with LogStore() as store:
+        log = store.open(path)
+        for _ in range(100):
+            for _ in range(10):
+                log.append(b"x")
+            assert await log.flushed()
+    assert path.read_bytes() == b"x" * 1000
+
+
 async def test_many_logs_share_one_thread(tmp_path: Path) -> None:
     before = threading.active_count()
     async with LogStore() as store:
