@@ -13,7 +13,7 @@ import pytest
 
 from muxwire.terminals.logs import log as log_module
 from muxwire.terminals.logs.log import BATCH_BYTES, LogStore
-from muxwire.terminals.logs.log_file import LogFile
+from muxwire.terminals.logs.log_file import PIECE_COST, LogFile
 from muxwire.terminals.logs.log_read import View, last_lines, read_range, read_raw
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ async def test_half_of_the_bound_must_be_free_before_more_is_kept(path: Path, mo
 
 
 async def test_what_was_written_takes_no_room_any_more(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_module, "BACKLOG_MAX", 64 * log_module.PIECE_COST)
+    monkeypatch.setattr(log_module, "BACKLOG_MAX", 64 * PIECE_COST)
     async with LogStore() as store:
         log = store.open(path)
         for _ in range(100):
