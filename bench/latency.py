@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.contenders import bare_loop, bare_pty, library, mcp_empty, mcp_execute, mcp_server, temporary_home
-from bench.measure import in_bursts
+from bench.measure import Timing, in_bursts, in_turn
 from bench.scenario import Report, Scale, Target
 
 if TYPE_CHECKING:
@@ -20,14 +20,17 @@ PTY, FLOOR, LIBRARY, MCP, EMPTY = (
     "muxwire MCP execute_command",
     "muxwire MCP empty call",
 )
+# The command that runs in bursts, and also one at a time: then every road finds its caches cold.
+SHORTEST = "true"
+ALONE = "true, roads in turn"
 COMMANDS = {
-    "true": "true",
+    SHORTEST: "true",
     "echo": "echo hi",
     "1,000 lines": "seq 1000",
     "1 MB": "head -c 1000000 /dev/zero | tr '\\0' x",
 }
 # Bursts of `true`; what writes more takes as much longer.
-RUNS, RUNS_SHORT, FEWER = 1000, 100, 10
+RUNS, RUNS_SHORT, FEWER = 2000, 100, 10
 
 
 async def run(scale: Scale) -> Report:
@@ -37,20 +40,15 @@ async def run(scale: Scale) -> Report:
     with temporary_home() as name:
         home = Path(name)
         for title, command in COMMANDS.items():
-            runs = scale.of(RUNS, RUNS_SHORT) // (1 if title == "true" else FEWER)
+            runs = scale.of(RUNS, RUNS_SHORT) // (1 if title == SHORTEST else FEWER)
             async with AsyncExitStack() as stack:
-                server = await stack.enter_async_context(mcp_server(home))
-                roads: dict[str, Once] = {
-                    PTY: await stack.enter_async_context(bare_pty(home, command)),
-                    FLOOR: await stack.enter_async_context(bare_loop(home, command)),
-                    LIBRARY: await stack.enter_async_context(library(home, command)),
-                    MCP: mcp_execute(server, command),
-                    EMPTY: mcp_empty(server),
-                }
+                roads = await all_roads(stack, home, command)
                 found = await in_bursts(roads, runs)
-            floor = found[FLOOR].p50
-            rows += [(title, one.name, one.p50, one.p99, one.p50 / floor, one.p99 / floor) for one in found.values()]
-            if title == "true":
+                rows += told(title, found)
+                if title != SHORTEST:
+                    continue
+                rows += told(ALONE, await in_turn(roads, runs // FEWER))
+                floor = found[FLOOR].p50
                 targets = [
                     Target("library, p50 over the floor's", found[LIBRARY].p50 / floor, 3),
                     Target("library, p99 over the floor's p50", found[LIBRARY].p99 / floor, 6),
@@ -58,3 +56,21 @@ async def run(scale: Scale) -> Report:
                 ]
     columns = ("command in bash", "road", "p50 ms", "p99 ms", "p50/floor", "p99/floor")
     return Report("latency", "One command, from call to result", columns, tuple(rows), tuple(targets))
+
+
+async def all_roads(stack: AsyncExitStack, home: Path, command: str) -> dict[str, Once]:
+    """Every road, ready to run `command`."""
+    server = await stack.enter_async_context(mcp_server(home))
+    return {
+        PTY: await stack.enter_async_context(bare_pty(home, command)),
+        FLOOR: await stack.enter_async_context(bare_loop(home, command)),
+        LIBRARY: await stack.enter_async_context(library(home, command)),
+        MCP: mcp_execute(server, command),
+        EMPTY: mcp_empty(server),
+    }
+
+
+def told(title: str, found: dict[str, Timing]) -> list[tuple[str | float, ...]]:
+    """The table's rows of one command."""
+    floor = found[FLOOR].p50
+    return [(title, one.name, one.p50, one.p99, one.p50 / floor, one.p99 / floor) for one in found.values()]

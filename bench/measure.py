@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Not counted: caches fill, the first prompt comes, the interpreter specialises its loops.
 WARM_UP = 20
+# So many runs of one contender on end: what comes once in each burst (the log's writer, a look for garbage) is in them.
+BURST = 200
 # A breath between two runs: the prompt is drawn, the log is handed over. Without it only bursts are measured.
 BREATH = 0.0
 
@@ -57,15 +59,17 @@ async def in_turn(contenders: dict[str, Once], runs: int) -> dict[str, Timing]:
     return {name: timing(name, found) for name, found in times.items()}
 
 
-async def in_bursts(contenders: dict[str, Once], runs: int, burst: int = 50) -> dict[str, Timing]:
-    """As `in_turn`, but each contender runs `burst` times on end: what a client that waits for nothing else sees."""
+async def in_bursts(contenders: dict[str, Once], runs: int, burst: int = BURST) -> dict[str, Timing]:
+    """As `in_turn`, but each contender runs `burst` times on end: what a client that waits for nothing else sees.
+
+    Before each burst it runs a few times uncounted: what it needs, the others have had out of the caches.
+    """
     times: dict[str, list[float]] = {name: [] for name in contenders}
     burst = min(burst, runs)
-    for once in contenders.values():
-        for _ in range(min(WARM_UP, runs)):
-            await once()
     for number in range(runs // burst):
         for name, once in contenders.items():
+            for _ in range(min(WARM_UP, burst)):
+                await once()
             for _ in range(burst):
                 times[name].append(await milliseconds(once))
         progress(number + 1, runs // burst)
