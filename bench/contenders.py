@@ -102,7 +102,7 @@ async def bare_loop(home: Path, command: str = "true") -> AsyncIterator[Once]:
         nonlocal count
         count += 1
         line = prepared(("set-buffer", "-b", "x", "--", typed_line(command, count)))[0].line
-        os.write(writer, line + b"\npaste-buffer -r -d -b x -t %0\n")
+        os.write(writer, line + b" ; paste-buffer -r -d -b x -t %0\n")
         read_until(reader, b"<%d>" % count)
 
     async def once() -> None:

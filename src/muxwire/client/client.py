@@ -94,6 +94,7 @@ class ControlClient:
         self._feeds: dict[PaneId, Callable[[bytes], None]] = {}
         self._outbox = bytearray()
         self._outbox_filled = anyio.Event()
+        self.closed = False  # whether the connection has ended; `close_reason` says why
         self._closed = anyio.Event()
         self._closing = False
         self._detaches = detaches
@@ -115,11 +116,6 @@ class ControlClient:
         self._tasks.cancel_scope.cancel()
         # Not the caller's exception: our tasks have nothing to do with it.
         await self._tasks.__aexit__(None, None, None)
-
-    @property
-    def closed(self) -> bool:
-        """Whether the connection has ended; `close_reason` says why."""
-        return self._closed.is_set()
 
     async def wait_closed(self) -> None:
         """Return when the connection has ended."""
@@ -187,8 +183,7 @@ class ControlClient:
 
     def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> list[Pending]:
         """Write several lines in one write, each of several commands as `submit_list` does."""
-        refuse_forbidden([one for commands in lists for one in commands])
-        return self.submit_prepared([command_list(*commands) for commands in lists])
+        return self.submit_prepared(prepared_lists(*lists))
 
     def _send(self, data: bytes) -> None:
         if self._attaching:
@@ -316,6 +311,7 @@ class ControlClient:
         if self.closed:
             return
         self.close_reason = reason
+        self.closed = True
         self._closed.set()
         self._outbox.clear()
         self._fail_pending()
@@ -332,3 +328,9 @@ def prepared(*commands: Sequence[str | bytes]) -> tuple[Command, ...]:
     """Check and quote commands that one `submit_prepared` will send together; ForbiddenCommand, LocalProtocolError."""
     refuse_forbidden(commands)
     return tuple(command(*arguments) for arguments in commands)
+
+
+def prepared_lists(*lists: Sequence[Sequence[str | bytes]]) -> tuple[Command, ...]:
+    """As `prepared`, each a line of several commands; ForbiddenCommand, LocalProtocolError."""
+    refuse_forbidden([one for commands in lists for one in commands])
+    return tuple(command_list(*commands) for commands in lists)

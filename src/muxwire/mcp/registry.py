@@ -62,10 +62,11 @@ class Tool(Generic[A]):
 
     def validated(self, given: Mapping[str, object]) -> A:
         """Return the arguments, checked; raises pydantic's ValidationError."""
-        fields = self.arguments.model_fields
-        names = {field.alias or name for name, field in fields.items()}
-        # Some clients send null for everything that a model left out.
-        return self.arguments.model_validate({k: v for k, v in given.items() if v is not None or k not in names})
+        if None in given.values():
+            # Some clients send null for everything that a model left out.
+            names = {field.alias or name for name, field in self.arguments.model_fields.items()}
+            given = {k: v for k, v in given.items() if v is not None or k not in names}
+        return self.arguments.model_validate(given)
 
     def definition(self) -> types.Tool:
         """Return the tool as `tools/list` shows it."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 INTRODUCER = b"\x1b]7770;"
 
@@ -51,8 +51,7 @@ _NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fPCDSEXHT;]")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """One mark: `begin` is the offset of its ESC, `end` the offset after its BEL.
 
     `fields`: P (nonce, seq, pid, status, cwd), C (nonce, seq), D (nonce, seq, status), S, H and T (id,),
@@ -104,7 +103,7 @@ class MarkScanner:
             self._scan = self._held_base + _unfinished_head(held)
         if self._open:
             self._forget_overlong()
-        keep = next((mark.begin for mark in self._open.values()), self._scan)
+        keep = next(iter(self._open.values())).begin if self._open else self._scan
         self._held = held[keep - self._held_base :]
         self._held_base = keep
         return marks

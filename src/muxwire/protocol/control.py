@@ -44,13 +44,11 @@ _NO_PREFIX = b"\n"
 class OpenBlock:
     """A block between its guards."""
 
-    __slots__ = ("begin", "command", "end", "error", "index", "lines", "silent")
+    __slots__ = ("begin", "command", "guard", "index", "lines", "silent")
 
     def __init__(self, begin: re.Match[bytes], command: Command | None, index: int) -> None:
-        guard = begin[0].removeprefix(b"%begin")
         self.begin = begin
-        self.end = b"%end" + guard
-        self.error = b"%error" + guard
+        self.guard = begin[0].removeprefix(b"%begin")
         self.command = command
         self.index = index
         self.silent = command is not None and command.silent[index]
@@ -114,17 +112,20 @@ class ControlProtocol:
             if line.startswith(prefix):
                 payloads.append(line[start:])
                 continue
-            pane, start = self._output_line(line)
-            if pane is not None:
-                prefix, payloads = line[:start], gathered.setdefault(pane, [])
-                payloads.append(line[start:])
-                continue
-            self._tell_output(gathered)
-            prefix, gathered = _NO_PREFIX, {}
+            if line.startswith(_OUTPUT) and self._block is None:
+                pane, start = self._output_line(line)
+                if pane is not None:
+                    prefix, payloads = line[:start], gathered.setdefault(pane, [])
+                    payloads.append(line[start:])
+                    continue
+            if gathered:
+                self._tell_output(gathered)
+                prefix, gathered = _NO_PREFIX, {}
             self._receive_line(line)
-            if self._stopped():
+            if self.failure is not None:
                 return
-        self._tell_output(gathered)
+        if gathered:
+            self._tell_output(gathered)
         if self._lines.too_long:
             self._fail(f"tmux sent a line of more than {self._lines.max_line_bytes} bytes")
 
@@ -179,8 +180,8 @@ class ControlProtocol:
         self._events.append(StrayLine(line) if event is None else event)
 
     def _receive_in_block(self, line: bytes, block: OpenBlock) -> None:
-        if line in (block.end, block.error):
-            self._close_block(block, error=line == block.error)
+        if line.endswith(block.guard) and (kind := line.removesuffix(block.guard)) in (b"%end", b"%error"):
+            self._close_block(block, error=kind == b"%error")
             return
         event = read_notification(line) if block.silent else None
         if event is None or isinstance(event, UnknownNotification):

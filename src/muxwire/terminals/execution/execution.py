@@ -138,7 +138,9 @@ async def result_of(
     while running != execution.running:  # else it has ended while an output was read that memory no longer held
         running = execution.running
         begin = execution.delivered if execution.started or not running else stream.end
-        end = whole_characters(execution, stream, settled_end(execution, stream, pane.shell))
+        end = settled_end(execution, stream, pane.shell)
+        if running:
+            end = whole_characters(execution, stream, end)
         begin = min(begin, end)
         text = await read_output(stream, begin, end, strip=strip_ansi, max_chars=max_chars)
     if execution.delivered >= 0:

@@ -1,9 +1,9 @@
 """The one place where bytes enter a pane.
 
-`set-buffer` then `paste-buffer -r -d`, each on a line of its own: it goes to the pty whatever mode the pane is in,
-while `send-keys` into a pane that a person scrolled can block the control connection for good (copy mode's `f` opens
-a prompt on our client). From tmux 3.7 `paste-buffer` escapes control bytes unless `-S` is given, which older ones
-refuse. A dead pane crashes tmux 3.3a here: the supervisor keeps every pane of ours alive until we kill it.
+`set-buffer ; paste-buffer -r -d`, in one line: it goes to the pty whatever mode the pane is in, while `send-keys` into
+a pane that a person scrolled can block the control connection for good (copy mode's `f` opens a prompt on our client).
+From tmux 3.7 `paste-buffer` escapes control bytes unless `-S` is given, which older ones refuse. A dead pane crashes
+tmux 3.3a here: the supervisor keeps every pane of ours alive until we kill it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, final
 
-from muxwire.client.client import prepared
+from muxwire.client.client import prepared, prepared_lists
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ class Keyboard:
             appended = [("set-buffer", "-a", "-b", self._buffer, "--", piece) for piece in pieces[1:]]
             first = ("set-buffer", "-b", self._buffer, "--", pieces[0])
             return prepared(first, *appended, self._paste_bracketed)
-        return prepared(
-            *(command for piece in pieces for command in (("set-buffer", "-b", self._buffer, "--", piece), self._paste))
-        )
+        return prepared_lists(*((("set-buffer", "-b", self._buffer, "--", piece), self._paste) for piece in pieces))
 
     async def type(self, data: bytes) -> None:
         """Type `data` and wait until tmux has taken it; InvalidArgument, CommandError or ConnectionClosed."""

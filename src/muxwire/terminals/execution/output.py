@@ -122,8 +122,6 @@ def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -
 
 
 def whole_characters(execution: Execution, stream: PaneStream, end: int) -> int:
-    """`end`, or the offset before it at which a character begins of which more is to come."""
-    if not execution.running:
-        return end
+    """`end`, or the offset before it at which a character begins of which more is to come: the command runs on."""
     begun = _CHARACTER_BEGUN.search(stream.ring.read(max(execution.delivered, end - _CHARACTER_REACH), end))
     return end - len(begun[0]) if begun else end

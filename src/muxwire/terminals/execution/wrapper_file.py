@@ -23,9 +23,9 @@ class WrapperFile:
         """Replace the content; OSError. A link in its place is refused by the kernel."""
         descriptor = self._opened()
         self._size = max(self._size, len(content))  # should it fail half-way, the next one cuts off what it left
-        view = memoryview(content)
-        while view:
-            view = view[os.pwrite(descriptor, view, len(content) - len(view)) :]
+        written = os.pwrite(descriptor, content, 0)
+        while written < len(content):
+            written += os.pwrite(descriptor, content[written:], written)
         if len(content) < self._size:
             os.ftruncate(descriptor, len(content))
         self._size = len(content)

@@ -20,6 +20,11 @@ GOES_ON = re.compile(rb"<<|" + _OPEN_END)
 # if it is a failure (POSIX, set); without need it would have a DEBUG trap run after S. `set` need not show the text.
 _HAND_ON = b"__muxwire_b=; case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; } >/dev/tty 2>/dev/null\n"
 
+_SETS = (
+    b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=%b\n"
+    b"case $- in *v*) ;; *) __muxwire_b=%b$__muxwire_b%b;; esac\n"
+)
+
 
 def start_group(request: Request, builtin: bytes) -> bytes:
     """Print the redraw and S, and hand `$?` on. stdout is the tty, so that neither `exec >f` nor a trace gets in."""
@@ -80,10 +85,7 @@ def text_to_eval(request: Request, builtin: bytes, *, start_apart: bool = False)
         text, before = body, posix_quote(b"{ " + _HAND_ON % b"")
         after = prints + builtin + b'printf "' + start + b'"; } >/dev/tty 2>/dev/null\n'
         start = b""
-    sets = (b"s=$?", b"d=" + request.command_id, b"a='" + start + b"'", b"b=" + posix_quote(text))
-    assigned = b" ".join(b"__muxwire_" + each for each in sets) + b"\n"
-    adds = b"case $- in *v*) ;; *) __muxwire_b=" + before + b"$__muxwire_b" + end + b";; esac\n"
-    return assigned + adds + after
+    return _SETS % (request.command_id, start, posix_quote(text), before, end) + after
 
 
 def apart(request: Request, builtin: bytes, body: bytes) -> bytes:
