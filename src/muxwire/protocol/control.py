@@ -112,12 +112,11 @@ class ControlProtocol:
             if line.startswith(prefix):
                 payloads.append(line[start:])
                 continue
-            if line.startswith(_OUTPUT) and self._block is None:
-                pane, start = self._output_line(line)
-                if pane is not None:
-                    prefix, payloads = line[:start], gathered.setdefault(pane, [])
-                    payloads.append(line[start:])
-                    continue
+            pane, start = self._output_line(line)
+            if pane is not None:
+                prefix, payloads = line[:start], gathered.setdefault(pane, [])
+                payloads.append(line[start:])
+                continue
             if gathered:
                 self._tell_output(gathered)
                 prefix, gathered = _NO_PREFIX, {}
