@@ -22,8 +22,9 @@ from muxwire import open_terminals
 if TYPE_CHECKING:
     from bench.contenders import Once
 
-RUNS, RUNS_SHORT = 200, 20
-BURST = 20
+RUNS, RUNS_SHORT = 400, 20
+# Fewer than where all roads are fast: one of these takes 0.1 s a command.
+BURST = 100
 # How many commands are watched for the processes they take.
 COUNTED = 11
 # How long a case may take; the longest is a second.
