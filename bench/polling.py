@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from bench.contenders import Once
 
 RUNS, RUNS_SHORT = 400, 20
-# Fewer than where all roads are fast: one of these takes 0.1 s a command.
-BURST = 100
 # How many commands are watched for the processes they take.
 COUNTED = 11
 # How long a case may take; the longest is a second.
@@ -183,7 +181,7 @@ async def run(scale: Scale) -> Report:
                     continue
                 scores[one.road.title], roads[one.road.title] = score, one.once
             processes = {title: await counted(once) for title, once in roads.items()}
-            found = await in_bursts(roads, scale.of(RUNS, RUNS_SHORT), BURST)
+            found = await in_bursts(roads, scale.of(RUNS, RUNS_SHORT))
     return _report(found, scores, processes, notes)
 
 
