@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 INTRODUCER = b"\x1b]7770;"
 
@@ -51,7 +51,8 @@ _NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fPCDSEXHT;]")
 
 
 @final
-class Mark(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Mark:
     """One mark: `begin` is the offset of its ESC, `end` the offset after its BEL.
 
     `fields`: P (nonce, seq, pid, status, cwd), C (nonce, seq), D (nonce, seq, status), S, H and T (id,),
