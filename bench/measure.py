@@ -59,13 +59,13 @@ async def in_turn(contenders: dict[str, Once], runs: int) -> dict[str, Timing]:
     return {name: timing(name, found) for name, found in times.items()}
 
 
-async def in_bursts(contenders: dict[str, Once], runs: int, burst: int = BURST) -> dict[str, Timing]:
-    """As `in_turn`, but each contender runs `burst` times on end: what a client that waits for nothing else sees.
+async def in_bursts(contenders: dict[str, Once], runs: int) -> dict[str, Timing]:
+    """As `in_turn`, but each contender runs BURST times on end: what a client that waits for nothing else sees.
 
     Before each burst it runs a few times uncounted: what it needs, the others have had out of the caches.
     """
     times: dict[str, list[float]] = {name: [] for name in contenders}
-    burst = min(burst, runs)
+    burst = min(BURST, runs)
     for number in range(runs // burst):
         for name, once in contenders.items():
             for _ in range(min(WARM_UP, burst)):

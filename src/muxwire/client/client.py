@@ -94,7 +94,6 @@ class ControlClient:
         self._feeds: dict[PaneId, Callable[[bytes], None]] = {}
         self._outbox = bytearray()
         self._outbox_filled = anyio.Event()
-        self.closed = False  # whether the connection has ended; `close_reason` says why
         self._closed = anyio.Event()
         self._closing = False
         self._detaches = detaches
@@ -116,6 +115,11 @@ class ControlClient:
         self._tasks.cancel_scope.cancel()
         # Not the caller's exception: our tasks have nothing to do with it.
         await self._tasks.__aexit__(None, None, None)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection has ended; `close_reason` says why."""
+        return self._closed.is_set()
 
     async def wait_closed(self) -> None:
         """Return when the connection has ended."""
@@ -311,7 +315,6 @@ class ControlClient:
         if self.closed:
             return
         self.close_reason = reason
-        self.closed = True
         self._closed.set()
         self._outbox.clear()
         self._fail_pending()

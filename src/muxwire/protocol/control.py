@@ -117,14 +117,12 @@ class ControlProtocol:
                 prefix, payloads = line[:start], gathered.setdefault(pane, [])
                 payloads.append(line[start:])
                 continue
-            if gathered:
-                self._tell_output(gathered)
-                prefix, gathered = _NO_PREFIX, {}
+            self._tell_output(gathered)
+            prefix, gathered = _NO_PREFIX, {}
             self._receive_line(line)
             if self.failure is not None:
                 return
-        if gathered:
-            self._tell_output(gathered)
+        self._tell_output(gathered)
         if self._lines.too_long:
             self._fail(f"tmux sent a line of more than {self._lines.max_line_bytes} bytes")
 

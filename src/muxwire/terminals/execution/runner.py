@@ -149,7 +149,7 @@ class Runner:
         self._client.waiters += 1
         try:
             self._client.catch_up(lambda: not execution.running)
-            return "ended" if execution.ending else await self._wait(execution, timeout, progress)
+            return await self._wait(execution, timeout, progress)
         finally:
             self._client.waiters -= 1
 
