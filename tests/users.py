@@ -1,17 +1,40 @@
-"""The environment of a user who has set nothing up, with the python of the tests first on the path."""
+"""The environment of a user who has set nothing up, and the tmux that the whole suite runs on."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
 
+# The path of another tmux than the machine's, for every test and every process that a test starts.
+TMUX_VARIABLE = "MUXWIRE_TEST_TMUX"
+
+
+def tmux_folders() -> tuple[str, ...]:
+    """What stands on a user's path before the machine's own directories: that of the tmux under test, if one is named.
+
+    It must be called `tmux`: everything that starts it finds it on the path, as for a user.
+    """
+    named = os.environ.get(TMUX_VARIABLE, "")
+    if not named:
+        return ()
+    path = Path(named)
+    if not (path.is_absolute() and path.name == "tmux" and os.access(path, os.X_OK)):
+        raise ValueError(f"{TMUX_VARIABLE}={named} must be the absolute path of an executable file called tmux")
+    return (str(path.parent),)
+
+
+# Without the python of the tests: what a script finds that names no more than the system's own programs.
+SYSTEM_PATH = os.pathsep.join((*tmux_folders(), "/usr/local/bin", "/usr/bin", "/bin"))
+USER_PATH = os.pathsep.join((str(Path(sys.executable).parent), SYSTEM_PATH))
+
 
 def environ_of(home: Path, *, runtime: Path) -> dict[str, str]:
-    """What a shell of theirs starts with."""
+    """What a shell of theirs starts with: the python of the tests is first on the path."""
     return {
         "HOME": str(home),
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "PATH": USER_PATH,
         "XDG_RUNTIME_DIR": str(runtime),
         "SHELL": shutil.which("bash") or "/bin/sh",
         "LANG": "C.UTF-8",

@@ -39,6 +39,9 @@ from muxwire.errors import (
     NoSuchTarget as NoSuchTarget,
 )
 from muxwire.errors import (
+    NotPermitted as NotPermitted,
+)
+from muxwire.errors import (
     ProtocolError as ProtocolError,
 )
 from muxwire.errors import (
@@ -120,6 +123,7 @@ __all__ = (
     "LogTail",
     "MuxwireError",
     "NoSuchTarget",
+    "NotPermitted",
     "ProcessStart",
     "ProcessStop",
     "ProtocolError",

@@ -11,6 +11,7 @@ MuxwireError
  +- NoSuchTarget               no such window, pane, session or command id
  |   +- AmbiguousTarget        a name that more than one tab has
  +- TabUnavailable             the tab is there, but cannot take this call now
+ +- NotPermitted               it would end or change what belongs to the person who runs the tmux server
  +- InstanceUnavailable        socket, lock or state folder cannot be used
  +- TmuxUnavailable            tmux is missing, too old or did not start
 
@@ -102,6 +103,12 @@ class TabUnavailable(MuxwireError):
     def __init__(self, message: str, *, state: str, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
         self.state = state
+
+
+class NotPermitted(MuxwireError):
+    """It would end or change what belongs to the person who runs this tmux server; nothing was done."""
+
+    code = "not_permitted"
 
 
 class InstanceUnavailable(MuxwireError):

@@ -1,8 +1,3 @@
 """The bench is part of no package: it is imported from the tree."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))

@@ -63,7 +63,7 @@ HOLDER = """
 import sys, time
 from muxwire.client.liveness import Watchdog
 
-with Watchdog(tmux="tmux", socket="/nowhere", ephemeral=False).held() as stop:
+with Watchdog(tmux="tmux", socket="/nowhere", kind="named").held() as stop:
     stop(sys.argv[1:])
     print("stopped", flush=True)
     time.sleep(1000)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from muxwire.terminals.doctor.finding import Finding
+from tests.users import SYSTEM_PATH
 
 # Every shell is tried, and a machine may be busy.
 SECONDS = 50
@@ -42,4 +43,4 @@ def install_tmux(home: Path, script: str) -> dict[str, str]:
     program.parent.mkdir(exist_ok=True)
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    return {"PATH": f"{program.parent}:/usr/bin:/bin"}
+    return {"PATH": f"{program.parent}:{SYSTEM_PATH}"}

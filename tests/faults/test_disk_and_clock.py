@@ -6,7 +6,6 @@ import logging
 import os
 import resource
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 import muxwire
 from muxwire.terminals.logs.log_read import read_raw
 from tests.faults.victims import victim

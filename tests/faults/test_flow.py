@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import sys
 import threading
 import time
 from pathlib import Path
@@ -16,8 +15,6 @@ import pytest
 
 import muxwire
 from muxwire.terminals.logs.log_read import read_raw
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.faults.victims import victim
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -17,8 +16,6 @@ import pytest
 import muxwire
 from muxwire.terminals.logs.log_read import read_raw
 from muxwire.terminals.logs.log_segments import gaps_path
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.faults.victims import victim
 
 pytestmark = pytest.mark.anyio

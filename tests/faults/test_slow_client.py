@@ -13,7 +13,6 @@ from typing import Any
 import anyio
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from muxwire.terminals.logs.log_read import read_raw
 from tests.mcp.raw_client import RawClient
 

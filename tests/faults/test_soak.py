@@ -9,7 +9,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from bench.truth import Truth, expected, judge
 from muxwire.terminals.logs.log_segments import record, segment_path
 

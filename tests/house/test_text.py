@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SKIPPED = frozenset(("build", "dist"))
+# `.git` is a file in a linked worktree, and names the directory of the repository.
+SKIPPED = frozenset((".git", "build", "dist"))
 
 NEVER = {
     "work left for another day is an issue, not a comment": r"\b(TODO|FIXME|XXX|HACK)\b",
@@ -22,9 +23,11 @@ DOCUMENT = re.compile(r"(?<![\w*{}])(?:[\w.-]+/)*[\w.-]+\.md\b")
 def text_files() -> Iterator[Path]:
     """Every file of the project; what tools leave behind lies in folders whose names begin with a dot."""
     for entry in sorted(ROOT.iterdir()):
+        if entry.name in SKIPPED:
+            continue
         if entry.is_file():
             yield entry
-        elif entry.name == ".ci" or not (entry.name.startswith(".") or entry.name in SKIPPED):
+        elif entry.name == ".ci" or not entry.name.startswith("."):
             yield from (path for path in sorted(entry.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import anyio
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from muxwire.mcp import serve
 from tests.mcp.fake_terminals import Opener
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -15,7 +13,6 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, TextContent
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 import muxwire.mcp.progress
 from muxwire.errors import InvalidArgument
 from muxwire.mcp.instance import LazyTerminals

@@ -14,10 +14,8 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
-from tests.users import environ_of
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from muxwire.mcp.tools import TOOLS
+from tests.users import environ_of
 
 pytestmark = pytest.mark.anyio
 

@@ -21,6 +21,7 @@ from muxwire.mcp.server import build_server
 from muxwire.mcp.tools.operations import run_tmux_operations
 from muxwire.terminals.operations import KINDS
 from muxwire.terminals.operations.reading import read_operation
+from tests.users import SYSTEM_PATH
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +43,7 @@ async def client_of_a_server() -> AsyncIterator[Client]:
     with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / "run").mkdir(mode=0o700)
-        environ = {"HOME": name, "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": f"{name}/run", "SHELL": "/bin/sh"}
+        environ = {"HOME": name, "PATH": SYSTEM_PATH, "XDG_RUNTIME_DIR": f"{name}/run", "SHELL": "/bin/sh"}
         opened = partial(muxwire.open_terminals, state_dir=folder / "state", environ=environ)
         with anyio.fail_after(DEADLINE):
             async with Client(build_server(opened, toolsets=["core", "ops"])) as client:

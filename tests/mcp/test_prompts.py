@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 from mcp import Client, MCPError
 from mcp.types import TextContent
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.prompts import PROMPTS
 from muxwire.mcp.server import build_server

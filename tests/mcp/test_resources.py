@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -16,7 +14,6 @@ from mcp.client.subscriptions import ServerEvent
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp.types import ResourceListChangedNotification, ResourceUpdatedNotification, TextResourceContents
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 import muxwire.mcp.updates
 from muxwire.mcp.server import build_server
 from tests.mcp.fake_terminals import FakeTerminals, Opener

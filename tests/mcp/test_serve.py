@@ -18,7 +18,6 @@ import anyio.to_thread
 import pytest
 from mcp import Client, StdioServerParameters
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.mcp.raw_client import RawClient
 
 pytestmark = pytest.mark.anyio

@@ -19,7 +19,6 @@ import anyio.to_thread
 import pytest
 from mcp import Client, StdioServerParameters
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.mcp.raw_client import RawClient
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +26,8 @@ pytestmark = pytest.mark.anyio
 # A host waits about 2 s before it kills; a loaded machine gets more.
 END_SECONDS = 5
 DEADLINE = 30
-SERVER = Path(__file__).parent / "fake_server.py"
+ROOT = Path(__file__).parents[2]
+SERVER = ("-m", "tests.mcp.fake_server")  # found from ROOT
 
 
 class Process(RawClient):
@@ -59,7 +59,8 @@ async def process(tmp_path: Path, *options: str) -> AsyncIterator[Process]:
     events = tmp_path / "events"
     with (tmp_path / "stderr").open("wb") as stderr:
         child = subprocess.Popen(
-            [sys.executable, SERVER, events, *options],
+            [sys.executable, *SERVER, events, *options],
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
@@ -149,7 +150,7 @@ async def test_an_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_the_sdk_client_over_stdio(tmp_path: Path, mode: str) -> None:
     events = tmp_path / "events"
-    server = StdioServerParameters(command=sys.executable, args=[str(SERVER), str(events)])
+    server = StdioServerParameters(command=sys.executable, args=[*SERVER, str(events)], cwd=ROOT)
     with anyio.fail_after(DEADLINE):
         async with Client(server, mode=mode) as client:
             assert (await client.list_tools()).tools
@@ -180,7 +181,8 @@ async def test_requests_from_a_file_are_served_through_the_sdk(tmp_path: Path) -
     requests = tmp_path / "requests"
     requests.write_text(REQUESTS + "\n")
     with requests.open() as stdin, anyio.fail_after(DEADLINE):
-        run = partial(subprocess.run, [sys.executable, SERVER, tmp_path / "events"], stdin=stdin, capture_output=True)
+        command = [sys.executable, *SERVER, tmp_path / "events"]
+        run = partial(subprocess.run, command, cwd=ROOT, stdin=stdin, capture_output=True)
         done = await anyio.to_thread.run_sync(partial(run, check=True, text=True))
     assert json.loads(done.stdout.splitlines()[0])["result"]["serverInfo"]["name"] == "muxwire"
     assert (tmp_path / "events").read_text().split() == ["returned"]
@@ -191,7 +193,7 @@ async def test_a_signal_ends_a_server_on_a_terminal(tmp_path: Path, number: sign
     ours, theirs = pty.openpty()
     events = tmp_path / "events"
     child = subprocess.Popen(
-        [sys.executable, SERVER, events], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [sys.executable, *SERVER, events], cwd=ROOT, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     os.close(theirs)
     stdout = cast("IO[bytes]", child.stdout)

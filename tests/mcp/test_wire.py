@@ -6,16 +6,13 @@ import asyncio
 import json
 import os
 import socket
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 import muxwire
 import muxwire.mcp.progress
 import muxwire.mcp.updates

@@ -22,6 +22,7 @@ SIMPLE = {
     "X": b"X;" + ID + b";130",
     "H": b"H;" + ID,
     "T": b"T;" + ID,
+    "N": b"N;" + ID + b";2",
 }
 
 
@@ -195,7 +196,7 @@ def test_marks_follow_the_rules(pieces: list[bytes]) -> None:
 
 
 SIMPLE_RE = re.compile(
-    rb"\x1b\]7770;([SHT]|C(?=;[^;]*;\d)|D(?=;[^;]*;\d+;\d)|X(?=;[^;]*;\d));([0-9a-f]{16}(?:;\d+)*)\x07"
+    rb"\x1b\]7770;([SHT]|C(?=;[^;]*;\d)|D(?=;[^;]*;\d+;\d)|X(?=;[^;]*;\d)|N(?=;[^;]*;\d));([0-9a-f]{16}(?:;\d+)*)\x07"
 )
 RAW_RE = re.compile(rb"\x1b\]7770;(?:(P);([0-9a-f]{16}(?:;\d+){3});|(E);([0-9a-f]{16};\d+);)")
 

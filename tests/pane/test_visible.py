@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from muxwire.pane.marks import MARK_MAX
 from muxwire.pane.text import strip_ansi
-from muxwire.pane.visible import REDRAW_MAX, lookahead, lookbehind, visible, visible_slice
+from muxwire.pane.visible import REDRAW_MAX, lookahead, lookbehind, visible, visible_range, visible_slice
 
 ID = b"0123456789abcdef"
 TYPED = (b" __muxwire_c", b" __muxwire_c; x", b"\xc3\xa9typed")
@@ -113,6 +113,25 @@ def test_an_unfinished_token_is_held_back(unfinished: bytes, shown: bytes) -> No
     rest, end = visible_slice(unfinished, 100, after, 1000, TYPED, final=True)
     assert end == 100 + len(unfinished)
     assert seen + rest == visible(unfinished, TYPED)
+
+
+@pytest.mark.parametrize(
+    "ended", [b"$ ", b"name: \r\n", b"text" + TYPED[0][:5], b"text" + TYPED[0], b"text" + TYPED[0] + b"\r\n"]
+)
+def test_nothing_is_held_back_for_a_line_that_nobody_has_typed(ended: bytes) -> None:
+    shown = visible(ended, TYPED)
+    end = 100 + len(ended)
+    assert visible_slice(ended, 100, 100, 1000, TYPED, final=False, typed_from=end) == (shown, end)
+    assert visible_range(ended, 100, 100, end, TYPED, grows=True, typed_from=end) == shown
+
+
+def test_a_typed_line_is_held_back_from_where_it_was_typed() -> None:
+    prompt, drawn = b"$ ", b" \x1b[m" + TYPED[0][1:] + b"\r\n"
+    log = prompt + drawn + ACCEPTED + T + b"ls\r\n"
+    for end in range(len(prompt), log.index(T)):
+        seen = visible_slice(log[:end], 0, 0, 1000, TYPED, final=False, typed_from=len(prompt))
+        assert seen == (prompt, len(prompt))
+    assert visible_slice(log, 0, len(prompt), 1000, TYPED, final=False) == (b"ls\r\n", len(log))
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])

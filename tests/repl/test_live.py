@@ -10,6 +10,7 @@ import pytest
 
 import muxwire
 from muxwire.errors import ForbiddenCommand
+from muxwire.repl.entries import run_entries
 from muxwire.repl.live import Live
 from muxwire.repl.printer import Printer
 from muxwire.repl.session import Session
@@ -59,7 +60,7 @@ async def test_the_statistics_leave_the_active_tab(environ: dict[str, str], home
                 gone, used, _ = [await terminals.create_tab(name=name) for name in ("gone", "used", "other")]
                 await gone.close()
                 await terminals.tab("used")
-                assert await session.run(":stats")
+                assert await run_entries(session, ":stats")
                 assert await terminals.tab(".") is used
                 await session.printer.flushed()
             tasks.cancel_scope.cancel()

@@ -130,6 +130,24 @@ async def test_bells_titles_and_output(alone: muxwire.Terminals) -> None:
     await tab.close(force=True)
 
 
+async def test_what_a_command_rings_and_names_is_reported_between_its_start_and_its_end(
+    alone: muxwire.Terminals,
+) -> None:
+    tab = await alone.create_tab(shell="bash")
+    _, cursor = await until(alone, "prompt")
+    for number in range(12):
+        await tab.execute(f"printf '\\033]2;name {number}\\a\\a'")
+        seen, cursor = await until(alone, "prompt", cursor)
+        assert kinds(seen) == ["command_started", "title", "bell", "command_finished", "prompt"], number
+    with person(alone, "hub") as keyboard:
+        _, cursor = await until(alone, "client_attached", cursor)
+        await alone.wait_for([tab.window_id], idle=2 * TYPED_AHEAD)  # nobody types a line in less after a prompt
+        os.write(keyboard, b"printf '\\033]2;theirs\\a\\a'; sleep 0.5\r")
+        seen, cursor = await until(alone, "command_finished", cursor)
+        mine = [kind for kind in kinds(seen) if kind != "human_input"]
+        assert mine == ["command_started", "title", "bell", "command_finished"]
+
+
 async def test_who_typed_a_line(alone: muxwire.Terminals) -> None:
     tab = await alone.create_tab(shell="bash")
     await alone.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)

@@ -15,6 +15,7 @@ from muxwire.terminals.logs.log import CLOSINGS_PER_LOOK, LogStore
 from muxwire.terminals.logs.log_limits import LogLimits, hold, in_use, keep_within, sweep_dead
 from muxwire.terminals.logs.log_read import read_raw
 from muxwire.terminals.logs.log_segments import layout_of, record, segment_path
+from muxwire.terminals.logs.script_files import script_path
 
 pytestmark = pytest.mark.anyio
 
@@ -80,6 +81,38 @@ def test_closed_logs_are_counted(home: Path) -> None:
     assert {path.name for path in (home / "1" / "logs").glob("*.log") if path.name.count(".") == 1} == {
         logs[tab].name for tab in (0, 7, 8, 9)
     }
+
+
+def put_script(log: Path, size: int, *, age: float) -> Path:
+    path = script_path(log, "script-00c0ffee.py")
+    path.write_bytes(b"#" * size)
+    os.utime(path, (time.time(), time.time() - age))
+    return path
+
+
+def test_a_script_counts_and_goes_as_a_finished_file_of_its_log_does(home: Path) -> None:
+    written, closed = put(home, 1, 1000, age=0, older=1), put(home, 2, 1000, age=50)
+    old, young = put_script(written, 1000, age=100), put_script(closed, 1000, age=50)
+    keep_within(home, LogLimits(instance_bytes=5000), {written})
+    assert old.exists()
+    keep_within(home, LogLimits(instance_bytes=4000), {written})
+    assert (old.exists(), young.exists(), len(names(home))) == (False, True, 3)
+    keep_within(home, LogLimits(instance_logs=0), {written})
+    assert not young.exists()
+    assert not closed.exists()
+
+
+async def test_scripts_alone_call_for_a_look(home: Path) -> None:
+    async with LogStore(limits=LogLimits(segment_bytes=1000, instance_bytes=1500), home=home) as store:
+        log = store.open(home / "1" / "logs" / "pane-@1.log")
+        old = put_script(log.path, 900, age=100)
+        log.note_script(900)
+        assert old.exists()
+        young = script_path(log.path, "script-1.py")
+        young.write_bytes(b"#" * 900)
+        log.note_script(900)
+        await store.written()
+    assert (old.exists(), young.exists()) == (False, True)
 
 
 def test_a_clock_that_was_set_back_takes_no_newer_segment_before_an_older_one(home: Path) -> None:

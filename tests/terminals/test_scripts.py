@@ -38,7 +38,7 @@ async def test_python_gets_code_and_arguments_as_they_are(tab: Tab) -> None:
         result = await tab.execute_script("python", code, args=args)
     assert result.output == "".join(f"{a!r}\n" for a in args) + "ü it's\n", result
     assert (result.exit_code, result.state) == (3, "prompt")
-    assert not Path(result.script_path).exists()
+    assert Path(result.script_path).read_text() == code
 
 
 async def test_a_shell_script_runs_in_the_tab_s_kind_of_shell(tab: Tab) -> None:
@@ -76,7 +76,39 @@ async def test_a_script_s_file_is_private_and_stays_while_it_runs(terminals: Ter
         done = await terminals.command_result(started.command_id, wait=10)
         assert done.output == f"go\ngo\n{code}\n"
         assert done.exit_code == 0
-        assert not path.exists()
+    await made.close(force=True)
+
+
+async def test_a_script_stays_as_long_as_the_log_of_its_tab(terminals: Terminals) -> None:
+    made = await terminals.create_tab(shell=shutil.which("bash"))
+    with anyio.fail_after(DEADLINE):
+        result = await made.execute_script("python", "print('ü')")
+    await made.close(force=True)
+    path = Path(result.script_path)
+    assert path.read_text() == "print('ü')"
+    assert path.parent == made.log_path.parent
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_a_script_that_was_refused_leaves_no_file(terminals: Terminals) -> None:
+    made = await terminals.create_tab(shell=shutil.which("bash"))
+    with pytest.raises(InvalidArgument):
+        await made.execute_script("python", "1", args=["\0"])
+    with pytest.raises(InvalidArgument):
+        await made.execute_script("python", "1", cwd="/nowhere")
+    assert not list(made.log_path.parent.glob(f"{made.log_path.stem}.script*"))
+    await made.close(force=True)
+
+
+async def test_a_script_runs_where_its_file_cannot_be_kept(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await terminals.create_tab(shell=shutil.which("bash"))
+    with anyio.fail_after(DEADLINE):
+        monkeypatch.setattr(made.pane.stream.log, "path", Path("/proc/no-file-can-be-made-here.log"))
+        result = await made.execute_script("python", "print(6 * 7)")
+        monkeypatch.undo()
+    assert (result.output, Path(result.script_path).exists()) == ("42\n", True)
     await made.close(force=True)
 
 

@@ -295,3 +295,30 @@ async def test_env_and_cwd_are_the_command_s_own(terminals: Terminals, shell: st
         failed = await tab.execute("exit 3" if shell != "fish" else "sh -c 'exit 3'", env={"MINE": "x"})
         assert (failed.exit_code, failed.state) == (3, "prompt")
         assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+# Each leaves its tty raw: the last waits for a key in another thread than its first one.
+RAW = {
+    "computes": ("import time; end = time.time() + 1\nwhile time.time() < end: pass", False),
+    "sleeps": ("import time; time.sleep(1)", False),
+    "reads": ("import os; os.read(0, 1)", True),
+    "polls": ("import select; select.select([0], [], [])", True),
+    "reads in a thread": ("import os, threading; threading.Thread(target=lambda: os.read(0, 1)).start()", True),
+}
+
+
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+@pytest.mark.parametrize("kind", RAW)
+async def test_a_raw_tty_alone_is_no_wait_for_a_key(terminals: Terminals, shell: str, kind: str) -> None:
+    code, waits = RAW[kind]
+    async with a_tab(terminals, shell) as tab:
+        await tab.execute("true")
+        result = await tab.execute(f'python3 -c "import tty; tty.setraw(0); {code}"', timeout=20)
+        if waits:
+            assert (result.state, result.running) == ("interactive", True), result
+            await tab.send_keys(["x"])
+            result = await terminals.command_result(result.command_id, wait=10)
+        else:
+            assert result.note == ""
+        assert (result.running, result.exit_code) == (False, 0), result
+        assert (await tab.execute("echo ok")).output == "ok\n"

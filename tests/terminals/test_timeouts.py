@@ -156,7 +156,7 @@ async def test_the_ladder_goes_as_far_as_it_must(any_tab: Tab, step: str) -> Non
 
 async def test_a_raw_tty_gets_the_signal_and_is_mended(any_tab: Tab) -> None:
     with anyio.fail_after(DEADLINE):
-        raw = "import tty, time; tty.setraw(0); print(1, flush=True); time.sleep(100)"
+        raw = "import os, tty; tty.setraw(0); print(1, flush=True); os.read(0, 1)"
         left = await any_tab.execute(f"python3 -c '{raw}'", timeout=10)
         assert left.state == "interactive"
         stopped = await any_tab.stop_process()

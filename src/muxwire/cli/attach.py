@@ -6,6 +6,8 @@ In a session of their own that shows the same windows: what they look at, and ho
 from __future__ import annotations
 
 import os
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.cli.instance import chosen_name
@@ -46,18 +48,32 @@ def _attach(arguments: argparse.Namespace) -> int:
         raise InvalidArgument(
             "stdin and stdout must be a terminal", remedy="muxwire snapshot and muxwire logs print what a tab shows"
         )
-    from muxwire.terminals.instances.tmux_server import find_tmux
-
-    tmux = find_tmux(os.environ)
-    words = _own_server(arguments, tmux) if arguments.socket is None and arguments.socket_name is None else None
-    if words is None:
-        server = ("-S", arguments.socket) if arguments.socket is not None else ("-L", arguments.socket_name)
-        flags = _flags(arguments)
-        target = () if arguments.target == ACTIVE else ("-t", arguments.target)
-        words = [tmux, "-u", *server, "attach-session", *(("-f", flags) if flags else ()), *target]
+    own = arguments.socket is None and arguments.socket_name is None
+    words = _own_server(arguments) if own else _persons_server(arguments)
     # Not inside itself, as far as tmux is concerned: it is another server, whichever terminal this is.
     environ = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
-    os.execve(tmux, words, environ)  # noqa: S606 - that is the point
+    os.execve(words[0], words, environ)  # noqa: S606 - that is the point
+
+
+def _persons_server(arguments: argparse.Namespace) -> list[str]:
+    """Attach as any tmux does, but leave sizes (while others are attached), variables and current windows as they are.
+
+    A session of one's own, as on our servers, would leave theirs in a session group.
+    """
+    from muxwire.terminals.instances.adopted import socket_of
+    from muxwire.terminals.instances.tmux_program import program_for, server_pid
+
+    server = ("-S", arguments.socket) if arguments.socket is not None else ("-L", arguments.socket_name)
+    if arguments.target != ACTIVE:
+        shown = shlex.join([*server, "attach-session", "-t", arguments.target])
+        raise InvalidArgument(
+            "to show another window would select it for everybody at this tmux server",
+            remedy=f"leave TAB out, or call tmux yourself: tmux {shown}",
+        )
+    flags = "ignore-size,read-only" if arguments.read_only else "ignore-size"
+    socket = Path(arguments.socket) if arguments.socket is not None else socket_of(arguments.socket_name, os.environ)
+    tmux = program_for(server_pid(socket), os.environ)
+    return [tmux, "-u", *server, "attach-session", "-E", "-f", flags]
 
 
 def _flags(arguments: argparse.Namespace) -> str:
@@ -65,15 +81,17 @@ def _flags(arguments: argparse.Namespace) -> str:
     return ",".join(name for name, wanted in flags.items() if wanted)
 
 
-def _own_server(arguments: argparse.Namespace, tmux: str) -> list[str]:
+def _own_server(arguments: argparse.Namespace) -> list[str]:
     from muxwire.terminals.instances.folders import folders_for
-    from muxwire.terminals.instances.opening import server_runs
-    from muxwire.terminals.instances.tmux_server import HUB
+    from muxwire.terminals.instances.server_start import HUB
+    from muxwire.terminals.instances.tmux_program import program_for, server_pid
 
     name = chosen_name(arguments, any_running=True)
     socket = folders_for(name, os.environ).socket_path
-    if not server_runs(socket):
+    pid = server_pid(socket)
+    if pid is None:
         raise InstanceUnavailable(f"the instance {name} does not run", remedy=_GONE_REMEDY)
+    tmux = program_for(pid, os.environ)
     session, window = _find((tmux, "-S", str(socket)), arguments.target, hub=HUB)
     flags = _flags(arguments)
     return [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from muxwire import __version__
 from muxwire.cli import attach, completion, doctor, faces, keys, ops, reading, rec, run, tabs, waiting
+from muxwire.cli.instance import unwrapped
 from muxwire.cli.interrupts import raise_them
 from muxwire.cli.options import Parser
 from muxwire.cli.printing import FAILED, USAGE, die_of, explain, flush, guard_descriptors
@@ -37,7 +38,7 @@ def run_verb(argv: Sequence[str] | None) -> int:
     try:
         code: int = arguments.run(arguments)
     except Exception as error:
-        cause = _unwrapped(error)
+        cause = unwrapped(error)
         if isinstance(cause, BrokenPipeError):
             die_of(signal.SIGPIPE)
         if not isinstance(cause, MuxwireError | OSError):
@@ -58,10 +59,3 @@ def command_line() -> Parser:
         group.add(verbs)
     completion.add(verbs, command_line)
     return parser
-
-
-def _unwrapped(error: Exception) -> Exception:
-    """The one error of a task group that failed for one reason."""
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error

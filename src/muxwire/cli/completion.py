@@ -144,12 +144,14 @@ def _tabs(before: list[str]) -> list[Candidate]:
     from muxwire.cli.instance import chosen_name
     from muxwire.cli.listing import listed_tabs
     from muxwire.terminals.instances.folders import folders_for
-    from muxwire.terminals.instances.tmux_server import HUB, find_tmux
+    from muxwire.terminals.instances.server_start import HUB
+    from muxwire.terminals.instances.tmux_program import program_for, server_pid
 
     named = [value for option, value in pairwise(before) if option == "--name"]
     try:
         name = chosen_name(argparse.Namespace(name=named[-1] if named else None), any_running=True)
-        tabs = listed_tabs((find_tmux(os.environ), "-S", str(folders_for(name, os.environ).socket_path)))
+        socket = folders_for(name, os.environ).socket_path
+        tabs = listed_tabs((program_for(server_pid(socket), os.environ), "-S", str(socket)))
     except MuxwireError:
         return []
     tabs = [tab for tab in tabs if tab.session == HUB]

@@ -47,15 +47,22 @@ def on_terminals(verb: TerminalsVerb, *, any_running: bool = False) -> Callable[
 
         try:
             anyio.run(opened)
-        except Exception:
+        except Exception as error:  # noqa: BLE001 - raised again, out of its group
             # What was cancelled in the middle of something may say so in an error of its own.
             if not received:
-                raise
+                raise unwrapped(error) from None
         if received:
             die_of(received[0])
         return codes[0]
 
     return run
+
+
+def unwrapped(error: Exception) -> Exception:
+    """The one error of a task group that failed for one reason."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 async def _end_by_signal(scope: anyio.CancelScope, received: list[signal.Signals]) -> None:

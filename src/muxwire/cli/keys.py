@@ -57,10 +57,7 @@ async def _paste(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if text is None:
         text = read_stdin(_PASTE_MAX).decode("utf-8", "surrogateescape")
     tab = await terminals.tab(arguments.target)
-    sent = await tab.send_keys([text], paste=True, literal=True)
-    if arguments.enter:
-        await tab.send_keys(["Enter"])
-    return _told(sent, arguments)
+    return _told(await tab.send_keys([text], paste=True, literal=True, enter=arguments.enter), arguments)
 
 
 def read_stdin(most: int) -> bytes:

@@ -11,6 +11,8 @@ from muxwire.errors import TmuxUnavailable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# A server in good health answers in milliseconds.
+_ANSWER_SECONDS = 10
 # No session's name holds a colon.
 _WINDOWS = "#{window_id} #{window_index} #{pane_id} x#{USED} #{session_name}:#{window_name}"
 
@@ -30,11 +32,19 @@ class ListedTab:
 
 def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
     """Ask the server that `tmux` (its program, and which server) names; TmuxUnavailable."""
-    from muxwire.terminals.instances.tmux_server import KEEPER_NAME
+    from muxwire.terminals.instances.server_start import KEEPER_NAME
     from muxwire.terminals.instances.used_tab import USED
 
     command = (*tmux, "-u", "list-windows", "-a", "-F", _WINDOWS.replace("USED", USED))
-    listed = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    try:
+        listed = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=_ANSWER_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TmuxUnavailable(
+            f"tmux has not answered for {_ANSWER_SECONDS} s",
+            remedy="it may be stopped: kill -CONT with the process id of its server continues it",
+        ) from error
     if listed.returncode:
         raise TmuxUnavailable(f"tmux list-windows: {listed.stderr.strip()}", remedy="`tmux -V` says which one is found")
     rows = []

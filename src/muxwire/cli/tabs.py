@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muxwire.cli.instance import chosen_name, on_terminals
 from muxwire.cli.options import add_verb, assignment, size, words_behind
-from muxwire.cli.printing import document, say, shown
-from muxwire.errors import InvalidArgument
+from muxwire.cli.printing import document, say, shown, warn
+from muxwire.errors import ConnectionClosed, InstanceUnavailable, InvalidArgument, NotPermitted, TmuxUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,6 +79,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    if terminals.role == "adopted":
+        raise NotPermitted(
+            "what muxwire opens at your own tmux server is closed when muxwire ends, and this verb ends at once",
+            remedy="open it with `tmux new-window`: every window there is a tab",
+        )
     tab = await terminals.create_tab(
         name=arguments.tab_name,
         cwd=arguments.cwd,
@@ -103,9 +107,20 @@ def _kill(arguments: argparse.Namespace) -> int:
         raise InvalidArgument("either TAB or --all is needed", remedy="muxwire kill TAB, or muxwire kill --all")
     if arguments.all and (arguments.socket or arguments.socket_name):
         raise InvalidArgument("this tmux server is somebody's own", remedy="tmux kill-server ends it")
-    code = on_terminals(_close)(arguments)
-    if arguments.all:
-        _end_server(chosen_name(arguments))
+    if not arguments.all:
+        return on_terminals(_close)(arguments)
+    try:
+        code = on_terminals(_close)(arguments)
+    except (TmuxUnavailable, InstanceUnavailable, ConnectionClosed) as error:
+        # Nobody can say then what runs in it.
+        if not arguments.force:
+            error.remedy += "; muxwire kill --all --force ends it whatever runs in it"
+            raise
+        warn(f"muxwire: {error}; it is ended without closing its tabs first")
+        if arguments.json:
+            document({"closed": []})
+        code = 0
+    _end_server(chosen_name(arguments))
     return code
 
 
@@ -121,12 +136,14 @@ async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 
 def _end_server(name: str) -> None:
-    """End the tmux server of an instance, in which only the keeper is left; from outside: its owner holds on to it."""
+    """End the tmux server of an instance from outside: its owner holds on to it, and it may not answer anybody."""
+    from muxwire.client.watchdog import end_server, process_table, started_now
     from muxwire.terminals.instances.folders import folders_for
-    from muxwire.terminals.instances.tmux_server import find_tmux
+    from muxwire.terminals.instances.tmux_program import server_pid
 
     folders = folders_for(name, os.environ)
-    command = (find_tmux(os.environ), "-N", "-S", str(folders.socket_path), "kill-server")
-    subprocess.run(command, capture_output=True, check=False)  # it may not have been running
+    pid = server_pid(folders.socket_path)
+    if pid is not None:  # 0: where the kernel does not tell, it is asked
+        end_server("tmux", str(folders.socket_path), started_now(pid, process_table()))
     folders.socket_path.unlink(missing_ok=True)
     folders.remove_transient()

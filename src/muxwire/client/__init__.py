@@ -7,6 +7,7 @@ forbidden.py   the tmux commands that are never sent, and why
 transport.py   the seam: what a connection must be able to do
 process.py     the `tmux -C` process over pipes
 watchdog.py    a script of its own: ends what must not outlive us, also when we are killed
+adopted_watchdog.py  another one: closes what we made at a person's tmux server, when we are gone
 liveness.py    starts the watchdog and tells it what to end
 """
 

@@ -25,7 +25,6 @@ import anyio
 
 from muxwire.client.forbidden import refuse_forbidden
 from muxwire.client.pending import Pending
-from muxwire.client.transport import Delivering
 from muxwire.client.unknown import UnknownOutput
 from muxwire.errors import ConnectionClosed
 from muxwire.protocol.commands import Command, command, command_list
@@ -240,8 +239,6 @@ class ControlClient:
             self._end(reason or self._why_ended())
 
     async def _read_all(self) -> None:
-        if isinstance(self._transport, Delivering):
-            self._transport.deliver(self._take)
         while data := await self._transport.receive():
             if not self._take(data):
                 break

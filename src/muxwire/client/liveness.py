@@ -1,14 +1,21 @@
-"""Starts the watchdog and tells it what to end. The pipe between them is what dies with us."""
+"""Starts the watchdog, tells it what to end, and starts another one should somebody kill it.
+
+A socket pair is between the two: its end at the watchdog reads as closed when we are gone, and ours when it is.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import socket
 import subprocess
 import sys
 import termios
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Literal, final
+
+import anyio
 
 from muxwire.client.reaping import wait_process
 from muxwire.client.watchdog import stop_terminals
@@ -16,7 +23,15 @@ from muxwire.client.watchdog import stop_terminals
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-_SCRIPT = Path(__file__).with_name("watchdog.py")
+_LOG = logging.getLogger("muxwire")
+# `ephemeral`: our tmux server ends with us; `named`: it outlives us; `adopted`: a person's, in which we made panes.
+Kind = Literal["ephemeral", "named", "adopted"]
+_SCRIPT, _SCRIPT_ADOPTED = (Path(__file__).with_name(name) for name in ("watchdog.py", "adopted_watchdog.py"))
+
+# Between two attempts to start another one, when memory or descriptors are wanting.
+_AGAIN_SECONDS = 1.0
+# At the end nobody can wait: so many are started in all, should each be killed in its turn.
+_LAST_ATTEMPTS = 3
 
 
 @final
@@ -24,68 +39,109 @@ class Watchdog:
     """The watchdog process, seen from the process that it watches."""
 
     def __init__(
-        self, *, tmux: str, socket: str, ephemeral: bool, connection: Sequence[int] = (), kept: Sequence[int] = ()
+        self, *, tmux: str, socket: str, kind: Kind, connection: Sequence[int] = (), kept: Sequence[int] = ()
     ) -> None:
-        """Start it. It comes up when tmux has; the pipe holds what is said until then.
+        """Start it. It comes up when tmux has; the socket pair holds what is said until then.
 
         `connection` are the descriptors that it needs for a hand-over; those of `kept` it only holds, as a lock.
         """
-        read_end, self._pipe = os.pipe()
-        # -I -S: no site, no environment, no current folder. A session of its own: no signal meant for ours.
-        argv = [sys.executable, "-I", "-S", str(_SCRIPT), tmux, socket, "ephemeral" if ephemeral else "named"]
-        argv += map(str, connection)
+        script = _SCRIPT_ADOPTED if kind == "adopted" else _SCRIPT
+        # -I -S: no site, no environment, no current folder.
+        self._argv = [sys.executable, "-I", "-S", str(script), tmux, socket, kind, *map(str, connection)]
+        self._kept = (*connection, *kept)
+        self._told: dict[str, str] = {}  # what it must know, by what it is about: another one is told the same
+        self._closed = False
+        self._process: subprocess.Popen[bytes]
+        self._start()
+
+    def _start(self) -> None:
+        """Start one and tell it all; OSError."""
+        ours, theirs = socket.socketpair()
         try:
-            self._process = subprocess.Popen(
-                argv,
-                stdin=read_end,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
-                start_new_session=True,
-                pass_fds=(*connection, *kept),
-            )
+            with theirs:
+                # A session of its own: no signal meant for ours.
+                self._process = subprocess.Popen(
+                    self._argv,
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+                    start_new_session=True,
+                    pass_fds=self._kept,
+                )
         except BaseException:
-            os.close(self._pipe)
+            ours.close()
             raise
-        finally:
-            os.close(read_end)
+        self._socket = ours
+        for line in self._told.values():
+            self._say(line)
+
+    async def keep(self) -> None:
+        """Start another one whenever it is killed: a task that runs for as long as there is something to watch."""
+        with contextlib.suppress(anyio.ClosedResourceError):
+            while not self._closed:
+                await anyio.wait_readable(self._socket)  # it says nothing: this is its end
+                await wait_process(self._process)
+                if not self._closed:
+                    await self._replace()
+
+    async def _replace(self) -> None:
+        _LOG.warning("the watchdog was killed (status %s); another one is started", self._process.returncode)
+        self._socket.close()
+        while not self._closed:
+            try:
+                self._start()
+            except OSError as error:
+                _LOG.warning("cannot start the watchdog: %s; tried again", error.strerror or error)
+                await anyio.sleep(_AGAIN_SECONDS)
+            else:
+                return
 
     def watch_client(self, pid: int) -> None:
         """Have this `tmux -C` process killed when we are gone."""
-        self._say(f"client {pid}")
+        self._tell("client", f"client {pid}")
 
     def release_client(self) -> None:
         """Say that the `tmux -C` process has ended and its number may be another's."""
-        self._say("release")
+        self._forget("client", "release")
 
     def watch_server(self, pid: int) -> None:
         """Tell the server's process id, so that it can be ended when it no longer answers."""
-        self._say(f"server {pid}")
+        self._tell("server", f"server {pid}")
+
+    def keep_server(self) -> None:
+        """Have the server and its folders stay when we are gone."""
+        self._tell("kept", "kept")
 
     def watch_session(self, pid: int) -> None:
         """Have the processes of a pane's session ended too, should the server be killed before them."""
-        self._say(f"session {pid}")
+        self._tell(f"session {pid}", f"session {pid}")
 
     def release_session(self, pid: int) -> None:
         """Say that a pane's session has ended and its number may be another's."""
-        self._say(f"session-over {pid}")
+        self._forget(f"session {pid}", f"session-over {pid}")
+
+    def watch_made(self, nonce: str) -> None:
+        """Have the pane closed at a person's server whose first process has this word among its arguments."""
+        self._tell(f"made {nonce}", f"made {nonce}")
 
     def watch_folder(self, path: str) -> None:
         """Have a folder removed at the end."""
-        self._say(f"folder {os.fsencode(path).hex()}")
+        line = f"folder {os.fsencode(path).hex()}"
+        self._tell(line, line)
 
     def watch_tail(self, path: str) -> None:
         """Tell where the end of the control stream goes when the logs are handed over."""
-        self._say(f"tail {os.fsencode(path).hex()}")
+        self._tell("tail", f"tail {os.fsencode(path).hex()}")
 
     def watch_pane(self, pane: str, tty: str, command: bytes) -> None:
         """Have a pane handed over to tmux by this command when we are gone."""
-        self._say(f"pane {pane} {os.fsencode(tty).hex()} {command.hex()}")
+        self._tell(f"pane {pane}", f"pane {pane} {os.fsencode(tty).hex()} {command.hex()}")
 
     def release_pane(self, pane: str) -> None:
         """Say that a pane has ended."""
-        self._say(f"pane-over {pane}")
+        self._forget(f"pane {pane}", f"pane-over {pane}")
 
     @contextlib.contextmanager
     def held(self) -> Iterator[Callable[[Iterable[str]], None]]:
@@ -96,7 +152,7 @@ class Watchdog:
             names = [os.fsencode(tty) for tty in terminals]
             stopped.extend(names)
             for name in names:
-                self._say(f"held {name.hex()}")
+                self._tell(f"held {name.hex()}", f"held {name.hex()}")
             stop_terminals(names, termios.TCOOFF)
 
         try:
@@ -104,26 +160,38 @@ class Watchdog:
         finally:
             stop_terminals(stopped, termios.TCOON)
             for name in stopped:
-                self._say(f"held-over {name.hex()}")
+                self._forget(f"held {name.hex()}", f"held-over {name.hex()}")
 
     def abandon(self) -> None:
         """End it before there was anything to watch."""
+        self._closed = True
         self._process.kill()
         self._process.wait()
-        self._hang_up()
-
-    def _hang_up(self) -> None:
-        if self._pipe >= 0:
-            os.close(self._pipe)
-            self._pipe = -1
+        self._socket.close()
 
     async def aclose(self) -> None:
-        """Hang up, and wait until its work is done."""
-        self._hang_up()
-        await wait_process(self._process)
+        """Hang up, and wait until its work is done, by another one if this one was killed before."""
+        self._closed = True
+        for _ in range(_LAST_ATTEMPTS):
+            if self._socket.fileno() >= 0:
+                anyio.notify_closing(self._socket)
+                self._socket.close()
+            if await wait_process(self._process) == 0:
+                return
+            try:
+                self._start()
+            except OSError as error:
+                _LOG.warning("cannot start the watchdog: %s", error.strerror or error)
+
+    def _tell(self, key: str, line: str) -> None:
+        self._told[key] = line
+        self._say(line)
+
+    def _forget(self, key: str, line: str) -> None:
+        self._told.pop(key, None)
+        self._say(line)
 
     def _say(self, line: str) -> None:
-        if self._pipe >= 0:
-            # Broken if somebody killed the watchdog: no reason to fail.
-            with contextlib.suppress(BrokenPipeError):
-                os.write(self._pipe, line.encode() + b"\n")
+        # Broken if somebody killed the watchdog: the next one is told. Closed once it is at work.
+        with contextlib.suppress(OSError):
+            self._socket.sendall(line.encode() + b"\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio  # callbacks that stay registered for a descriptor have no anyio counterpart
 import contextlib
 import fcntl
 import os
@@ -13,14 +12,15 @@ import time
 from typing import TYPE_CHECKING, Self, final
 
 import anyio
-import anyio.lowlevel
 
 from muxwire.client.liveness import Watchdog
+from muxwire.client.loops import asyncio_loop
 from muxwire.client.reaping import wait_process
 from muxwire.errors import TmuxUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    import asyncio  # a descriptor that stays registered has no anyio counterpart
+    from collections.abc import Mapping, Sequence
 
     from muxwire.client.journal import Journal
 
@@ -98,7 +98,7 @@ class TmuxProcess:
         self.watchdog = Watchdog(
             tmux=argv[0],
             socket=socket,
-            ephemeral=ephemeral,
+            kind="ephemeral" if ephemeral else "named",
             connection=(self._reader, self._writer) if self._has_lock else (),
             kept=(lock,) if lock is not None else (),
         )
@@ -110,8 +110,8 @@ class TmuxProcess:
         self._view = memoryview(self._buffer)
         self._complaint = ""
         self._closed = False
-        self._take: Callable[[bytes], bool] | None = None
-        self._delivering: asyncio.Future[bool] | None = None  # while what comes goes to `_take`
+        self._waiter: asyncio.Future[None] | None = None  # of the task in `receive`
+        self._watching: asyncio.AbstractEventLoop | None = None  # the loop with which the pipe is registered
         # The newest time in which nothing was read, from and to: what came at its end was written at any time in it.
         self._read_at = time.monotonic()
         self.stall = (self._read_at, self._read_at)
@@ -172,6 +172,10 @@ class TmuxProcess:
         """Tell the watchdog the server's process id."""
         self.watchdog.watch_server(pid)
 
+    def keep_server(self) -> None:
+        """From now on the server outlives us, although it was started as one that does not."""
+        self.watchdog.keep_server()
+
     def watch_session(self, pid: int) -> None:
         """Tell the watchdog the first process of a pane."""
         self.watchdog.watch_session(pid)
@@ -188,58 +192,57 @@ class TmuxProcess:
 
     async def receive(self) -> bytes:
         """Return what the pipe holds, up to 1 MiB."""
-        # Others run between two reads, also while data never ends. tmux answers in 15 us, so the answer to what they
-        # send is often here before the loop would sleep: to look first takes 42 us a round trip, to wait first 66.
-        await anyio.lowlevel.checkpoint()
         if self._full_reads >= _FLOOD_READS:
+            self._unwatch()  # else the loop would report the pipe all the time
             await anyio.sleep(_FLOOD_PAUSE_S)
-        with contextlib.suppress(anyio.ClosedResourceError):  # closed while we waited
-            while not self._closed:
-                try:
-                    data = self._read()
-                except BlockingIOError:
-                    if not await self._readable():
-                        break
-                else:
-                    self._full_reads = self._full_reads + 1 if len(data) >= _FLOOD_READ_BYTES else 0
-                    return data
+        while await self._readable():  # other tasks run here, also while data never ends
+            try:
+                data = self._read()
+            except BlockingIOError:  # `receive_soon` has read it
+                continue
+            self._full_reads = self._full_reads + 1 if len(data) >= _FLOOD_READ_BYTES else 0
+            return data
         return b""
 
-    def deliver(self, take: Callable[[bytes], bool]) -> None:
-        """Hand what comes to `take` while `receive` waits: to register and wake a task for each read costs 60 us."""
-        self._take = take
-
     async def _readable(self) -> bool:
-        """Return once there is something to read that was not delivered; False if nothing more is wanted."""
-        loop = _running_loop() if self._take is not None else None
+        """Wait until there is something to read; False once the transport is closed."""
+        if self._closed:
+            return False
+        loop = asyncio_loop()
         if loop is None:
-            await anyio.wait_readable(self._reader)
-            return True
-        self._delivering = loop.create_future()
-        loop.add_reader(self._reader, self._on_readable)
+            with contextlib.suppress(anyio.ClosedResourceError):
+                await anyio.wait_readable(self._reader)
+        else:
+            await self._watched(loop)
+        return not self._closed
+
+    async def _watched(self, loop: asyncio.AbstractEventLoop) -> None:
+        """As `anyio.wait_readable`, which registers the pipe anew for each wait: 22 us of a round trip."""
+        self._waiter = loop.create_future()
+        if self._watching is None:
+            self._watching = loop
+            loop.add_reader(self._reader, self._on_readable)
         try:
-            return await self._delivering
+            await self._waiter
         finally:
-            loop.remove_reader(self._reader)
-            self._delivering = None
+            self._waiter = None
 
     def _on_readable(self) -> None:
-        """Deliver one read. A flood and the end are left to `receive`."""
-        assert self._take is not None
-        if self._delivering is None or self._delivering.done():
-            return
-        try:
-            data = self._read()
-        except BlockingIOError:
-            return  # somebody was quicker, in `receive_soon`
-        self._full_reads = self._full_reads + 1 if len(data) >= _FLOOD_READ_BYTES else 0
-        try:
-            if data and not self._take(data):
-                self._delivering.set_result(False)
-            elif not data or self._full_reads >= _FLOOD_READS:
-                self._delivering.set_result(True)
-        except Exception as error:  # noqa: BLE001 - it belongs to the task that waits
-            self._delivering.set_exception(error)
+        """Wake the task that reads.
+
+        It does nothing else: a callback of the loop is no task, and outside of a task anyio may not know which library
+        runs (`NoEventLoopError`), so that nothing could be started from here.
+        """
+        if self._waiter is None:
+            self._unwatch()
+        # The loop may have looked at the pipe before the last read.
+        elif not self._waiter.done() and self._poll.poll(0):
+            self._waiter.set_result(None)
+
+    def _unwatch(self) -> None:
+        if self._watching is not None:
+            self._watching.remove_reader(self._reader)
+            self._watching = None
 
     def receive_soon(self, seconds: float) -> bytes:
         """Wait for the pipe itself, without the event loop: poll(2) takes 2 us where the loop's way round takes 40."""
@@ -334,8 +337,9 @@ class TmuxProcess:
             self._close_descriptors()
 
     def _end_waits(self) -> None:
-        if self._delivering is not None and not self._delivering.done():
-            self._delivering.set_result(False)
+        self._unwatch()
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
         for descriptor in self._descriptors:
             anyio.notify_closing(descriptor)
 
@@ -346,13 +350,6 @@ class TmuxProcess:
     def _read_complaint(self) -> None:
         with contextlib.suppress(BlockingIOError):
             self._complaint += os.read(self._stderr, _STDERR_BYTES).decode("utf-8", "replace").strip()
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:  # another library's
-        return None
 
 
 def _pipe() -> tuple[int, int]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Protocol
 
 
 class Transport(Protocol):
@@ -36,16 +33,4 @@ class Transport(Protocol):
 
     def ending(self) -> str:
         """Say what is known about why the stream ended (exit status, stderr); empty if nothing."""
-        ...
-
-
-@runtime_checkable
-class Delivering(Protocol):
-    """What a transport may offer beyond that: to hand on what comes without waking the task that waits for it."""
-
-    def deliver(self, take: Callable[[bytes], bool]) -> None:
-        """While `receive` waits, call `take` with what comes; `receive` returns b"" once that has returned False.
-
-        Not all need go this way: `receive` may return some of it as ever.
-        """
         ...

@@ -1,10 +1,11 @@
 """A script of its own: ends what must not outlive the process that started it.
 
-    python -I -S watchdog.py TMUX SOCKET (ephemeral | named) [OUTPUT INPUT] < liveness-pipe
+    python -I -S watchdog.py TMUX SOCKET (ephemeral | named) [OUTPUT INPUT] < liveness-socket
 
-It reads lines from the pipe: `client PID` (the `tmux -C` process), `server PID`, `release` (the client has ended),
-`session PID` and `session-over PID` (a pane's first process), `folder HEX` (a path's bytes, in hexadecimal digits).
-When the pipe ends, its writer is gone, however it went, SIGKILL included. Then the client is killed: tmux would
+It reads lines from the socket: `client PID` (the `tmux -C` process), `server PID`, `release` (the client has ended),
+`session PID` and `session-over PID` (a pane's first process), `folder HEX` (a path's bytes, in hexadecimal digits),
+`kept` (the server is no longer ephemeral).
+When they end, their writer is gone, however it went, SIGKILL included. Then the client is killed: tmux would
 otherwise wait for it and freeze every pane. For an ephemeral instance the server follows, and every process that
 descends from it or shares a session with one that does, or with a pane: the server may have been killed before.
 At last the socket and the folders go.
@@ -26,7 +27,7 @@ from __future__ import annotations
 import select
 
 # Its own start takes a processor 15 ms, just when tmux and the first shell start: it comes after them, or at once if
-# the liveness pipe's writer is gone, but never so late that what it needs could have been upgraded meanwhile.
+# the liveness socket's writer is gone, but never so late that what it needs could have been upgraded meanwhile.
 _START_AFTER_MS = 300
 _STDIN = 0
 
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 _TMUX_TIMEOUT_S = 2.0
 
 # How long programs may take to end by themselves after SIGHUP (shells write their history), and then after SIGKILL.
-_GRACE_S = 1.0
+KILL_GRACE_S = 1.0
 _KILL_S = 2.0
 
 # Between two looks at the process table while they end: small against the grace, large against the look's cost.
@@ -61,7 +62,7 @@ _LOOK_S = 0.02
 _STAT = Path("/proc/self/stat")
 
 # What the command line of every watchdog holds, whichever installation it is of.
-_SELF = b"/muxwire/client/watchdog.py"
+_SELF = (b"/muxwire/client/watchdog.py", b"/muxwire/client/adopted_watchdog.py")
 
 # A stopped terminal is silent once tmux has read its buffer, which takes it 15 ms at most: so many looks in a row, this
 # far apart, must have found nothing. tmux may first have minutes of output to tell, if we had stood still for long.
@@ -89,17 +90,17 @@ class Panes:
 
     def __init__(self) -> None:
         self.tail = b""
-        self.held: list[bytes] = []
+        self.held: set[bytes] = set()
         self.rows: dict[str, tuple[bytes, bytes]] = {}
 
     def take(self, word: str, value: str) -> None:
-        """Take a line of the pipe."""
+        """Take a line of the socket."""
         if word == "tail":
             self.tail = bytes.fromhex(value)
         elif word == "held":
-            self.held.append(bytes.fromhex(value))
+            self.held.add(bytes.fromhex(value))
         elif word == "held-over":
-            self.held.remove(bytes.fromhex(value))
+            self.held.discard(bytes.fromhex(value))
         elif word == "pane":
             pane, tty, command = value.split(" ")
             self.rows[pane] = (bytes.fromhex(tty), bytes.fromhex(command))
@@ -108,7 +109,7 @@ class Panes:
 
 
 def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
-    """Wait for the end of the pipe, then end what is left."""
+    """Wait for the end of the lines, then end what is left."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
     known: dict[str, dict[int, str]] = {"client": {}, "server": {}}
@@ -119,6 +120,8 @@ def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
         word, _, value = line.strip().partition(" ")
         if word == "release":
             known["client"] = {}
+        elif word == "kept":
+            kind = "named"
         elif word == "folder":
             folders.append(bytes.fromhex(value))
         elif word == "session-over":
@@ -162,7 +165,7 @@ def hand_over(output: int, control: int, panes: Panes) -> None:
         stop_terminals(terminals, termios.TCOON)
 
 
-def stop_terminals(terminals: list[bytes], action: int) -> None:
+def stop_terminals(terminals: Iterable[bytes], action: int) -> None:
     """Stop what programs write to these terminals, or let it go on: their writes wait meanwhile."""
     for terminal in terminals:
         with contextlib.suppress(OSError, termios.error):
@@ -238,7 +241,7 @@ def end_server(tmux: str, socket: str, server: dict[int, str]) -> None:
         doomed = family(pid, table)
         # As kill-server does, without asking: its programs get SIGHUP. One that hangs is killed with them.
         signal_processes({pid: doomed.get(pid, "")}, signal.SIGTERM)
-        wait_until_gone(doomed, _GRACE_S)
+        wait_until_gone(doomed, KILL_GRACE_S)
         # What was started in the meantime has the session of one that we know.
         doomed |= same_sessions(doomed, process_table())
         kill_processes(doomed)
@@ -346,7 +349,7 @@ def is_watchdog(pid: int) -> bool:
         line = Path("/proc", str(pid), "cmdline").read_bytes() if _STAT.exists() else ps_command(pid)
     except OSError:
         return False
-    return _SELF in line
+    return any(script in line for script in _SELF)
 
 
 def ps_command(pid: int) -> bytes:

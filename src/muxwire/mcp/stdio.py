@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio  # only to name the running loop, which the wire needs
 import os
 import signal
 from typing import TYPE_CHECKING, Any
@@ -11,11 +10,14 @@ import anyio
 from mcp.server.lowlevel import NotificationOptions
 from mcp.server.stdio import stdio_server
 
+from muxwire.client.loops import asyncio_loop
 from muxwire.mcp.descriptors import STDIN, STDOUT, is_pipe, on_ending_signal, private_wire
 from muxwire.mcp.discovery import Discovery
 from muxwire.mcp.wire import open_wire
 
 if TYPE_CHECKING:
+    import asyncio  # only to name the running loop's type
+
     from mcp.server.lowlevel import Server
 
     from muxwire.mcp.wire import OnEnd
@@ -29,7 +31,7 @@ async def run_on_stdio(server: Server[Any], on_end: OnEnd) -> None:
 
     `on_end` is called before the calls that are under way are cancelled.
     """
-    loop = _running_loop()
+    loop = asyncio_loop()
     if loop is not None and is_pipe(STDIN) and is_pipe(STDOUT):
         with private_wire() as (reading, writing):
             await run_on_wire(server, loop, reading, writing, on_end)
@@ -47,13 +49,6 @@ async def run_on_wire(
     ):
         await server.run(reader, writer, server.create_initialization_options(_NOTIFICATIONS))
         await writer.flush()
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:  # trio
-        return None
 
 
 async def _run_on_anything(server: Server[Any], loop: asyncio.AbstractEventLoop | None, on_end: OnEnd) -> None:

@@ -48,6 +48,8 @@ EOF_GRACE_SECONDS = 0.5
 # For the last answers to reach a client that still reads.
 FLUSH_SECONDS = 0.3
 
+_NO_ID = "The id of a request must be a string or an integer"
+
 # The answer to this request is a stream without an end: nobody who hangs up waits for it.
 _ENDLESS = "subscriptions/listen"
 
@@ -282,10 +284,14 @@ class WireReader(_Stream):
             return None
         try:
             message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValidationError:
-            self._refuse(*_what_is_wrong_with(line))
+        except ValidationError as error:
+            self._refuse(*_what_is_wrong_with(line, error))
             return None
         match message:
+            # The SDK's model passes over an id that is none, and would have nobody answer.
+            case types.JSONRPCNotification() if "id" in json.loads(line):
+                self._refuse(types.INVALID_REQUEST, _NO_ID)
+                return None
             case types.JSONRPCRequest():
                 early = self._answer_early(message) if self._answer_early is not None else None
                 if early is not None:
@@ -330,16 +336,31 @@ def open_wire(
         loop.remove_reader(writing)
 
 
-def _what_is_wrong_with(line: bytes) -> tuple[int, str, types.RequestId | None]:
+def _what_is_wrong_with(line: bytes, error: ValidationError) -> tuple[int, str, types.RequestId | None]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return types.PARSE_ERROR, "Parse error: not JSON", None
     if isinstance(value, list):
         return types.INVALID_REQUEST, "Batches are not supported: send one message per line", None
-    given = value.get("id") if isinstance(value, dict) else None
-    usable = isinstance(given, str | int) and not isinstance(given, bool)
-    return types.INVALID_REQUEST, "Not a JSON-RPC 2.0 message", given if usable else None
+    request_id = _usable_id(value.get("id")) if isinstance(value, dict) else None
+    for found in error.errors():
+        if found["type"] == "json_invalid":  # JSON that is no text: half of a surrogate pair
+            return types.PARSE_ERROR, f"Parse error: {found['ctx']['error']}", request_id
+    return types.INVALID_REQUEST, "Not a JSON-RPC 2.0 message", request_id
+
+
+def _usable_id(given: object) -> types.RequestId | None:
+    """Return the id if an answer can carry it."""
+    match given:
+        case bool():
+            return None
+        case str() if any("\ud800" <= character <= "\udfff" for character in given):
+            return None
+        case str() | int():
+            return given
+        case _:
+            return None
 
 
 def _encoded(message: types.JSONRPCMessage) -> bytes:
@@ -348,7 +369,7 @@ def _encoded(message: types.JSONRPCMessage) -> bytes:
     except ValueError:  # pydantic's: a lone surrogate, say
         # One answer that cannot be said must not take the connection with it.
         log.exception("a message could not be encoded")
-        if not isinstance(message, types.JSONRPCResponse):
+        if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
             return b""
         data = types.ErrorData(code=types.INTERNAL_ERROR, message="The result could not be encoded")
         return _encoded(types.JSONRPCError(jsonrpc="2.0", id=message.id, error=data))

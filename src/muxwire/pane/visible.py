@@ -60,6 +60,7 @@ def visible_slice(
     *,
     final: bool,
     strip: bool = False,
+    typed_from: int = 0,
 ) -> tuple[bytes, int]:
     """Return what is seen of about `limit` raw bytes from offset `start`, and the offset that comes next.
 
@@ -68,10 +69,11 @@ def visible_slice(
 
     A character, a CR LF, a mark and a typed line are shown or cut whole: what may still become one at the end of
     `data` is held back. With `lookahead()` bytes behind `start`, the next offset is always greater than `start`.
+    `typed_from`: no typed line that `data` does not end begins before this offset.
     """
     if strip:
         data, base = _relevant(data, base, start, typed_lines)
-    found = _find(data, typed_lines)
+    found = _find(data, typed_lines, typed_from - base)
     cuts, settled = found.cuts, len(data) if final else found.settled
     first = max(0, start - base)
     last = min(first + max(limit, 1), settled)
@@ -84,15 +86,24 @@ def visible_slice(
 
 
 def visible_range(
-    data: bytes, base: int, start: int, stop: int, typed_lines: Sequence[bytes], *, grows: bool, strip: bool = False
+    data: bytes,
+    base: int,
+    start: int,
+    stop: int,
+    typed_lines: Sequence[bytes],
+    *,
+    grows: bool,
+    strip: bool = False,
+    typed_from: int = 0,
 ) -> bytes:
     """Return what is seen of exactly the bytes from `start` to `stop`, for a look at a log's end.
 
     With `grows`, more will follow `data`: a mark, a typed line or a character that has only begun there is not shown.
+    `typed_from` as in `visible_slice`.
     """
     if strip:
         data, base = _relevant(data, base, start, typed_lines)
-    found = _find(data, typed_lines)
+    found = _find(data, typed_lines, typed_from - base)
     last = stop - base
     if grows and last > found.begun:
         last = found.begun
@@ -115,7 +126,8 @@ class _Found:
     begun: int
 
 
-def _find(data: bytes, typed_lines: Sequence[bytes]) -> _Found:
+def _find(data: bytes, typed_lines: Sequence[bytes], typed_from: int = 0) -> _Found:
+    """Find what is to be cut; `typed_from` as in `visible_slice`, but an index of `data`."""
     lines = typed_lines_of(tuple(typed_lines))
     scanner = MarkScanner()
     marks = scanner.feed(data)
@@ -130,7 +142,8 @@ def _find(data: bytes, typed_lines: Sequence[bytes]) -> _Found:
     # A line at the end of `data` that a T may follow.
     line = lines.last_drawn(data, max(since, len(data) - window - _T_MARK_LENGTH), len(data))
     undecided = line[0] if line and len(data) - line[1] < REDRAW_MAX + _T_MARK_LENGTH else len(data)
-    begun = lines.begun(data)
+    typed_from = min(typed_from, len(data))
+    undecided, begun = max(undecided, typed_from), max(lines.begun(data), typed_from)
     return _Found(
         _merged(cuts),
         min(undecided, begun, scanner.pending),

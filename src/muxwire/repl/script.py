@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
+from muxwire.repl.entries import run_entries
 from muxwire.repl.reading import is_unfinished, is_word
 from muxwire.repl.showing import plain
 
@@ -47,12 +48,12 @@ async def run_script(session: Session, descriptor: int) -> int:
         if not is_word(entry) and is_unfinished(entry):
             continue
         held.clear()
-        code = code if await session.run(entry) else FAILED
+        code = code if await run_entries(session, entry) else FAILED
         await session.printer.flushed()
         if session.over:
             break
     if held:
-        code = code if await session.run("\n".join(held)) else FAILED
+        code = code if await run_entries(session, "\n".join(held)) else FAILED
     await session.printer.flushed()
     return code
 

@@ -1,4 +1,4 @@
-"""One line at a time: a tmux command, or a word of ours with a colon; and what the stream says in the meantime."""
+"""What the prompt works on: the connection or the recording, and what is shown of the stream as it arrives."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import CommandError, InvalidArgument, MuxwireError
+from muxwire.errors import InvalidArgument
 from muxwire.protocol.events import Output
 from muxwire.repl.filtering import Filter
-from muxwire.repl.reading import is_word, read_commands, split_entries
-from muxwire.repl.showing import Shower, failure, note
+from muxwire.repl.showing import Shower, note
 from muxwire.repl.view import StreamView
-from muxwire.repl.words import find_word
 from muxwire.testing.recording import RecordingTransport
 
 if TYPE_CHECKING:
@@ -91,46 +89,6 @@ class Session:
                 self.printer.put(shower.lines(seen))
             elif self.filter.shows(seen) and not (isinstance(seen.event, Output) and self.shows_raw):
                 self.printer.offer(shower.lines(seen))
-
-    # -- what is typed
-
-    async def run(self, text: str) -> bool:
-        """Run what was typed, one entry after the other; False if one of them failed. Errors are shown, not raised."""
-        try:
-            entries = split_entries(text)
-        except MuxwireError as error:
-            self.printer.put(failure(str(error), error.remedy))
-            return False
-        well = True
-        for entry in entries:
-            well = await self._run_entry(entry) and well
-            if self.over:
-                break
-        return well
-
-    async def _run_entry(self, entry: str) -> bool:
-        try:
-            if is_word(entry):
-                name, _, rest = entry.strip().partition(" ")
-                return await find_word(name).run(self, rest.strip()) is not False
-            await self._send(entry)
-        except CommandError as error:
-            # Its block is shown already, unless the library asked.
-            if is_word(entry):
-                self.printer.put(failure(str(error), error.remedy))
-            return False
-        except MuxwireError as error:
-            self.printer.put(failure(str(error), error.remedy))
-            return False
-        return True
-
-    async def _send(self, entry: str) -> None:
-        lines = read_commands(entry)
-        for line in lines:
-            await self.connection().send(line, self._claim)
-
-    def _claim(self, line: bytes) -> None:
-        self.view.claim(line)  # the view of now: a server that was started for this line has a new one
 
     def connection(self) -> Live:
         """The live connection; InvalidArgument for a recording."""

@@ -21,6 +21,7 @@ from prompt_toolkit.renderer import print_formatted_text as render
 from prompt_toolkit.styles import default_ui_style
 
 from muxwire.repl.completion import complete
+from muxwire.repl.entries import run_entries
 from muxwire.repl.reading import is_unfinished, is_word
 from muxwire.repl.showing import plain
 from muxwire.repl.vocabulary import Vocabulary
@@ -122,7 +123,7 @@ class Interrupts:
     async def run(self, session: Session, text: str) -> None:
         """Run a line; C-c stops waiting for it."""
         with anyio.CancelScope() as self._running:
-            await session.run(text)
+            await run_entries(session, text)
         if self._running.cancelled_caught:
             session.say("", "interrupted")  # the terminal has written ^C, and stays in its line
         self._running = None

@@ -163,6 +163,7 @@ class LogTail:
 class LogChunk:
     """`stream_logs`: `next_byte` is the raw offset to ask from next; `eof` if nothing more is there now.
 
+    At `eof`, what a pane has written beyond `next_byte` is half a character, line end, escape sequence or line of ours.
     `closed`: the pane will never write again. `dropped`: bytes before `chunk` that no store holds any more.
     `first_byte` is the offset of the oldest byte that the log still has.
     """

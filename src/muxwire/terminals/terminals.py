@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import AmbiguousTarget, ConnectionClosed, InvalidArgument, NoSuchTarget
+from muxwire.errors import AmbiguousTarget, ConnectionClosed, NoSuchTarget
 from muxwire.terminals.events.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.terminals.events.waits import Wanted, wait_for
 from muxwire.terminals.instances.access import Access, Role
 from muxwire.terminals.instances.adopted import Adopted
 from muxwire.terminals.instances.reattach import take_up
+from muxwire.terminals.instances.scrollback import checked_limit, limit_scrollback
+from muxwire.terminals.instances.server_start import HISTORY_LIMIT
 from muxwire.terminals.instances.tidings import Tidings
-from muxwire.terminals.instances.tmux_server import HISTORY_LIMIT, TmuxServer, open_server
+from muxwire.terminals.instances.tmux_server import TmuxServer, open_server
 from muxwire.terminals.instances.used_tab import recall_used, tell_used
 from muxwire.terminals.logs.reading import LogSource, find_log, read_chunk, read_tail
 from muxwire.terminals.operations.checking import Checker
@@ -40,9 +42,6 @@ if TYPE_CHECKING:
     from muxwire.terminals.operations import Operation, OperationsResult
     from muxwire.terminals.results import ExecutionResult, LogChunk, LogTail, TabList, WaitOutcome
     from muxwire.terminals.tabs.tab import Tab
-
-# tmux keeps every row of scrollback at about half a KiB: a million rows of one pane are 500 MB.
-HISTORY_LIMIT_MAX = 1_000_000
 
 
 @final
@@ -70,6 +69,8 @@ class Terminals:
         self._book.on_latest = self._on_latest
         self._tidings = Tidings(self._book, environ)
         self.adopted: Adopted | None = None
+        if self.role == "adopted":
+            self.adopted = Adopted(folders, environ, self._access, self._book, self._tidings.tell, wrap)
         self._history_limit = HISTORY_LIMIT
         self._closed = False
 
@@ -102,8 +103,7 @@ class Terminals:
                 await self._server.client.wait_regained()
             if self._running is None:
                 await self._stop_server()
-                if self._access.lock is not None:
-                    await self._access.lock.take_soon()
+                await self._access.settle(self.folders)
                 self._server = await self._tasks.start(self._run_server)
                 if self.role != "adopted":
                     await self._take_up(self._server)
@@ -137,8 +137,7 @@ class Terminals:
             self._stopped.set()
 
     def _open_server(self) -> AbstractAsyncContextManager[TmuxServer]:
-        if self.role == "adopted":
-            self.adopted = Adopted(self.folders, self.environ, self._access, self._book, self._tidings.tell, self._wrap)
+        if self.adopted is not None:
             return self.adopted.open(self._on_end)
         return open_server(
             self.folders,
@@ -204,7 +203,7 @@ class Terminals:
 
     async def list_tabs(self) -> TabList:
         """Every tab, the closed ones of this server too, and every session with the number of its clients."""
-        return await list_tabs(self._running, self._book)
+        return await list_tabs(self._running, self._book, self._tidings.ask)
 
     async def tab(self, target: str) -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed."""
@@ -219,9 +218,9 @@ class Terminals:
 
     async def known_tab(self, target: str) -> Tab:
         """The tab that `target` names, open or closed; to look at it does not make it the active one. NoSuchTarget."""
-        server = self._running
+        sessions = self._running.sessions if self._running is not None else None
         try:
-            return await find_tab(target, self._book.open, self._book.latest, server.sessions if server else None)
+            return await find_tab(target, self._book.open, self._book.latest, sessions, self._tidings.ask)
         except AmbiguousTarget:
             raise
         except NoSuchTarget:
@@ -243,7 +242,7 @@ class Terminals:
                 raise
             tab = closed
         if not tab.further and tab.generation == self._book.generation:
-            for pane in [pane for pane in self._book.panes(tab.window_id) if pane.further]:
+            for pane in [one for one in self._book.panes(tab.window_id) if one.further and one.theirs == tab.theirs]:
                 await pane.close(force=force)
         if not tab.pane.closed:
             await tab.close(force=force)
@@ -276,7 +275,7 @@ class Terminals:
     ) -> WaitOutcome:
         """Wait for the first of `targets` that shows a text or a match, is silent for `idle` s, ends, prompts or rings.
 
-        Text counts from `from_byte` on, or from the command that runs or ran last. NoSuchTarget, InvalidArgument.
+        Text counts from `from_byte` on, else from the last command or input. NoSuchTarget, InvalidArgument.
         """
         wanted = Wanted.checked(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell)
         tabs = [await self.known_tab(target) for target in targets]
@@ -352,10 +351,9 @@ class Terminals:
         return await read_chunk(source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=strip_ansi, wait=wait)
 
     async def _log_source(self, target: str) -> LogSource:
-        """The log of a tab that is open, closed, or of an earlier life of the server.
+        """The log of a tab that is open, closed, or of an earlier life of the server (`GENERATION/@N`).
 
-        A new server counts its windows from the start again. `@N` is the newest tab of that id; an older one is called
-        `GENERATION/@N`, as list_tabs says.
+        A new server counts its windows from the start again: `@N` is the newest tab of that id.
         """
         tab = self._book.open.get(target)
         if tab is None:
@@ -375,15 +373,15 @@ class Terminals:
         self._book.leaves_running = True
 
     async def set_history_limit(self, limit: int) -> None:
-        """Set how many rows of scrollback tmux keeps for tabs made from now on; InvalidArgument out of range.
+        """Set how many rows of scrollback tmux keeps for tabs made from now on, and from tmux 3.7 on for all.
 
+        InvalidArgument (out of range), TabUnavailable (rows of an open tab would go), NotPermitted (a person's server).
         Starts no tmux: one that is not running yet will know.
         """
-        if not 0 <= limit <= HISTORY_LIMIT_MAX:
-            raise InvalidArgument(f"history limit {limit} is out of range", remedy=f"use 0 to {HISTORY_LIMIT_MAX}")
-        self._history_limit = limit
+        checked_limit(limit)
         if self._running is not None:
-            await self._running.client.command("set-option", "-g", "history-limit", str(limit))
+            await limit_scrollback(self._running, self._book, limit)
+        self._history_limit = limit
 
     async def aclose(self) -> None:
         """End the instance: every process in its tabs, its tmux server, its connection. Logs stay."""
@@ -393,6 +391,8 @@ class Terminals:
                 if self._access.lock is not None:
                     self._access.lock.leave()
                 await self._stop_server()
+            if self.adopted is not None:
+                await self.adopted.aclose()
         self._book.retire_all("the instance was closed", lasting=self._access.lasting)
         if not self._access.lasting or self.role == "adopted":
             self.folders.remove_transient()

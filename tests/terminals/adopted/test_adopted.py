@@ -2,94 +2,23 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
-import shutil
-import struct
-import subprocess
-import tempfile
-import termios
-import threading
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
 
 import muxwire
+from tests.terminals.adopted.person import CLIENTS, Person, differences
 
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 30
-WINDOWS = (
-    "#{session_name} #{window_index} #{window_name} #{window_active} #{window_width}x#{window_height}"
-    " #{pane_id} #{pane_active} #{pane_in_mode} #{pane_pipe}"
-)
-CLIENTS = "#{client_control_mode}"
-
-
-class Person:
-    """Somebody with a terminal of 100x30 at a server of their own: two windows, and a session besides."""
-
-    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
-        self.socket = folder / "s"
-        self.environ = environ | {"TERM": "xterm-256color", "TMUX_TMPDIR": str(folder)}
-        self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "work", "-n", "one", "-x", "90", "-y", "25")
-        self.tmux("new-window", "-d", "-t", "work:", "-n", "two")
-        self.tmux("new-session", "-d", "-s", "other", "-n", "three", shutil.which("dash") or "/bin/sh")
-        self.pid, self.terminal = pty.fork()
-        if self.pid == 0:
-            os.execvpe("tmux", ["tmux", "-S", str(self.socket), "attach", "-t", "work"], self.environ)
-        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-        threading.Thread(target=self._look, daemon=True).start()
-
-    def _look(self) -> None:
-        with suppress(OSError):
-            while os.read(self.terminal, 1 << 16):
-                pass
-
-    def tmux(self, *command: str) -> str:
-        argv = ["tmux", "-S", str(self.socket), *command]
-        return subprocess.run(argv, capture_output=True, text=True, env=self.environ, check=False).stdout
-
-    def state(self) -> str:
-        """All of the server that a person would miss: windows, sizes, focus, options, hooks, variables, buffers."""
-        asked = [("list-windows", "-a", "-F", WINDOWS), ("list-buffers",), ("show-hooks", "-g")]
-        asked += [("show-options", flag) for flag in ("-s", "-g", "-gw")]
-        asked += [("show-environment", "-g"), ("show-environment", "-t", "work"), ("show-options", "-t", "work")]
-        return "\n".join(self.tmux(*one) for one in asked)
-
-    async def settled(self) -> str:
-        """The state, once the person's terminal has its size and the shells their prompts."""
-        while "100x29" not in self.tmux("list-windows", "-a", "-F", WINDOWS):
-            await anyio.sleep(0.02)
-        return self.state()
-
-    async def alone(self) -> None:
-        """Return when no control client is attached any more."""
-        while "1" in self.tmux("list-clients", "-F", CLIENTS):
-            await anyio.sleep(0.02)
-
-    def end(self) -> None:
-        self.tmux("kill-server")
-        os.waitpid(self.pid, 0)
-        os.close(self.terminal)
-
-
-@pytest.fixture
-def person(environ: dict[str, str]) -> Iterator[Person]:
-    folder = Path(tempfile.mkdtemp(prefix="mw"))
-    made = Person(folder, environ)
-    yield made
-    made.end()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 async def test_nothing_changes(person: Person, environ: dict[str, str], folder: Path) -> None:
     with anyio.fail_after(DEADLINE):
-        before = await person.settled()
+        used = {person.pane("work:two")}
+        before = await person.settled(used)
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
             assert adopted.role == "adopted"
             listed = await adopted.list_tabs()
@@ -104,8 +33,9 @@ async def test_nothing_changes(person: Person, environ: dict[str, str], folder: 
             assert (result.output, result.exit_code) == ("it works\n", 3)
             await tab.snapshot()
             await adopted.wait_for(["one", "three"], idle=0.1, timeout=5)
-            assert person.state() == before
-        assert person.state() == before
+            await person.alone()
+            assert differences(before, person.everything(used)) == []
+        assert differences(before, person.everything(used)) == []
         assert person.tmux("list-clients", "-F", CLIENTS).split() == ["0"]
 
 
@@ -189,7 +119,7 @@ async def test_the_person_detaches_us_from_a_session(person: Person, environ: di
             await before.execute("echo before")
             assert adopted.adopted is not None
             async with adopted.adopted.used():
-                person.tmux("detach-client", "-s", "other")
+                person.detach_us("other")
                 await before.client.wait_closed()
                 person.tmux("send-keys", "-t", "other:three", "echo unheard", "Enter")
             while not before.pane.closed:

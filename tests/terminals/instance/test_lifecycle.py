@@ -18,6 +18,7 @@ import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
 from muxwire.ids import pane_id
+from tests.users import SYSTEM_PATH
 
 pytestmark = pytest.mark.anyio
 
@@ -300,14 +301,14 @@ def fake_tmux(folder: Path, script: str) -> str:
     path = folder / "tmux"
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o700)
-    return f"{folder}:/usr/bin:/bin"
+    return f"{folder}:{SYSTEM_PATH}"
 
 
 OLD = r"""
 printf '%%begin 1 0 0\n%%end 1 0 0\n'
 while read -r line; do
   case $line in
-    *display-message*) printf '%%begin 1 1 1\n%d $0 @0 1 3.2a\n%%end 1 1 1\n' $$ ;;
+    *display-message*) printf '%%begin 1 1 1\n%d $0 1 3.2a\n%%end 1 1 1\n' $$ ;;
     *) printf '%%begin 1 1 1\n%%end 1 1 1\n' ;;
   esac
 done

@@ -144,6 +144,10 @@ async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Termi
         {"env": {"": "x"}},
         {"env": {"A": "x\0y"}},
         {"size": (0, 10)},
+        {"size": (1, 1)},
+        {"size": (2, 1)},
+        {"size": (7, 24)},
+        {"size": (80, 0)},
         {"size": (80, 10_001)},
     ]
     for given in refused:

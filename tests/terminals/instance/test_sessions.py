@@ -145,25 +145,48 @@ async def test_a_tab_has_the_size_that_it_was_given(alone: muxwire.Terminals) ->
             pass
 
 
-async def test_the_history_limit_holds_for_new_tabs(alone: muxwire.Terminals) -> None:
-    async def history(tab: muxwire.Tab) -> bytes:
-        await tab.execute("seq 3000")
-        (size,) = await tab.client.command(
-            "display-message", "-p", "-t", tab.pane_id, "#{history_size} #{history_limit}"
-        )
-        return size
+async def scrollback(tab: muxwire.Tab) -> tuple[int, int]:
+    """How many rows tmux keeps of a tab, and how many it would."""
+    (answer,) = await tab.client.command("display-message", "-p", "-t", tab.pane_id, "#{history_size} #{history_limit}")
+    size, limit = map(int, answer.split())
+    return size, limit
 
+
+async def test_the_history_limit_holds_for_new_tabs(alone: muxwire.Terminals) -> None:
     with anyio.fail_after(DEADLINE):
         await alone.set_history_limit(20)  # before there is a server
-        assert (await history(first := await alone.create_tab(shell="bash"))).endswith(b" 20")
-        assert int((await history(first)).split()[0]) <= 20
+        first = await alone.create_tab(shell="bash")
+        await first.execute("seq 3000")
+        held, limit = await scrollback(first)
+        assert held <= limit == 20
         await alone.set_history_limit(2000)
-        size, limit = map(int, (await history(await alone.create_tab(shell="bash"))).split())
-        assert limit == 2000
-        assert 1000 < size <= 2000
-        assert (await history(first)).endswith(b" 20")
+        second = await alone.create_tab(shell="bash")
+        await second.execute("seq 3000")
+        size, limit = await scrollback(second)
+        assert 1000 < size <= limit == 2000
+        newer = (await alone.server()).version >= (3, 7)  # applies it to every tab
+        assert await scrollback(first) == (held, 2000 if newer else 20)
         with pytest.raises(muxwire.InvalidArgument):
             await alone.set_history_limit(1_000_001)
+
+
+async def test_a_lower_history_limit_takes_no_row_from_an_open_tab(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        await alone.set_history_limit(2000)
+        tab = await alone.create_tab(shell="bash")
+        await tab.execute("seq 1000")
+        before = await scrollback(tab)
+        assert before[0] > 900
+        if (await alone.server()).version >= (3, 7):
+            with pytest.raises(muxwire.TabUnavailable, match=f"would drop rows of scrollback of {tab.window_id}:"):
+                await alone.set_history_limit(20)
+            assert await scrollback(tab) == before
+            await tab.close()
+            await alone.set_history_limit(20)
+        else:
+            await alone.set_history_limit(20)
+            assert await scrollback(tab) == before
+        assert (await scrollback(await alone.create_tab(shell="bash")))[1] == 20
 
 
 async def test_the_first_tab_is_what_a_person_sees_and_a_later_one_takes_nothing_away(alone: muxwire.Terminals) -> None:

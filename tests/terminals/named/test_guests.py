@@ -157,17 +157,17 @@ async def test_a_guest_that_attaches_while_the_owner_leaves(
     instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It could not hear of that, and becomes the owner all the same."""
-    greet = tmux_server._greet
+    served = tmux_server._served
     with anyio.fail_after(DEADLINE):
         async with instance.open() as owner:
             await (await owner.create_tab(name="shared")).execute("echo one")
 
             async def late(*given: Any) -> tmux_server.TmuxServer:
-                server = await greet(*given)
+                server = await served(*given)
                 await owner.aclose()
                 return server
 
-            monkeypatch.setattr(tmux_server, "_greet", late)
+            monkeypatch.setattr(tmux_server, "_served", late)
             async with instance.open() as guest:
                 await becomes_owner(guest)
                 assert (await (await guest.tab("shared")).execute("echo two")).output == "two\n"
@@ -230,3 +230,53 @@ async def test_a_guest_of_an_instance_without_a_name(instance: Instance) -> None
             async with muxwire.open_terminals(name, environ=environ, state_dir=state):
                 pass
         assert not folders_for(name, environ, state_dir=state).socket_path.exists()
+
+
+async def test_a_tab_that_another_process_just_made_is_found(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its id, its name and its pane, and by the list: before tmux's notification has been acted on."""
+    monkeypatch.setattr(reattach, "OWN_SECONDS", DEADLINE)  # it never is
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner, instance.open() as later:
+            await owner.create_tab(name="first")
+            await later.server()
+            assert (owner.role, later.role) == ("owner", "guest")
+            for maker, other in ((owner, later), (later, owner)):
+                made = {name: await maker.create_tab(name=f"{name} of {maker.role}") for name in ("a", "b", "c")}
+                targets = made["a"].window_id, made["b"].name, made["c"].pane_id
+                for target, tab in zip(targets, made.values(), strict=True):
+                    found = await other.tab(target)
+                    assert (found.window_id, found.name, found.log_path) == (tab.window_id, tab.name, tab.log_path)
+                    assert (await found.execute(f"echo by {other.role}")).output == f"by {other.role}\n"
+                    # In the same offsets as those of who made it.
+                    while tab.next_byte != found.next_byte or found.state != "prompt":
+                        await anyio.sleep(0.01)
+                await maker.create_tab(name=f"listed of {maker.role}")
+                assert f"listed of {maker.role}" in {row.name for row in (await other.list_tabs()).tabs}
+            with pytest.raises(muxwire.NoSuchTarget):
+                await later.tab("nosuch")
+            assert len({row.pane_id for row in (await later.list_tabs()).tabs}) == 9
+
+
+async def test_a_new_tab_that_several_calls_ask_for_at_once(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is one tab, whoever asked tmux first."""
+    monkeypatch.setattr(reattach, "OWN_SECONDS", 0)
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner, instance.open() as later:
+            await owner.create_tab(name="first")
+            await later.server()
+            for number in range(10):
+                await owner.create_tab(name=f"tab {number}")
+                found: list[muxwire.Tab] = []
+
+                async def look(name: str, found: list[muxwire.Tab] = found) -> None:
+                    found.append(await later.tab(name))
+
+                async with anyio.create_task_group() as calls:
+                    for _ in range(5):
+                        calls.start_soon(look, f"tab {number}")
+                assert len(set(found)) == 1
+            assert len((await later.list_tabs()).tabs) == 11

@@ -100,15 +100,45 @@ async def test_a_client_that_was_killed_alone(instance: Instance) -> None:
             assert '"exact": false' in gaps(tab)
 
 
+def watchdogs(parent: int) -> set[int]:
+    found = {pid for pid, row in process_table().items() if row.parent == parent}
+    return {pid for pid in found if b"watchdog" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
+async def test_the_watchdog_is_killed_before(instance: Instance) -> None:
+    """The one that takes its place hands everything over."""
+    stop = instance.socket.parent.parent / "stop"
+    with anyio.fail_after(DEADLINE):
+        owner, started = await instance.owner(numbered(0, stop))
+        (window, command) = started[0]
+        killed = watchdogs(owner.pid)
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+        while not watchdogs(owner.pid) - killed:
+            await anyio.sleep(0.01)
+        await anyio.sleep(random.random() / 2)  # so that the kill comes anywhere
+        owner.kill()
+        owner.wait()
+        stop.touch()
+        async with instance.open() as terminals:
+            assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
+            tab = await terminals.tab(window)
+            numbers, end, odd = await lines_of(tab)
+            assert odd == []
+            assert numbers == list(range(end))
+            assert gaps(tab) == ""
+
+
 async def test_the_watchdog_is_killed_too(instance: Instance) -> None:
     """Nobody hands anything over, and tmux waits for a client that nobody drives: the next owner frees the panes."""
     stop = instance.socket.parent.parent / "stop"
     with anyio.fail_after(DEADLINE):
         owner, started = await instance.owner(numbered(0, stop))
         (window, command) = started[0]
-        for pid, row in process_table().items():
-            if row.parent == owner.pid and b"watchdog" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                os.kill(pid, signal.SIGKILL)
+        owner.send_signal(signal.SIGSTOP)  # it would start another one
+        os.waitpid(owner.pid, os.WUNTRACED)
+        for pid in watchdogs(owner.pid):
+            os.kill(pid, signal.SIGKILL)
         owner.kill()
         owner.wait()
         async with instance.open() as terminals:

@@ -261,9 +261,9 @@ async def test_a_lock_that_is_a_link_is_refused(instance: Instance) -> None:
     instance.home.mkdir(parents=True)
     target = instance.state.parent / "target"
     (instance.home / "lock").symlink_to(target)
-    with pytest.raises(muxwire.InstanceUnavailable, match="cannot use the lock"):
-        async with instance.open():
-            pass
+    async with instance.open() as terminals:
+        with pytest.raises(muxwire.InstanceUnavailable, match="cannot use the lock"):
+            await terminals.create_tab()
     assert not target.exists()
 
 

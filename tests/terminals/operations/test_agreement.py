@@ -31,7 +31,7 @@ def _step(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Json
 
 OPTION = st.sampled_from(["@o", "mode-keys"])
 STEPS = st.one_of(
-    _step("split_pane", target=target, horizontal=st.booleans(), size=st.sampled_from(["5", "40%", "500"])),
+    _step("split_pane", target=target, horizontal=st.booleans(), size=st.sampled_from(["9", "40%", "500"])),
     _step("split_evenly", target=target, count=st.integers(2, 4), horizontal=st.booleans()),
     _step("make_grid", target=target, rows=st.integers(1, 2), cols=st.integers(2, 3)),
     _step("select_layout", target=target, layout=st.sampled_from(["tiled", "even-vertical", "main-horizontal"])),

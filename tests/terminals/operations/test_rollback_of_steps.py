@@ -80,6 +80,11 @@ UNDONE: dict[str, list[Json]] = {
         {"kind": "new_window", "session": "elsewhere"},
         {"kind": "split_pane", "target": {"ref": "w"}, "size": "30%"},
     ],
+    "order": [
+        {"kind": "split_pane", "target": "B", "ref": "x"},
+        {"kind": "swap_pane", "target": "A", "with": "B"},
+        {"kind": "break_pane", "target": "B"},
+    ],
     "places": [
         {"kind": "swap_pane", "target": "A", "with": "C"},
         {"kind": "swap_pane", "target": "A", "with": "B"},

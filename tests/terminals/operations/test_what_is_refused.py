@@ -18,6 +18,7 @@ from muxwire.terminals.operations.formats import OPTIONS, check_format, check_op
 from muxwire.terminals.operations.kinds import KINDS
 from muxwire.terminals.operations.layouts import NAMES, check_layout, checksum_of
 from muxwire.terminals.operations.reading import read_operation, read_operations
+from tests.users import SYSTEM_PATH
 
 TMUX = shutil.which("tmux") or "tmux"
 
@@ -183,7 +184,7 @@ def test_anything_is_read_or_refused(kind: str, fields: dict[str, Any]) -> None:
     """No JSON is let through half understood, and none makes anything but InvalidArgument."""
     try:
         [operation] = read_operations([{"kind": kind, **fields}])
-        Checker({"PATH": "/usr/bin:/bin"}).check([operation])
+        Checker({"PATH": SYSTEM_PATH}).check([operation])
     except InvalidArgument as error:
         if not error.remedy:
             raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from muxwire.terminals import shells
-
-sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.terminals.shells.pty_shell import Opener, PtyShell
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ import base64
 import os
 import re
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from muxwire.terminals import shells
-
-sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.terminals.shells.pty_shell import DEADLINE, Deadline, Key, Outcome, PtyShell
 from tests.terminals.shells.rows import MISSES, RARE_MISSES, ROWS, as_bytes
 

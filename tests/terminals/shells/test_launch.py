@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import sys
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 
 from muxwire.terminals import shells
-
-sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.terminals.shells.pty_shell import DEADLINE, EXECUTABLES, Opener, PtyShell
 
 
@@ -58,6 +56,40 @@ def test_a_login_shell_reads_the_profile(start: Opener, folder: Path, name: str)
     session = start(name, login=True)
 
     assert session.execute(b"echo $mine").output == b"login\n"
+
+
+def test_a_login_bash_is_one(start: Opener, folder: Path) -> None:
+    home = folder / "home"
+    (home / ".bash_profile").write_text("shopt -q login_shell && mine=login\nset +o | grep posix\n")
+    (home / ".bash_logout").write_text("echo left >left\n")
+    session = start("bash", login=True)
+
+    assert b"set +o posix\r\n" in session.data
+    assert session.execute(b'echo "$mine"; shopt -q login_shell; echo $?').output == b"login\n0\n"
+    assert session.execute(b"cd && logout").status == "shell_exited"
+    assert (home / "left").read_text() == "left\n"
+
+
+# What POSIX mode, by way of which it starts, has a hand in.
+BASH_STATE = """
+{ shopt; set -o; trap -p; for v in ENV HISTFILE MAILCHECK POSIXLY_CORRECT SHELLOPTS BASHOPTS; do declare -p $v; done
+} >~/state 2>&1
+[ -z "$BY_ITSELF" ] || exit 0
+"""
+
+
+@pytest.mark.parametrize("extra", [{}, {"ENV": "/mine"}, {"HISTFILE": "/mine", "MAILCHECK": "7"}])
+def test_a_login_bash_finds_all_as_if_started_by_itself(start: Opener, folder: Path, extra: dict[str, Any]) -> None:
+    home = folder / "home"
+    (home / ".bash_profile").write_text(BASH_STATE)
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "TERM": "screen", "BY_ITSELF": "1"} | extra
+    on_a_tty = ["script", "-q", "-c", "exec bash -l -i", "/dev/null"]
+    subprocess.run(on_a_tty, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+    plain = (home / "state").read_text()
+
+    start("bash", login=True, **extra)
+
+    assert (home / "state").read_text() == plain
 
 
 def test_zsh_honours_the_users_zdotdir(start: Opener, folder: Path) -> None:

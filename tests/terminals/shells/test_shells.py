@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from muxwire.terminals import shells
-
-sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.terminals.shells.pty_shell import DEADLINE, EXECUTABLES, Deadline, Opener
 
 STATUS = {"fish": b"$status"}

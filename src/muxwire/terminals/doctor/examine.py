@@ -45,6 +45,7 @@ def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
         "open files": machine.open_files,
         "pipe size": machine.pipe_size,
         "terminals": machine.terminals,
+        "server version": lambda: programs.servers(where, environ),
         "sockets": lambda: leftovers.sockets(where),
         "folders left": lambda: leftovers.folders(where),
         "clients left": lambda: leftovers.clients(where),

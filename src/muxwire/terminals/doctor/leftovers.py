@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from muxwire.client.watchdog import process_table
 from muxwire.terminals.doctor.finding import Finding, ok, warning
 from muxwire.terminals.instances.lock import holder
-from muxwire.terminals.instances.opening import server_runs
+from muxwire.terminals.instances.tmux_program import server_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

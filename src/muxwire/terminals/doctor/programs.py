@@ -7,11 +7,19 @@ import subprocess
 from typing import TYPE_CHECKING, Final
 
 from muxwire.errors import TmuxUnavailable
-from muxwire.terminals.doctor.finding import Finding, broken, ok
-from muxwire.terminals.instances.tmux_server import MINIMUM_VERSION, find_tmux
+from muxwire.terminals.doctor.finding import Finding, broken, ok, warning
+from muxwire.terminals.instances.tmux_program import (
+    MINIMUM_VERSION,
+    find_tmux,
+    program_for,
+    program_version,
+    server_pid,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from muxwire.terminals.instances.folders import Folders
 
 # It only prints its version.
 _SECONDS = 10
@@ -59,3 +67,16 @@ def judged(path: str, said: str) -> Finding:
         return broken("tmux", f"{said} at {path} is too old; it lacks: {'; '.join(lacking)}", _INSTALL)
     costs = [f"{fault} (mended in {since[0]}.{since[1]})" for since, fault in MENDED if version < since]
     return ok("tmux", "; ".join((f"{said} at {path}", *costs)))
+
+
+def servers(places: Folders, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Servers that were started before tmux was replaced by another version, which cannot talk to them."""
+    try:
+        installed = find_tmux(environ)
+    except TmuxUnavailable:
+        return  # said already
+    for path in sorted(places.runtime.glob("*.sock")):
+        own = program_for(server_pid(path), environ)
+        if own != installed and (version := program_version(own)) != program_version(installed):
+            said = f"the server of {path.stem} is tmux {version}, not the one at {installed}; its own program is used"
+            yield warning("server version", said, f"muxwire kill --all --name {path.stem}")

@@ -15,6 +15,7 @@ from muxwire.protocol.events import (
     SessionWindowChanged,
     UnlinkedWindowClose,
     UnlinkedWindowRenamed,
+    WindowClose,
     WindowRenamed,
 )
 from muxwire.terminals.execution.redraw import PromptColumns
@@ -37,9 +38,9 @@ _PANE = re.compile(rb"([0-9]+)x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
 def follow(event: Event, book: TabBook) -> None:
     """Take a notification of tmux."""
     match event:
-        # Not %window-close: that is also said when only another session lets go of the window. Its last pane may only
-        # have been moved to another window.
-        case UnlinkedWindowClose(window) if not all(tab.end_reason for tab in book.panes(window)):
+        # tmux to 3.7 reports a window that ended as %unlinked-window-close, from 3.8 on as %window-close, which is also
+        # said when only another session unlinks it. And its last pane may have been moved. So tmux is asked.
+        case WindowClose(window) | UnlinkedWindowClose(window) if not all(tab.end_reason for tab in book.panes(window)):
             book.spawn(lambda: look_up(book))
         case WindowRenamed(window, name) | UnlinkedWindowRenamed(window, name):
             for tab in book.panes(window):

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from muxwire.terminals.tabs.tab_book import TabBook
 
 _NAME = "muxwire-people"
-# Of every session: its last key, and the pane that is in front of whoever looks at it.
-_FRONT = "#{S:#{session_id} #{session_activity} #{pane_id} #{pane_in_mode},}"
+# Of every session: its last key, and the pane that is in front of whoever looks at it. No comma between them: what
+# stands behind one is used for our own session, since tmux 3.6.
+_FRONT = "#{S:#{session_id} #{session_activity} #{pane_id} #{pane_in_mode}/}"
 _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id} #{client_name} #{session_name}")
 
 
@@ -113,7 +114,7 @@ class People:
 
 def _read(value: bytes) -> dict[str, _Front]:
     fronts = {}
-    for row in value.decode("utf-8", "replace").split(",")[:-1]:
+    for row in value.decode("utf-8", "replace").split("/")[:-1]:
         session, activity, pane, in_mode = row.split(" ")
         fronts[session] = _Front(activity, pane, in_mode != "0")
     return fronts

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from muxwire.pane.marks import Mark
+    from muxwire.pane.signals import Signal
     from muxwire.terminals.events.event_log import EventLog
     from muxwire.terminals.execution.execution import Execution
     from muxwire.terminals.tabs.tab import Tab
@@ -41,6 +42,8 @@ class TabEvents:
         self._log = log
         self._spawn = spawn
         self._signals = SignalScanner(tab.pane.stream.end)
+        self._due: list[Signal] = []  # bells and titles that are not recorded yet
+        self._reached = 0  # the offset before which every mark was told
         self._title = ""
         self._name = tab.name
         self._prompts = tab.pane.prompt_seq
@@ -66,9 +69,20 @@ class TabEvents:
 
     def on_output(self, begin: int, data: bytes) -> None:
         """Bytes came; they are in the stream, their marks were not looked at yet."""
+        self._log.output(self._tab.key, begin, begin + len(data))
+        self._due += self._signals.feed(data)
+
+    def on_reached(self, offset: int) -> None:
+        """What rang or set a title before that offset comes next in the order of the stream."""
+        self._reached = offset
+        # While it is not known who typed a line, its start is still to be recorded.
+        if self._due and not self._unclear:
+            self._record_due()
+
+    def _record_due(self) -> None:
         key = self._tab.key
-        self._log.output(key, begin, begin + len(data))
-        for signal in self._signals.feed(data):
+        while self._due and self._due[0].end <= self._reached:
+            signal = self._due.pop(0)
             if signal.kind == "bell":
                 self._log.bell(key, signal.end)
             elif (title := signal.text.decode("utf-8", "replace")) != self._title:
@@ -139,6 +153,7 @@ class TabEvents:
         if author == "person":
             self._log.record("human_input", self._tab.key, how="line")
         self._log.record("command_started", self._tab.key, by=author)
+        self._record_due()
 
     def _on_prompt(self, mark: Mark) -> None:
         pane = self._tab.pane

@@ -294,14 +294,17 @@ class Watch:
 
 
 def current_start(tab: Tab) -> int:
-    """Where that begins which somebody would look at now: what runs, or what was run last."""
+    """Where the output of the last command of ours begins, or the answer to the last input, whichever is later.
+
+    Behind both may be a line that somebody else typed, and that runs.
+    """
     pane = tab.pane
-    running = pane.running
-    if running is not None:
-        return running.begin if running.started else running.typed_at
-    if pane.at_prompt and pane.current is not None:
-        return pane.current.begin if pane.current.started else pane.current.typed_at
-    return max(pane.prompt_end, pane.accepted_at, 0)
+    command = pane.running or pane.current
+    start = pane.typed.offset
+    if command is not None:
+        start = max(start, command.begin if command.started else command.typed_at)
+    runs_another = not pane.at_prompt and pane.running is None and pane.prompt_end > start
+    return max(pane.prompt_end, pane.accepted_at, 0) if start < 0 or runs_another else start
 
 
 async def tail(stream: PaneStream) -> str:

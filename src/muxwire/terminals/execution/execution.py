@@ -24,6 +24,13 @@ SIGNAL_STATUS = 128
 Ending = Literal["", "completed", "aborted", "shell_exited", "lost", "never_ran"]
 
 
+# What a shell says about itself (the N mark, by its number): why a command, or what comes after it, is not quite exact.
+SHELL_NOTES = {
+    1: "muxwire needs builtins of this shell that a function hid or that were disabled: they are what they were before",
+    2: "the shell's DEBUG trap also ran for muxwire's own words: what it wrote then is part of the output",
+}
+
+
 @final
 @dataclass(slots=True, eq=False)
 class Execution:
@@ -103,6 +110,11 @@ class Execution:
         calls, self.on_end = self.on_end, ()  # a thousand ended commands are remembered: not what they held as well
         for call in calls:
             call()
+
+    def explain(self, note: str) -> None:
+        """Add to what the result says about this command."""
+        if note and note not in self.note:
+            self.note = f"{self.note}; {note}" if self.note else note
 
     async def ended(self) -> None:
         """Return when the command has ended."""

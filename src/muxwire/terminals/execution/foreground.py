@@ -7,7 +7,9 @@ Sources: proc(5) for `stat`, `wchan` and `exe`; termios(3) on the pane's own tty
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import re
 import subprocess
 import termios
 from dataclasses import dataclass
@@ -62,6 +64,16 @@ class Foreground:
         return SEES_WAITS and (
             _sleeps_in_tty_read(self.pgrp) or any(map(_sleeps_in_tty_read, _members(_STAT_PGRP, self.pgrp)))
         )
+
+    def awaits_keys(self) -> bool:
+        """Whether a thread of the group sleeps where a key may wake it; True where the kernel does not tell.
+
+        A program that leaves the tty raw and ends, or computes, does not; whoever reads keys may do so in any thread.
+        """
+        if not SEES_WAITS or any(_sleeps_for_a_key(self.pgrp, thread) for thread in _threads(self.pgrp)):
+            return True
+        others = _members(_STAT_PGRP, self.pgrp)
+        return any(_sleeps_for_a_key(pid, thread) for pid in others for thread in _threads(pid))
 
     def polls(self) -> bool:
         """Whether its leader waits in poll(2) or the like, perhaps for a key; False where the kernel does not tell."""
@@ -150,6 +162,21 @@ def command_name(pid: int) -> str:
     return Path(rows[0][0]).name if rows and rows[0] else ""
 
 
+def _threads(pid: int) -> list[str]:
+    with contextlib.suppress(OSError):
+        return os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - names are enough
+    return []
+
+
+def _sleeps_for_a_key(pid: int, thread: str) -> bool:
+    where = _read_proc(pid, f"task/{thread}/wchan")
+    if where.startswith(_POLL) or where in _TTY_READ:
+        return True
+    # Of somebody else's process the kernel tells that it sleeps, not where.
+    state = _read_proc(pid, f"task/{thread}/stat").rpartition(b") ")[2][:1]
+    return where in (b"0", b"") and state == b"S"
+
+
 def _sleeps_in_tty_read(pid: int) -> bool:
     return _wchan(pid) in _TTY_READ
 
@@ -161,6 +188,12 @@ def _wchan(pid: int) -> bytes:
 def is_stopped(pid: int) -> bool:
     """Whether a process is stopped by a signal (state T); False where the kernel's account is not to be had."""
     return _stat_fields(pid)[:1] == [b"T"]
+
+
+def files_limit(pid: int) -> float:
+    """How many files a process may have open; infinity where the kernel does not tell."""
+    found = re.search(rb"^Max open files +([0-9]+) ", _read_proc(pid, "limits"), re.MULTILINE)
+    return int(found[1]) if found is not None else math.inf
 
 
 def shares_folder(pid: int, folder: Path) -> bool:

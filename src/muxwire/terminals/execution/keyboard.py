@@ -45,9 +45,11 @@ class Keyboard:
         flags = ("-r", "-d", "-S") if version >= _ESCAPING_VERSION else ("-r", "-d")
         paste = ("paste-buffer", *flags, "-b", self._buffer, "-t", pane_id)
         bracketed = ("paste-buffer", "-p", *paste[1:])
-        look = ("if-shell", "-F", "-t", pane_id, "#{pane_dead}", "display-message -p ''")
-        self._paste = (*look, " ".join(paste)) if may_be_dead else paste
-        self._paste_bracketed = (*look, " ".join(bracketed)) if may_be_dead else bracketed
+        # A target that is gone would be taken for the current pane.
+        alive = f"#{{&&:#{{==:#{{pane_id}},{pane_id}}},#{{==:#{{pane_dead}},0}}}}"
+        look, unused = ("if-shell", "-F", "-t", pane_id, alive), f"delete-buffer -b {self._buffer}"
+        self._paste = (*look, " ".join(paste), unused) if may_be_dead else paste
+        self._paste_bracketed = (*look, " ".join(bracketed), unused) if may_be_dead else bracketed
         self._kept_commands = lru_cache(_KEPT)(self._commands)
 
     def press(self, data: bytes, *, bracketed: bool = False) -> list[Pending]:

@@ -25,6 +25,7 @@ from muxwire.terminals.execution.foreground import (
     tty_modes,
 )
 from muxwire.terminals.shells import shell_for
+from muxwire.terminals.tabs.environment import COLUMNS_MIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -300,6 +301,16 @@ def _looks(drawn: bytes) -> str:
     return "\n".join(next((part for part in reversed(row.split("\r")) if part.strip()), "") for row in rows).rstrip()
 
 
+def check_width(pane: PaneState, columns: int) -> None:
+    """Refuse to type into a pane that is so narrow that its shell could die of it: TabUnavailable."""
+    if columns < COLUMNS_MIN:
+        raise TabUnavailable(
+            f"the pane is {columns} columns wide, and shells crash when a line is typed into fewer than {COLUMNS_MIN}",
+            state=pane.look(),
+            remedy="make it wider: close a pane beside it, or resize_pane",
+        )
+
+
 def refusal(pane: PaneState) -> TabUnavailable:
     """Why no command can be typed now, and what to do instead."""
     state = pane.look()
@@ -331,7 +342,10 @@ def refusal(pane: PaneState) -> TabUnavailable:
         )
     else:
         what = f"{program} runs in the foreground, not started by execute_command"
-    if state == "interactive":
+    few = pane.short_of_files()
+    if few:
+        what, remedy = f"{what}; {few}", "create a new tab"
+    elif state == "interactive":
         what += f", and {program} waits for input"
         remedy = "answer it with send_keys and watch it with wait_for, or stop it with stop_process"
     return TabUnavailable(what, state=state, remedy=remedy)

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 PROBE_TIMEOUT = 5.0
 # What `#{alternate_on}#{cursor_flag}` is where lines are shown and typed: top hides the cursor, vim and less switch.
 _LINES = b"01"
-_CLEAR_LINE = b"\x15"
+# With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
+_CLEAR_LINE = b" \x15"
 # Asks a shell that came back to its prompt without an end mark for its status.
 _ASK = b" printf '\\033]7770;E;%%s;%%s;%%s;%%s\\007' %s %s \"$PWD\" %s\r"
 

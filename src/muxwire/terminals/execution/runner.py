@@ -106,7 +106,7 @@ class Runner:
         self._columns = columns
         self._alarm = alarm
         self._wrapper = WrapperFile(folder / WRAPPER)
-        self._turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
+        self.turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
         self._retyped = 0  # commands on end
         self._unsticking = False
@@ -132,15 +132,15 @@ class Runner:
             listener = await self._ready(deadline)
             return await self._type(command, shown or command, listener, env=env, cwd=cwd)
         finally:
-            self._turn.release()
+            self.turn.release()
 
     async def _take_turn(self, timeout: float) -> None:
         """Wait until nobody else types into this pane; TabUnavailable if that takes too long."""
         try:
-            self._turn.acquire_nowait()  # nearly always: a scope and its timer would cost more than all the rest here
+            self.turn.acquire_nowait()  # nearly always: a scope and its timer would cost more than all the rest here
         except anyio.WouldBlock:
             with anyio.move_on_after(timeout):
-                await self._turn.acquire()
+                await self.turn.acquire()
                 return
             raise refusal(self.pane) from None
 
@@ -322,7 +322,7 @@ class Runner:
         self._press(wrapped, shell)
         pane.open(execution)
         # Should the key have been lost with the user's bindings, the second try names the file.
-        self._again = execution, lambda: self._press(wrap(nested=True), shell)
+        self._again = execution, lambda status=pane.prompt_status: self._press(wrap(again=status), shell)
         pane.repair_tty = False
         return execution
 

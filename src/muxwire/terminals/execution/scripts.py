@@ -7,14 +7,20 @@ virtual environment known. The launcher is one line of POSIX sh, so that every s
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InvalidArgument
+from muxwire.terminals.instances.folders import write_private
+from muxwire.terminals.logs.script_files import script_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from muxwire.terminals.logs.guest_log import GuestLog
+    from muxwire.terminals.logs.log import PaneLog
 
 Language = Literal["python", "typescript", "javascript", "shell"]
 
@@ -65,6 +71,23 @@ def script_name(language: str, script_id: str) -> str:
     return f"script-{script_id}{kind.suffix}"
 
 
+def keep_script(log: PaneLog | GuestLog, folder: Path, name: str, code: bytes) -> Path:
+    """Write a script beside its tab's log, where it stays as long as that; where the disk is full, in `folder`.
+
+    `folder` is the tab's own, in memory: scripts run on, as commands do. OSError.
+    """
+    try:
+        path = script_path(log.path, name)
+        write_private(path, code)
+    except OSError:
+        with suppress(OSError):
+            script_path(log.path, name).unlink()  # the beginning of it
+        path = folder / name
+        write_private(path, code)
+    log.note_script(len(code))
+    return path
+
+
 def script_command(language: Language, path: Path, args: Sequence[str], *, shell: str = "") -> tuple[bytes, bytes]:
     """The command line that runs the script at `path` in any POSIX-like shell and in fish, and what to show of it.
 
@@ -79,7 +102,7 @@ def script_command(language: Language, path: Path, args: Sequence[str], *, shell
         launcher = " ".join(f'command -v {name.split()[0]} >/dev/null 2>&1 && exec {name} "$@";' for name in programs)
         launcher += _NONE.format(language=shell, names=" or ".join(programs))
     interpreter = ["sh", "-c", launcher, "sh"]
-    shown = [shell or "sh" if language == "shell" else language, path.name, *args]
+    shown = [shell or "sh" if language == "shell" else language, path.name[path.name.index("script-") :], *args]
     return _quoted([*interpreter, *words]), _quoted(shown)
 
 

@@ -26,6 +26,16 @@ _LOOK_SECONDS = 0.002
 _BEGIN_SECONDS = 1.0
 
 
+def typed_from(pane: PaneState, turn: SharedTurn | anyio.Semaphore) -> int:
+    """The offset from which on the stream may hold a typed line that the shell has not begun to run yet."""
+    typed = pane.running
+    if typed is not None and not typed.started:
+        return typed.typed_at
+    if isinstance(turn, SharedTurn) and turn.taken_elsewhere():
+        return 0
+    return pane.stream.end
+
+
 @final
 class SharedTurn:
     """The turn of one pane, among the calls of this process and of others; used as anyio.Lock is."""
@@ -96,6 +106,24 @@ class SharedTurn:
                 return False
             self._ours = True
         return True
+
+    def taken_elsewhere(self) -> bool:
+        """Whether another process has the turn: a line of its own may be on its way to the shell."""
+        if self._ours:
+            return False
+        try:
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            # Whoever asks for the turn in this very moment looks again soon.
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        else:
+            return False
+        finally:
+            os.close(descriptor)
 
     def _was_ours(self) -> bool:
         return self._descriptor < 0 or os.pread(self._descriptor, len(self._name()), 0) == self._name()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, final
 
 if TYPE_CHECKING:
+    from muxwire.terminals.instances.folders import Folders
     from muxwire.terminals.instances.lock import InstanceLock
 
 # The owner writes the logs and takes up every tab; a guest executes and reads beside it; a server that a person runs
@@ -26,6 +27,12 @@ class Access:
         self.lock = lock
         self._guest = guest
         self._adopted = adopted
+
+    async def settle(self, folders: Folders) -> None:
+        """Before the server is started or attached to: become its owner if nobody else is. InstanceUnavailable."""
+        if self.lock is not None:
+            folders.prepare()
+            await self.lock.take_soon()
 
     @property
     def role(self) -> Role:

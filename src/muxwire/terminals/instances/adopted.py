@@ -2,6 +2,9 @@
 
 Every window is a tab, with its active pane at the time it was found. Their shells have no hooks of ours, so commands
 run as in any shell that was not started by us (listening.py): the kernel says who reads, the body's path is typed.
+
+Windows that we make there are as everywhere. They are known by the nonce among the arguments of their first process,
+and end with this process, however that ends (client/adopted_watchdog.py).
 """
 
 from __future__ import annotations
@@ -11,22 +14,26 @@ import inspect
 import os
 import secrets
 import weakref
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, final
 
 import anyio
 
+from muxwire.client.liveness import Watchdog
 from muxwire.client.process import clean_environment
-from muxwire.errors import InstanceUnavailable, NoSuchTarget
+from muxwire.errors import ConnectionClosed, InstanceUnavailable, NoSuchTarget
 from muxwire.ids import pane_id
 from muxwire.terminals.execution.foreground import command_name, executable
 from muxwire.terminals.instances.adopted_link import Link, after_a_gap, open_link
 from muxwire.terminals.instances.folders import private_folder
+from muxwire.terminals.instances.reattach import restore
+from muxwire.terminals.instances.resync import catch_up
 from muxwire.terminals.instances.sessions import Sessions
 from muxwire.terminals.instances.tab_record import TabRecord
-from muxwire.terminals.instances.tmux_server import HUB, TmuxServer, find_tmux, read_version
+from muxwire.terminals.instances.tmux_program import program_for, read_version, server_pid
+from muxwire.terminals.instances.tmux_server import TmuxServer
 from muxwire.terminals.logs.log import LogStore
 from muxwire.terminals.shells import install, shell_for
 from muxwire.terminals.tabs.tab_maker import PanePlace, TabMaker
@@ -48,7 +55,7 @@ if TYPE_CHECKING:
 _SESSIONS = "#{session_id} #{session_attached} #{version}"
 _PANES = (
     "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{window_width} #{session_id} #{pane_active} #{pane_dead}"
-    " |#{window_name} |#{session_name} |#{pane_current_path}"
+    " |#{window_name} |#{session_name} |#{pane_current_path} |#{pane_start_command}"
 )
 _GAP = " |"
 _Arguments = ParamSpec("_Arguments")
@@ -66,11 +73,15 @@ class _Row:
     name: str
     session: str
     cwd: str
+    command: str
 
 
 @final
 class Adopted:
-    """A person's server, seen through one link for each of its sessions that is used."""
+    """A person's server, seen through one link for each of its sessions that is used.
+
+    It is opened again when the connection to it was lost; `aclose` closes what was made there.
+    """
 
     def __init__(
         self,
@@ -88,10 +99,13 @@ class Adopted:
         self._access = access
         self._book = book
         self._on_notification = on_notification
-        self._store = LogStore(home=folders.state / folders.instance)
+        self._store: LogStore
         self._links: dict[str, Link] = {}
         self._servers: dict[str, TmuxServer] = {}
-        self._wrapped: weakref.WeakSet[Tab] = weakref.WeakSet()
+        # The tabs whose calls are wrapped, each with the name that tmux showed when it was last looked at.
+        self._shown: weakref.WeakKeyDictionary[Tab, str] = weakref.WeakKeyDictionary()
+        self._made: set[str] = set()  # the nonces of the panes that we made
+        self._watchdog: Watchdog | None = None  # there is one as soon as there is something to close
         self._tasks: TaskGroup
         self._linking = anyio.Lock()
         self._changing = anyio.Lock()  # of the tabs: two calls that see a new window at once must not both take it up
@@ -104,6 +118,8 @@ class Adopted:
         install(self._folders.shells)
         private_folder(self._folders.logs(1).parent)
         private_folder(self._folders.logs(1))
+        self._store = LogStore(home=self._folders.state / self._folders.instance)
+        self._links, self._servers = {}, {}
         async with self._store, anyio.create_task_group() as self._tasks:
             self.main = await self.server_of(sessions[0])
 
@@ -115,8 +131,16 @@ class Adopted:
             yield self.main
             self._tasks.cancel_scope.cancel()
 
+    def _program(self) -> str:
+        return program_for(server_pid(self._folders.socket_path), self._environ)
+
+    async def aclose(self) -> None:
+        """Close the panes that we made; the server may be gone, and the connection to it is not needed."""
+        if self._watchdog is not None:
+            await self._watchdog.aclose()
+
     async def _sessions(self) -> list[str]:
-        tmux, socket = find_tmux(self._environ), str(self._folders.socket_path)
+        tmux, socket = self._program(), str(self._folders.socket_path)
         argv = [tmux, "-N", "-S", socket, "list-sessions", "-F", _SESSIONS]
         try:
             with anyio.fail_after(_ASK_SECONDS):
@@ -148,7 +172,7 @@ class Adopted:
     async def _hold_link(self, session: str, *, task_status: TaskStatus[Link]) -> None:
         """A link's life, in a task of its own: the call that needed it first comes and goes."""
         async with open_link(
-            find_tmux(self._environ),
+            self._program(),
             str(self._folders.socket_path),
             session,
             self._environ,
@@ -179,9 +203,14 @@ class Adopted:
             if row is None or tab.pane_id not in panes:
                 tab.lost("its pane was closed")
                 continue
-            tab.name, tab.session, tab.columns = row.name, row.session, row.columns
-            if tab not in self._wrapped:  # one that we made ourselves
+            tab.session, tab.columns = row.session, row.columns
+            if tab not in self._shown:  # one that we made: of its name tmux shows what its status line has room for
                 self._wrap(tab)
+            elif row.name != self._shown[tab]:
+                tab.name = row.name
+            self._shown[tab] = row.name
+            if not tab.theirs and tab.pane.exit_status is not None:  # it was the only window of a session
+                self._reap(tab)
         known = {tab.window_id for tab in self._book.open.values()}
         for window, row in rows.items():
             if window not in known:
@@ -192,30 +221,39 @@ class Adopted:
         rows: dict[str, _Row] = {}
         panes = set()
         for line in await self.main.client.command("list-panes", "-a", "-F", _PANES):
-            ids, name, session, cwd = [*line.decode("utf-8", "replace").split(_GAP, 3), "", "", ""][:4]
+            ids, name, session, cwd, command = [*line.decode("utf-8", "replace").split(_GAP, 4), "", "", "", ""][:5]
             window, pane, pid, tty, width, session_id, active, dead = ids.split(" ")
             if dead == "1":
                 continue
             panes.add(pane)
             if active == "1" and window not in rows:  # a window that is linked is listed for each session
-                rows[window] = _Row(PanePlace(window, pane, int(pid), tty), int(width), session_id, name, session, cwd)
+                place = PanePlace(window, pane, int(pid), tty)
+                rows[window] = _Row(place, int(width), session_id, name, session, cwd, command)
         return rows, panes
 
     async def _adopt(self, row: _Row) -> None:
         server = await self.server_of(row.session_id)
-        record = TabRecord(
+        maker = TabMaker(server, self._environ, self._book)
+        made = (TabRecord.load(self._folders.tab(word)) for word in row.command.split() if word in self._made)
+        ours = next(made, None)
+        record = ours or TabRecord(
             nonce=secrets.token_hex(8), name=row.name, session=row.session, shell="", cwd=row.cwd,
             columns=row.columns, sized=True,
         )  # fmt: skip
         private_folder(self._folders.tab(record.nonce))
-        maker = TabMaker(server, self._environ, self._book)
         tab = maker.build(record, row.place)
-        tab.session_id = row.session_id
-        tab.pane.adopt(shell_for(executable(row.place.pid) or command_name(row.place.pid)))
+        tab.session_id, tab.theirs = row.session_id, ours is None
+        if ours is None:
+            tab.pane.adopt(shell_for(executable(row.place.pid) or command_name(row.place.pid)))
+        else:
+            await restore(tab, self._book)
         maker.listen(tab)
         if tab.next_byte:  # we had it before, and were thrown out: since then nobody has heard it
             server.client.attach_pane(pane_id(tab.pane_id), after_a_gap(server.client, tab))
         self._wrap(tab)
+        self._shown[tab] = row.name
+        if ours is not None:
+            self._book.spawn(lambda: catch_up(tab, "muxwire was detached", tab.next_byte))
 
     async def make(self, request: TabRequest) -> Tab:
         """Open a tab in the session of that name, or in the one where a person is; NoSuchTarget.
@@ -223,26 +261,46 @@ class Adopted:
         No session is made: a person would find it among his own.
         """
         rows = await self.main.client.command("list-sessions", "-F", "#{session_id} #{session_name}")
-        ids = (row.decode("utf-8", "replace").partition(" ") for row in rows)
-        names = {name: session for session, _, name in ids}
-        if request.session not in {HUB, *names}:  # HUB: none was named
+        names = dict(row.decode("utf-8", "replace").split(" ", 1) for row in rows)
+        found = [session for session, name in names.items() if name == request.session]
+        if request.session and not found:
             raise NoSuchTarget(
                 f"there is no session {request.session!r}",
-                remedy=f"use one of {', '.join(names)}, or make it: tmux new-session -d -s {request.session}",
+                remedy=f"use one of {', '.join(names.values())}, or make it: tmux new-session -d -s {request.session}",
             )
-        session = names.get(request.session) or next(iter(self._servers))
+        session = found[0] if found else next(iter(self._servers))
         server = await self.server_of(session)
+        server.sessions.hub_name = names[session]
         async with self._changing, self._links[session].used():
             maker = TabMaker(server, self._environ, self._book)
-            tab = await maker.make(replace(request, session=HUB), secrets.token_hex(8))
-        tab.session_id = session
-        if tab not in self._wrapped:
-            self._wrap(tab)
+            tab = await maker.make(replace(request, session=""), self._coming())
+            tab.sized = True  # the person's terminals say how large it is, as of every window there
+            await self._refresh()
         return tab
 
+    def _coming(self) -> str:
+        """The nonce of a pane that is about to be made: whatever happens now, it is closed when we are gone."""
+        if self._watchdog is None:
+            self._watchdog = Watchdog(tmux=self._program(), socket=str(self._folders.socket_path), kind="adopted")
+            self._book.spawn(self._watchdog.keep)
+            for folder in self._folders.transient:
+                self._watchdog.watch_folder(str(folder))
+        nonce = secrets.token_hex(8)
+        self._made.add(nonce)
+        self._watchdog.watch_made(nonce)
+        return nonce
+
     def _wrap(self, tab: Tab) -> None:
-        self._wrapped.add(tab)
-        wrap_calls(tab, self._links[tab.session_id].used)
+        wrap_calls(tab, self._links[tab.session_id].used, spare=("reap",))
+        tab.pane.on_exit = lambda: self._reap(tab)
+
+    def _reap(self, tab: Tab) -> None:
+        async def reap() -> None:
+            with suppress(ConnectionClosed):  # the session, or the server, is gone
+                async with self._links[tab.session_id].used():
+                    await tab.reap()
+
+        self._book.spawn(reap)
 
     @asynccontextmanager
     async def used(self) -> AsyncIterator[None]:

@@ -140,5 +140,7 @@ async def open_link(
         on_regained=link.on_regained,
         attaches=True,
     )
-    async with link.client:
+    async with link.client, anyio.create_task_group() as tasks:
+        tasks.start_soon(process.watchdog.keep)
         yield link
+        tasks.cancel_scope.cancel()

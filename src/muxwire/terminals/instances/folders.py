@@ -52,6 +52,11 @@ class Folders:
         return self.state / self.instance / "lock"
 
     @property
+    def start_lock(self) -> Path:
+        """The lock of whoever starts the tmux server of a named instance, or attaches to it."""
+        return self.state / self.instance / "start"
+
+    @property
     def config(self) -> Path:
         """The configuration that the tmux server starts with."""
         return self.runtime / self.instance / "tmux.conf"
@@ -145,11 +150,24 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only we can read; a link in its place is refused by the kernel (OSError)."""
+    """Write a file that only we can read; a link in its place is refused by the kernel (OSError, with its path)."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         view = memoryview(content)
         while view:
             view = view[os.write(fd, view) :]
+    except OSError as error:  # write(2) knows no path
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         os.close(fd)
+
+
+def replace_private(path: Path, content: bytes) -> None:
+    """The same for a file that others may be reading: they see the old content or the new one, whole (OSError)."""
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        write_private(new, content)
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise

@@ -20,8 +20,10 @@ from muxwire.errors import InstanceUnavailable
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A hand-over takes a tenth of a second; but tmux may have a minute's output to tell first (client/watchdog.py).
+# A hand-over takes a tenth of a second; but tmux may have a minute's output to tell first (client/watchdog.py). Who
+# succeeds the owner waits for that; no call does.
 HAND_OVER_SECONDS = 70.0
+_CALL_SECONDS = 10.0
 # Between two looks at a lock whose holder has died: nothing tells of a lock's end.
 _LOOK_SECONDS = 0.01
 
@@ -34,22 +36,17 @@ class InstanceLock:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the file, made if it is not there; InstanceUnavailable."""
+        """Say where its file is; it is made when it is first tried."""
         self._path = path
-        self.held = self.refused = False
-        try:
-            self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise InstanceUnavailable(
-                f"cannot use the lock {path}: {error.strerror}", remedy="remove it if it is a link, or not yours"
-            ) from error
+        self.held = self.refused = self._released = False
+        self.descriptor = -1
 
     def take(self) -> bool:
-        """Take the lock; false if another process has it."""
-        if self.descriptor >= 0 and not self.held:
-            try:
-                fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+        """Take the lock; false if another process has it. InstanceUnavailable if its file cannot be used."""
+        if not self._released and not self.held:
+            if self.descriptor < 0:
+                self.descriptor = _opened(self._path)
+            if not _locked(self.descriptor):
                 self.refused = True
                 return False
             self.held, self.refused = True, False
@@ -60,12 +57,20 @@ class InstanceLock:
                 )
         return self.held
 
-    async def take_soon(self) -> bool:
-        """Take the lock; false if a living process has it, and stays. The end of another's hand-over is waited for."""
-        deadline = time.monotonic() + HAND_OVER_SECONDS
+    async def take_soon(self, seconds: float = _CALL_SECONDS) -> bool:
+        """Take the lock; false if a living process has it, and stays.
+
+        The end of another's hand-over is waited for; InstanceUnavailable if that takes longer.
+        """
+        deadline = time.monotonic() + seconds
         while not self.take():
-            if holder(self._path) or time.monotonic() > deadline:
+            if holder(self._path):
                 return False
+            if time.monotonic() > deadline:
+                raise InstanceUnavailable(
+                    f"the logs of the instance's last owner have been handed over for {seconds:g} s, and still are",
+                    remedy="call again: tmux may have much to say; but it may be stopped (kill -CONT continues it)",
+                )
             await anyio.sleep(_LOOK_SECONDS)
         return True
 
@@ -83,10 +88,62 @@ class InstanceLock:
                 os.ftruncate(self.descriptor, 0)
 
     def release(self) -> None:
-        """Let go of it; more than once is once. It stays with a child that has it too."""
+        """Let go of it for good; more than once is once. It stays with a child that has it too."""
+        self._released = True
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor, self.held = -1, False
+
+
+@final
+class StartLock:
+    """Held by the one process that starts the tmux server of an instance, or attaches to it, at a time.
+
+    tmux has a race of its own there: of two `tmux -C new-session -A` that find no server at their socket one may die
+    (3.3a and 3.4: `server exited unexpectedly`).
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Say where its file is."""
+        self._path = path
+        self._descriptor = -1
+
+    async def take(self, seconds: float) -> None:
+        """Wait for it; InstanceUnavailable if others have it for so long."""
+        self._descriptor = _opened(self._path)
+        with anyio.move_on_after(seconds):
+            while True:
+                if _locked(self._descriptor):
+                    return
+                await anyio.sleep(_LOOK_SECONDS)
+        self.release()
+        raise InstanceUnavailable(
+            f"other processes have been starting this instance for {seconds:g} s",
+            remedy=f"call again; if that does not help, `fuser {self._path}` shows which processes these are",
+        )
+
+    def release(self) -> None:
+        """Let go of it; more than once is once."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def _opened(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise InstanceUnavailable(
+            f"cannot use the lock {path}: {error.strerror}", remedy="remove it if it is a link, or not yours"
+        ) from error
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def holder(path: Path) -> int:

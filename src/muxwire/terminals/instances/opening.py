@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import socket
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,8 @@ from muxwire.terminals.instances.adopted import socket_of, wrap_calls
 from muxwire.terminals.instances.folders import Folders, folders_for
 from muxwire.terminals.instances.joining import join_dead
 from muxwire.terminals.instances.lock import InstanceLock
+from muxwire.terminals.instances.own_task import in_own_task
+from muxwire.terminals.instances.tmux_program import server_runs
 from muxwire.terminals.logs.log import LogStore
 from muxwire.terminals.terminals import Terminals
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}\Z")
 # What an instance without a name is called: it has an owner already, the process of that number.
 _EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]{6}\Z")
-# A server in good health accepts at once; a hung one must not hold us.
-_CONNECT_SECONDS = 2.0
 
 
 def checked_instance(name: str) -> str:
@@ -55,19 +54,7 @@ def named_access(folders: Folders) -> Access:
                 f"the instance {folders.instance} does not run", remedy="`muxwire ls` shows those that do"
             )
         return Access(lasting=True, guest=True)
-    folders.prepare()
     return Access(lasting=True, lock=InstanceLock(folders.lock))
-
-
-def server_runs(path: Path) -> bool:
-    """Whether somebody listens at a socket: the file of a server that is gone stays where it was."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(_CONNECT_SECONDS)
-        try:
-            probe.connect(str(path))
-        except OSError:
-            return False
-    return True
 
 
 @asynccontextmanager
@@ -91,6 +78,8 @@ async def open_terminals(
 
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
     `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
+
+    Under asyncio the block may be left in another task than it was entered in; under trio it may not.
     """
     environ = dict(os.environ if environ is None else environ)
     if sum(given is not None for given in (name, socket, socket_name)) > 1:
@@ -106,6 +95,15 @@ async def open_terminals(
     access = (
         named_access(folders) if name is not None else Access(lasting=adopted is not None, adopted=adopted is not None)
     )
+    async with in_own_task(_opened(folders, environ, wrap, access)) as terminals:
+        yield terminals
+
+
+@asynccontextmanager
+async def _opened(
+    folders: Folders, environ: Mapping[str, str], wrap: Wrap | None, access: Access
+) -> AsyncIterator[Terminals]:
+    """Run the instance's tasks, and end it with the block."""
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         terminals = Terminals(folders, environ, tasks, wrap, access)
@@ -115,7 +113,8 @@ async def open_terminals(
                 wrap_calls(terminals, terminals.used, spare=("server", "aclose"))
             elif access.lasting and server_runs(folders.socket_path):
                 await terminals.server()
-            elif access.lock is not None and await access.lock.take_soon():
+            # A name of which nothing is known leaves nothing behind until it is used.
+            elif access.lock is not None and folders.generations() and await access.lock.take_soon():
                 async with LogStore() as store:
                     await join_dead(folders, store)
                 access.lock.give_back()  # the owner is who starts the server: it may be another process

@@ -10,7 +10,7 @@ import re
 import shutil
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -126,8 +126,13 @@ async def restore(tab: Tab, book: TabBook) -> None:
     if first is not None:
         tab.pane.prompt_seq = first.prompt_seq
     start = first.typed_at if first is not None else 0
+    typed_at = tab.pane.typed.offset
     for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, tab.pane.stream.end)):
         tab.pane.on_mark(mark)
+        if tab.pane.typed.offset == typed_at < tab.pane.accepted_at:  # what stands before it is the echo
+            tab.pane.typed = replace(tab.pane.typed, offset=tab.pane.accepted_at)
+    if tab.pane.current is None and executions:
+        tab.pane.current = executions[-1]
     begun = max((execution.typed_at for execution in executions if execution.started), default=0)
     for execution in executions:
         # Lines are read in their order: what a later one has overtaken was thrown away.
@@ -191,6 +196,10 @@ class Newcomers:
         known = window in self._book.open if layout is None else not self._strange(layout)
         if known or server.client.closed:
             return
+        await self.look(server, window)
+
+    async def look(self, server: TmuxServer, window: str = "") -> None:
+        """Ask tmux once for panes of ours, in one window or in all, and take up those that are not known yet."""
         with suppress(CommandError, ConnectionClosed):
             for pane in await running_panes(server, window):
                 ours = pane.record.nonce in self._book.coming

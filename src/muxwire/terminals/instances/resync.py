@@ -163,10 +163,10 @@ class Resync:
             self._reason = ""
         for tab, whole_from in tabs:
             if not tab.pane.dead:
-                await _catch_up(tab, reason, whole_from)
+                await catch_up(tab, reason, whole_from)
 
 
-async def _catch_up(tab: Tab, reason: str, before: int) -> None:
+async def catch_up(tab: Tab, reason: str, before: int) -> None:
     """A mark may have been lost: of the program's end, or of a command's."""
     if supervisor_waits(tab.pane.leader_pid):
         tab.end_reason = f"its program ended while the connection was lost ({reason}); its status is not known"

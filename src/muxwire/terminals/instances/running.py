@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muxwire.terminals.instances.folders import folders_for
-from muxwire.terminals.instances.opening import server_runs
+from muxwire.terminals.instances.tmux_program import server_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -46,6 +46,7 @@ class Sessions:
 
     def __init__(self, client: ControlClient, hub: str, hub_name: str, keeper: str) -> None:
         self.hub = hub
+        self.hub_name = hub_name
         self.keeper = keeper
         self._client = client
         self._making = anyio.Lock()

@@ -2,8 +2,8 @@
 
 The folder is named after the tab's nonce, and the nonce is an argument of the pane's supervisor, which tmux tells with
 `pane_start_command`. So a record counts exactly for as long as the tmux server holds a pane that was started for it.
-`tab` is written before the window is made; `commands` holds one JSON object a line: a command that was typed, or the
-end of one; `log` is the name of the tab's log.
+`tab` is written before the window is made; `commands` holds one JSON object a line: a command that was typed, the end
+of one, or where other input was typed; `log` is the name of the tab's log.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ class CommandBook:
 
     def __init__(self, folder: Path) -> None:
         self.shell_pid = 0  # of the shell to which the newest command was typed; known once loaded
+        self.input_at = -1  # the offset at which the newest other input was typed; known once loaded
         self._path = folder / _COMMANDS
         self._descriptor = -1
 
@@ -103,6 +104,10 @@ class CommandBook:
             }
         )
         self.note_end_of(execution)
+
+    def note_input(self, offset: int) -> None:
+        """Write down where input was typed that is no command of ours."""
+        self._write({"input_at": offset})
 
     def note_end_of(self, execution: Execution) -> None:
         """Write down the end of a command that was noted, when it comes."""
@@ -140,7 +145,9 @@ class CommandBook:
         for line in text.splitlines():
             with suppress(ValueError, KeyError, TypeError):  # a line that a full disk cut short
                 row = json.loads(line)
-                if "ending" not in row:
+                if "input_at" in row:
+                    self.input_at = row["input_at"]
+                elif "ending" not in row:
                     found[row["id"]] = _typed(row)
                     self.shell_pid = row["shell_pid"]
                 elif row["id"] in found:

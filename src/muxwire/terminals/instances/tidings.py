@@ -60,6 +60,11 @@ class Tidings:
         else:
             self._hear(event)
 
+    async def ask(self) -> None:
+        """Ask tmux for tabs that other processes have made, of which it may not have told yet."""
+        if self._server is not None and self._kept is None:  # not while the tabs are taken up
+            await self._newcomers.look(self._server)
+
     def _hear(self, event: Event) -> None:
         if self._people is not None:
             self._people.follow(event)

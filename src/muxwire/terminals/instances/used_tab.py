@@ -18,8 +18,7 @@ USED = "@muxwire-tab"
 async def recall_used(server: TmuxServer, book: TabBook) -> None:
     """Take the tab that another process used last for the active one. ConnectionClosed."""
     (answer,) = await server.client.command("display-message", "-p", f"#{{{USED}}}")
-    if answer.decode() in book.open:
-        book.latest = answer.decode()
+    book.recall_latest(answer.decode())
 
 
 def tell_used(server: TmuxServer, book: TabBook) -> None:

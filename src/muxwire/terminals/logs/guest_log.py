@@ -35,6 +35,9 @@ class GuestLog:
         """Go on behind a hole."""
         self.end += size
 
+    def note_script(self, _size: int) -> None:
+        """A script was written beside the log: the owner finds it at its next look."""
+
     async def flushed(self) -> bool:
         """Return once the owner has written all that was appended here; False if it does not."""
         target, deadline = self.end, time.monotonic() + FLUSH_WAIT_SECONDS

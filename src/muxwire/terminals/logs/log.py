@@ -17,7 +17,7 @@ import threading
 import time
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Self, final
+from typing import TYPE_CHECKING, Literal, Self, final
 
 import anyio
 import anyio.to_thread
@@ -53,8 +53,10 @@ CLOSINGS_PER_LOOK = 100
 # Descriptors that are kept open: a process may have 1024 by default, and most of a thousand tabs are silent.
 OPEN_MAX = 256
 
-# For the writer: pieces for a file, a file to be closed, an event to be set, None to stop. () is nothing.
-_Job = tuple[LogFile, list[bytes | Gap]] | tuple[()] | LogFile | threading.Event | None
+# For the writer: pieces for a file, a file to be closed, an event to be set, None to stop. () is nothing, and _LOOK to
+# see whether there is too much.
+_Job = tuple[LogFile, list[bytes | Gap]] | tuple[()] | LogFile | threading.Event | Literal["look"] | None
+_LOOK: Literal["look"] = "look"
 
 
 @final
@@ -100,6 +102,10 @@ class PaneLog:
         self._store.admit_gap(PIECE_COST)
         self.pending.append(Gap(offset, size, details))
 
+    def note_script(self, size: int) -> None:
+        """A script of that size was written beside the log."""
+        self._store.note_script(size)
+
     async def flushed(self) -> bool:
         """Return once all that was appended is in the file; False if the disk does not take it."""
         target = self.end
@@ -140,6 +146,7 @@ class LogStore:
         self._held: int | None = None
         self._being_written: set[Path] = set()
         self._closings = 0
+        self._beside = 0
         self._dirty: list[PaneLog] = []
         self._files: dict[LogFile, None] = {}  # that were opened, the one longest ago first
         # What was taken and what was done with, ever. Each side of the thread sets one and reads both.
@@ -204,6 +211,13 @@ class LogStore:
     def note_pending(self, log: PaneLog) -> None:
         """Remember that a log has something for the writer."""
         self._dirty.append(log)
+
+    def note_script(self, size: int) -> None:
+        """Count what was written beside the logs; as much as a finished file of a log calls for a look as that does."""
+        self._beside += size
+        if self._beside >= self._limits.segment_bytes:
+            self._beside = 0
+            self._queue.put(_LOOK)
 
     def admit(self, cost: int) -> bool:
         """Return whether there is room for that much; once there was none, half of it must be free again."""
@@ -281,6 +295,8 @@ class LogStore:
                 case threading.Event():
                     self._retry()
                     job.set()
+                case "look":
+                    self._keep_within()
                 case file, pieces:
                     file.waiting += pieces
                     self._write(file)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Self, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.terminals.logs.log_segments import Segment, remove_log, retire, segment_of
+from muxwire.terminals.logs.script_files import log_of_script
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -68,16 +69,19 @@ class LogLimits:
 @final
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file of a log; `segment` is None for the one that is, or was, written."""
+    """A file of a log; `segment` is None for the one that is, or was, written, and for a `script` beside it."""
 
     log: Path
     segment: Segment | None
     size: int
     modified: float
+    script: Path | None = None
 
     def remove(self) -> None:
         with suppress(OSError):
-            if self.segment is not None:
+            if self.script is not None:  # whoever runs it still has it open
+                self.script.unlink(missing_ok=True)
+            elif self.segment is not None:
                 retire(self.log, self.segment)
             else:
                 remove_log(self.log)
@@ -90,8 +94,9 @@ def keep_within(home: Path, limits: LogLimits, being_written: Collection[Path]) 
     for _, log in sorted(closed)[: max(0, len(closed) - limits.instance_logs)]:
         for file in logs.pop(log):
             file.remove()
-    files = [file for files in logs.values() for file in files if file.segment or file.log not in being_written]
-    total = sum(file.size for files in logs.values() for file in files)
+    kept = [file for files in logs.values() for file in files]
+    files = [file for file in kept if file.segment or file.script or file.log not in being_written]
+    total = sum(file.size for file in kept)
     oldest_allowed = time.time() - limits.days * _DAY
     for file in sorted(files, key=lambda file: file.modified):  # stable: segments of one second stay in order
         if total <= limits.instance_bytes and file.modified >= oldest_allowed:
@@ -167,19 +172,24 @@ def _file(entry: os.DirEntry[str]) -> _File | None:
     if older is not None:
         log, segment = older
         return _File(log, segment, segment.last - segment.first, segment.modified)
-    if not entry.name.endswith(".log"):
+    script_of = log_of_script(entry)
+    if script_of is None and not entry.name.endswith(".log"):
         return None
-    status = entry.stat(follow_symlinks=False)
-    return _File(Path(entry.path), None, status.st_size, status.st_mtime)
+    status, path = entry.stat(follow_symlinks=False), Path(entry.path)
+    if script_of is not None:
+        return _File(path.with_name(script_of), None, status.st_size, status.st_mtime, path)
+    return _File(path, None, status.st_size, status.st_mtime)
 
 
 def _in_order(files: list[_File]) -> list[_File]:
-    files.sort(key=lambda file: file.segment.first if file.segment else sys.maxsize)
+    scripts = [file for file in files if file.script]
+    own = [file for file in files if not file.script]
+    own.sort(key=lambda file: file.segment.first if file.segment else sys.maxsize)
     modified = 0.0
-    for index, file in enumerate(files):
+    for index, file in enumerate(own):
         modified = max(modified, file.modified)
-        files[index] = replace(file, modified=modified)
-    return files
+        own[index] = replace(file, modified=modified)
+    return scripts + own
 
 
 def _remove_all(logs: Iterable[list[_File]]) -> None:

@@ -34,8 +34,8 @@ class LogPiece:
     """What was seen of a piece of a log; `next_offset` is the raw offset that comes after it.
 
     `end` is where the log ended when it was read. `eof`: nothing more can be shown now; the bytes before `end` that
-    are left, if any, may be half a mark, typed line or character. `dropped`: raw bytes before `data` that are not kept.
-    `first`: the offset of the oldest byte that is kept.
+    are left, if any, may be half a mark, typed line, character or line end. `dropped`: raw bytes before `data` that are
+    not kept. `first`: the offset of the oldest byte that is kept.
     """
 
     data: bytes
@@ -61,11 +61,15 @@ class LastLines:
 @final
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a log is to be shown: without these typed lines; with `strip`, text only; `final` if it grows no more."""
+    """How a log is to be shown: without these typed lines; with `strip`, text only; `final` if it grows no more.
+
+    `typed_from`: a typed line that the shell has not begun to run yet is not before this offset.
+    """
 
     typed_lines: Sequence[bytes] = ()
     strip: bool = False
     final: bool = False
+    typed_from: int = 0
 
 
 def read_raw(path: Path, begin: int, end: int) -> bytes:
@@ -161,7 +165,9 @@ class LogFileReader:
         stop = min(last, start + limit + lookahead(view.typed_lines))
         final = stop == last and (view.final or last < self.end)
         data = self.pread(base, stop)
-        return visible_slice(data, base, start, limit, view.typed_lines, final=final, strip=view.strip)
+        return visible_slice(
+            data, base, start, limit, view.typed_lines, final=final, strip=view.strip, typed_from=view.typed_from
+        )
 
     def backwards(self, view: View) -> Iterator[bytes]:
         """Yield what was seen, in blocks from the end to the start."""
@@ -180,7 +186,9 @@ class LogFileReader:
         ahead = min(last, stop + lookahead(view.typed_lines))
         data = self.pread(base, ahead)
         grows = ahead == self.end and not view.final
-        return visible_range(data, base, start, stop, view.typed_lines, grows=grows, strip=view.strip)
+        return visible_range(
+            data, base, start, stop, view.typed_lines, grows=grows, strip=view.strip, typed_from=view.typed_from
+        )
 
 
 def _pread(descriptor: int, begin: int, end: int) -> bytes:

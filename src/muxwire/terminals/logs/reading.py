@@ -14,6 +14,7 @@ import anyio
 import anyio.to_thread
 
 from muxwire.errors import InvalidArgument
+from muxwire.terminals.execution.turn import typed_from
 from muxwire.terminals.logs.log import RETRY_SECONDS
 from muxwire.terminals.logs.log_grep import Search, compiled, last_matches
 from muxwire.terminals.logs.log_read import LogFileReader, LogPiece, View, last_lines, read_range
@@ -54,6 +55,11 @@ class LogSource:
         with LogFileReader(self.path) as log:
             return log.end
 
+    @property
+    def typed_from(self) -> int:
+        """The offset from which on it may end with a typed line of ours that is on its way to the shell."""
+        return typed_from(self.tab.pane, self.tab.runner.turn) if self.tab is not None else 0
+
     async def flushed(self) -> bool:
         """Have everything that was received in the file; False if the disk does not take it."""
         return self.tab is None or await self.tab.pane.stream.log.flushed()
@@ -89,9 +95,7 @@ async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: st
     """The last `lines` lines; with `grep`, the last that match it, with their context. InvalidArgument."""
     if not 0 < lines <= LINES_MAX:
         raise InvalidArgument(f"lines is {lines}", remedy=f"use 1 to {LINES_MAX}")
-    closed = source.closed  # before the flush: else the beginning of what comes after it would count as all
-    await source.flushed()
-    view = View(TYPED_LINES, strip=strip_ansi, final=closed)
+    view, _ = await _settled_view(source, strip=strip_ansi)
     if grep:
         search = Search(compiled(grep), before, after)
         found = await anyio.to_thread.run_sync(last_matches, source.path, search, lines, view)
@@ -110,33 +114,41 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
         raise InvalidArgument(
             f"from_byte {from_byte} lies beyond the log's end {source.end}", remedy="use next_byte of an earlier result"
         )
-    piece, flushed, closed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+    piece, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
     with anyio.move_on_after(wait):
-        while wait > 0 and piece.next_offset == from_byte and not closed:
+        while wait > 0 and piece.next_offset == from_byte and not view.final:
             assert source.tab is not None
             if not flushed:
                 await anyio.sleep(RETRY_SECONDS)  # nothing tells of a disk that takes it again
-            elif source.end == piece.end and not source.closed:  # else more came while this piece was read
+            # Else more came while this piece was read, or what was held back need not be.
+            elif source.end == piece.end and not source.closed and source.typed_from == view.typed_from:
                 await source.tab.pane.stream.changed()
-            piece, flushed, closed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+            piece, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
     return LogChunk(
         chunk=piece.data.decode("utf-8", "replace"),
         next_byte=piece.next_offset,
         eof=piece.eof,
-        closed=closed,
+        closed=view.final,
         dropped=piece.dropped,
         first_byte=piece.first,
     )
 
 
-async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> tuple[LogPiece, bool, bool]:
-    """A piece, whether the file had all that was received, and whether the log had ended before it was read."""
-    closed = source.closed  # before the flush: what comes after it is not in this piece, and must still be asked for
-    flushed = await source.flushed()
-    view = View(TYPED_LINES, strip=strip, final=closed)
+async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> tuple[LogPiece, View, bool]:
+    """A piece, how it is shown, and whether the file had all that was received before."""
+    view, flushed = await _settled_view(source, strip=strip)
     piece = await anyio.to_thread.run_sync(read_range, source.path, start, limit, view)
-    if closed and flushed and piece.next_offset >= piece.end < source.end:
+    if view.final and flushed and piece.next_offset >= piece.end < source.end:
         # The whole log was removed: it was too old, or one too many.
         lost = source.end - piece.next_offset
         piece = LogPiece(piece.data, source.end, source.end, True, piece.dropped + lost, source.end)
-    return piece, flushed, closed
+    return piece, view, flushed
+
+
+async def _settled_view(source: LogSource, *, strip: bool) -> tuple[View, bool]:
+    """Have everything in the file that was received, and return how to show it, and whether the disk took it."""
+    # Before the flush: what comes after it has to be asked for still, even if the tab has ended by then, and may be
+    # the beginning of a typed line, even if that has begun to run by then.
+    closed, typed_from = source.closed, source.typed_from
+    flushed = await source.flushed()
+    return View(TYPED_LINES, strip=strip, final=closed, typed_from=typed_from if flushed else 0), flushed

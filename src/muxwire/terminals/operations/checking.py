@@ -30,7 +30,7 @@ from muxwire.terminals.operations.kinds import (
     targets_of,
 )
 from muxwire.terminals.operations.layouts import check_layout
-from muxwire.terminals.tabs.environment import check_command
+from muxwire.terminals.tabs.environment import SIDE_MAX, check_columns, check_command
 from muxwire.terminals.tabs.tab_maker import TabRequest, window_name
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 OPERATIONS_MAX = 500
 # A window of 200 by 50 has room for no more that show anything.
 PANES_MAX = 64
-# tmux(1): the sizes that resize-window takes.
-_SIDE_MAX = 10_000
 _REF = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
 _SIZE = re.compile(r"[1-9][0-9]{0,3}%?\Z")
 _HISTORY_MAX = 1_000_000
@@ -133,9 +131,10 @@ def _check_words(operation: Operation) -> None:
                 raise InvalidArgument("nothing to change", remedy="give height, width or zoom")
             if zoom and (height, width) != (None, None):
                 raise InvalidArgument("a zoomed pane has no size of its own", remedy="give zoom, or height and width")
-            for name, side in (("height", height), ("width", width)):
-                if side is not None:
-                    _in_range(name, side, 1, _SIDE_MAX)
+            if height is not None:
+                _in_range("height", height, 1, SIDE_MAX)
+            if width is not None:
+                check_columns(width)
         case SelectLayout(layout=layout):
             check_layout(layout)
         case RenameWindow(name=name) | BreakPane(name=name):
@@ -144,7 +143,7 @@ def _check_words(operation: Operation) -> None:
         case CapturePane(start=start, end=end):
             for name, row in (("start", start), ("end", end)):
                 if row is not None:
-                    _in_range(name, row, -_HISTORY_MAX, _SIDE_MAX)
+                    _in_range(name, row, -_HISTORY_MAX, SIDE_MAX)
         case _:
             _check_options(operation)
 
@@ -174,6 +173,8 @@ def request(operation: NewWindow | SplitPane, environ: Mapping[str, str], cwd: s
         name, session = operation.name, operation.session or None
     elif operation.size and not _SIZE.match(operation.size):
         raise InvalidArgument(f"{operation.size!r} is no size", remedy="give rows or columns as 20, or a part as 30%")
+    elif operation.horizontal and operation.size.isdecimal():
+        check_columns(int(operation.size))
     return TabRequest.checked(
         environ,
         name=name,

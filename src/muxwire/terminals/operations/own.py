@@ -30,6 +30,7 @@ from muxwire.terminals.operations.kinds import (
 from muxwire.terminals.operations.results import Dispatch
 from muxwire.terminals.operations.rollback import Picture, picture_command, rename
 from muxwire.terminals.operations.step import explained
+from muxwire.terminals.tabs.environment import COLUMNS_MIN
 from muxwire.terminals.tabs.panes import look_up
 from muxwire.terminals.tabs.tab import DEFAULT_TIMEOUT
 from muxwire.terminals.tabs.tab_maker import window_name
@@ -240,7 +241,7 @@ class OwnSteps:
         jobs = []
         for tab, side in zip(tabs, sides, strict=True):
             least, more = divmod(side - (count - 1), count)  # a line between each two
-            if least < 1:
+            if least < (COLUMNS_MIN if horizontal else 1):
                 raise InvalidArgument(f"no space for {count} panes in {side} {'columns' if horizontal else 'rows'}")
             sizes = [least + (place < more) for place in range(1, count)]
             flags = ("-h",) if horizontal else ()

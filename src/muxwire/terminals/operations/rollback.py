@@ -20,20 +20,23 @@ from muxwire.terminals.tabs.panes import look_up
 from muxwire.terminals.tabs.tab_maker import window_name
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from muxwire.terminals.instances.tmux_server import TmuxServer
     from muxwire.terminals.operations.step import Step
     from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.tabs.tab_book import TabBook
 
-_PICTURE = "#{window_id}|#{window_zoomed_flag}|#{window_layout}|#{P:#{?pane_active,#{pane_id},}}|#{P:#{pane_id} }"
+# With the index of each pane: tmux 3.6 and newer do not loop over panes in the window's order.
+_PICTURE = (
+    "#{window_id}|#{window_zoomed_flag}|#{window_layout}|#{P:#{?pane_active,#{pane_id},}}|#{P:#{pane_index}#{pane_id} }"
+)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """How a window was arranged: its panes in tmux's order."""
+    """How a window was arranged: its panes in the window's order."""
 
     window: str
     zoomed: bool
@@ -47,7 +50,8 @@ class Picture:
         if answer[0].startswith(b"|"):
             return None
         window, zoomed, layout, active, panes = answer[0].decode().split("|")
-        return cls(window, zoomed == "1", layout, active, tuple(panes.split()))
+        places = sorted((int(index), f"%{number}") for index, number in (one.split("%") for one in panes.split()))
+        return cls(window, zoomed == "1", layout, active, tuple(pane for _, pane in places))
 
 
 def picture_command(pane: str) -> Arguments:
@@ -182,15 +186,28 @@ class Rollback:
         now = Picture.told(await client.command(*picture_command(before.window)))
         if now is None or now == before:
             return
-        if now.panes != before.panes:
+        if set(now.panes) != set(before.panes):
             self.errors.append(f"layout of {before.window}: it has other panes than before")
             return
-        commands: list[Arguments] = [("select-layout", "-t", before.window, before.layout)]
+        # A layout is filled with the panes in the window's order. That may differ: join-pane of tmux 3.7 ignores -b.
+        commands: list[Arguments] = [
+            *swaps(now.panes, before.panes),
+            ("select-layout", "-t", before.window, before.layout),
+        ]
         if now.active != before.active:
             commands.append(("select-pane", "-t", before.active))
         if before.zoomed:
             commands.append(("resize-pane", "-Z", "-t", before.active))
         await client.submit_list(*commands).wait()
+
+
+def swaps(now: Sequence[str], wanted: Sequence[str]) -> Iterator[Arguments]:
+    """The commands that bring the same panes of one window from one order into another."""
+    order = list(now)
+    for at, pane in enumerate(wanted):
+        if (other := order[at]) != pane:
+            order[order.index(pane)] = other
+            yield ("swap-pane", "-d", "-s", pane, "-t", other)
 
 
 async def rename(book: TabBook, tab: Tab, name: str, given: str = "") -> None:

@@ -76,7 +76,7 @@ class Recorder:
         try:
             await self._follow()
         finally:
-            # A blank at a prompt's end is held back: it may become the beginning of a line that we type.
+            # Half a line end is held back, and half of what we type.
             if self._tab.next_byte > self._next_byte and not self._tab.pane.dead:
                 with anyio.move_on_after(_LAST_SECONDS, shield=True):
                     await self._event("o", painted(await self._tab.snapshot(cells=True)))

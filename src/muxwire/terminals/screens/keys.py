@@ -153,8 +153,10 @@ class Stroke:
     pause: bool = False  # an Escape, that the next stroke must not be taken as one key with
 
 
-def strokes(keys: Sequence[str], modes: KeyModes, *, paste: bool, literal: bool = False) -> list[Stroke]:
-    """Translate `keys` into writes; InvalidArgument for what tmux cannot carry.
+def strokes(
+    keys: Sequence[str], modes: KeyModes, *, paste: bool, literal: bool = False, enter: bool = False
+) -> list[Stroke]:
+    """Translate `keys`, and Enter behind them, into writes; InvalidArgument for what tmux cannot carry.
 
     A text with Enter behind it is handed over as a paste, so that a program that reads both at once does not take
     Enter for a part of the text. Not on the alternate screen: there text is commands (vim would insert `:w`). And not
@@ -162,6 +164,8 @@ def strokes(keys: Sequence[str], modes: KeyModes, *, paste: bool, literal: bool 
     """
     found: list[Stroke] = []
     plain = bytearray()
+    if enter and not literal:
+        keys = [*keys, "Enter"]
     for index, key in enumerate(keys):
         data = None if literal else key_bytes(key, modes)
         if data is not None:
@@ -181,6 +185,8 @@ def strokes(keys: Sequence[str], modes: KeyModes, *, paste: bool, literal: bool 
             found.append(Stroke(_pasted(text), bracketed=True))
         else:
             plain += text.replace(b"\r\n", b"\r").replace(b"\n", b"\r")
+    if enter and literal:
+        plain += _PLAIN["Enter"]
     found.append(Stroke(bytes(plain)))
     return [stroke for stroke in found if stroke.data]
 
@@ -227,27 +233,27 @@ class KeySender:
         self._line = OpenLine()
         self._entered = -PROMPT_GRACE  # when a line was last ended at the prompt
 
-    async def send(self, keys: Sequence[str], *, paste: bool, literal: bool = False) -> KeysSent:
-        """Type `keys`; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
+    async def send(self, keys: Sequence[str], *, paste: bool, literal: bool = False, enter: bool = False) -> KeysSent:
+        """Type `keys`, and Enter behind them; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
         if isinstance(keys, str):
             raise InvalidArgument("keys is one string", remedy='give a list: ["make test", "Enter"]')
         if not keys or sum(map(len, keys)) > KEYS_MAX:
             raise InvalidArgument(f"keys must hold 1 to {KEYS_MAX} characters", remedy='for example ["y", "Enter"]')
         async with self._turn:
             try:
-                return await self._send(keys, paste=paste, literal=literal)
+                return await self._send(keys, paste=paste, literal=literal, enter=enter)
             except CommandError:
                 if self._pane.dead:
                     raise self._dead() from None
                 raise
 
-    async def _send(self, keys: Sequence[str], *, paste: bool, literal: bool) -> KeysSent:
+    async def _send(self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool) -> KeysSent:
         await self._prompt_to_come()
         if self._pane.at_prompt:
             await editor_up(self._pane)  # its terminal may still have the modes of a program that reads by lines
         await self._begun()
         modes = await self._modes()
-        found = strokes(keys, modes, paste=paste, literal=literal)
+        found = strokes(keys, modes, paste=paste, literal=literal, enter=enter)
         data = b"".join(stroke.data for stroke in found)
         if b"\0" in data:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")

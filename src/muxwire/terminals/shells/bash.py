@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, final
 
-from muxwire.terminals.shells.posix import one_file, source_line, text_to_eval
+from muxwire.terminals.shells.posix import BUILTIN, one_file, source_line, text_to_eval
 from muxwire.terminals.shells.shell import Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-BUILTIN = b"\\builtin "
 # The typed `eval` of bash 3 says 0 of what it cannot parse: there the file evaluates, and leaves it nothing to do.
 _EVAL_HERE = (
-    b"case $BASH_VERSION in [123].*) " + BUILTIN + b'eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null;; esac\n'
+    rb'case $BASH_VERSION in [123].*) \builtin eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null;; esac'
+    b"\n"
 )
 # The keys that the integration binds: forget what is typed; our line, and Enter. Short, for each of their bytes takes
 # readline two system calls; CSI with a final byte from `p` on is for private use (ECMA-48, 5.4).
 CLEAR_KEY = b"\x1b[{"
 LINE_KEY = b"\x1b[}"
+
+
+def _ignores_env(executable: str) -> bool:
+    """Whether this is the bash of macOS, from which Apple took $ENV: there the rcfile reads the profile instead."""
+    return sys.platform == "darwin" and executable == "/bin/bash"
 
 
 @final
@@ -32,13 +38,17 @@ class Bash(Shell):
     """
 
     name = "bash"
-    typed_line = b' \\eval \\\\eval \\"\\$_mux\\";_mux&&:'
+    typed_line = rb" \builtin eval \\builtin eval \"\$_mux\";_mux&&:"
     private_key = LINE_KEY
     has_accept_mark = True
 
     def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
-        """Start bash with our rcfile, which reads the user's; `--rcfile` excludes `-l`, so the rcfile plays login."""
-        del env
+        """Start bash with our rcfile, which reads the user's; a login shell reads none, but $ENV in POSIX mode."""
+        if login and not _ignores_env(executable):
+            ours = {"MUXWIRE_LOGIN": "1", "ENV": str(folder / "login.bash")}
+            if "ENV" in env:
+                ours["MUXWIRE_ENV"] = env["ENV"]
+            return Launch((executable, "--posix", "-l", "-i"), ours)
         argv = (executable, "--rcfile", str(folder / "integration.bash"), "-i")
         return Launch(argv, {"MUXWIRE_LOGIN": "1"} if login else {})
 
@@ -46,6 +56,7 @@ class Bash(Shell):
         """One file; a key has readline type the line."""
         if request.nested:
             files = ((request.stem, one_file(request, BUILTIN)),)
-            return Wrapped(files, source_line(request) + b"\r")
+            # readline rings the bell if there is nothing to clear (`rl_unix_line_discard`).
+            return Wrapped(files, b" " + source_line(request, BUILTIN) + b"\r")
         files = ((request.stem, text_to_eval(request, BUILTIN) + _EVAL_HERE),)
         return Wrapped(files, CLEAR_KEY + LINE_KEY)

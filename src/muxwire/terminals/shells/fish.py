@@ -28,6 +28,7 @@ class Fish(Shell):
     private_key = PRIVATE_KEY
     has_accept_mark = True
     redraws = True
+    files_needed = 12
 
     def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
         """Start fish; our commands run after the user's configuration."""
@@ -58,7 +59,8 @@ class Fish(Shell):
             + b"' $s \"$PWD\" >/dev/tty 2>/dev/null\nreturn $s\n"
         )  # fmt: skip
         first, last = (fish_quote(os_bytes(str(request.tab_folder / name))) for name in (request.stem, ends))
-        line = b" builtin source " + first + b"; eval $__muxwire_c; builtin source " + last
+        line = b" __muxwire_h %d;" % request.again if request.again is not None else b""
+        line += b" builtin source " + first + b"; eval $__muxwire_c; builtin source " + last
         return Wrapped((*files, (request.stem, start), (ends, end)), CLEAR_LINE + line + b"\r")
 
     def _apart(self, request: Request, script: str) -> bytes:

@@ -1,8 +1,8 @@
-# bash 3.2 and later. Started as: MUXWIRE_NONCE=.. MUXWIRE_BODY=.. bash --rcfile integration.bash -i
+# bash 3.2 and later. Started as: MUXWIRE_NONCE=.. MUXWIRE_BODY=.. bash --rcfile integration.bash -i (or by login.bash)
 if [ -z "${__muxwire_n-}" ]; then
-__muxwire_n=$MUXWIRE_NONCE __muxwire=$MUXWIRE_BODY __muxwire_q=0 __muxwire_s=0 __muxwire_l=${MUXWIRE_LOGIN-}
+__muxwire_n=$MUXWIRE_NONCE __muxwire=$MUXWIRE_BODY __muxwire_q=0 __muxwire_s=0 __muxwire_v= __muxwire_l=${MUXWIRE_LOGIN-}
 unset MUXWIRE_NONCE MUXWIRE_BODY MUXWIRE_LOGIN      # nothing of ours stays exported
-if [ -n "$__muxwire_l" ]; then                      # --rcfile cannot be combined with -l
+if [ -n "$__muxwire_l" ]; then
   [ -r /etc/profile ] && . /etc/profile
   for __muxwire_l in ~/.bash_profile ~/.bash_login ~/.profile; do
     [ -r "$__muxwire_l" ] && { . "$__muxwire_l"; break; }
@@ -12,27 +12,49 @@ else                                                # bash itself reads /etc/bas
 fi
 unset __muxwire_l
 
-# P: a prompt is about to be drawn. Keeps $? for whatever runs after it.
+# P: a prompt is about to be drawn. Keeps $? for whatever runs after it. Here and below only the mark itself goes to the
+# tty: with functrace the user's traps run in our functions too.
 __muxwire_p() {
   __muxwire_s=$? __muxwire_q=$((__muxwire_q + 1))
-  \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" "$__muxwire_q" "$$" "$__muxwire_s" "${PWD-}" "$__muxwire_n"
-  return "$__muxwire_s"
+  [[ $__muxwire_v == 7x ]] || __muxwire_h
+  __muxwire_v=
+  \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" "$__muxwire_q" "$$" "$__muxwire_s" "${PWD-}" "$__muxwire_n" >/dev/tty
+  \builtin return "$__muxwire_s"
 }
 
 # S, and `$?` as it was.
 __muxwire_a() {
-  \builtin printf "$__muxwire_a"
-  return "$__muxwire_s"
+  \builtin printf "$__muxwire_a" >/dev/tty
+  \builtin return "$__muxwire_s"
 }
 
 # E. The test is in line: to call the function, and have it find nothing to do, takes as long as all the rest.
 __muxwire_e() {
-  __muxwire_s=$?
-  {
-    \builtin printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" "$__muxwire_s" "${PWD-}" "$__muxwire_d"
-    __muxwire_d=
-    [[ ${PROMPT_COMMAND-} == *__muxwire_p* && :${HISTCONTROL-}: == *:ignore[sb]* && ! -o posix ]] || __muxwire_i
-  } >/dev/tty
+  __muxwire_s=$? __muxwire_v=
+  __muxwire_w
+  __muxwire_v=$?$__muxwire_v
+  [[ $__muxwire_v == 7x ]] || __muxwire_h
+  \builtin printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" "$__muxwire_s" "${PWD-}" "$__muxwire_d" >/dev/tty
+  __muxwire_d=
+  [[ ${PROMPT_COMMAND-} == *__muxwire_p* && :${HISTCONTROL-}: == *:ignore[sb]* && ! -o posix ]] || __muxwire_i
+}
+
+# Nothing of the above goes without these builtins, of which `builtin` reaches all but itself: 7x if they are as they were.
+__muxwire_w() {
+  \builtin printf -v __muxwire_v x
+  \builtin return 7
+}
+
+# If a command has hidden or disabled one of them, it is put back, and N says so. Keeps $?, or returns what it is given
+# for that; if all is well, the `eval` returns from here.
+__muxwire_h() {
+  __muxwire_u=${2-$?} __muxwire_v=
+  \builtin eval "${1-}"'\builtin printf -v __muxwire_v 7x && \builtin return "$__muxwire_u"'
+  \unset -f builtin
+  \enable builtin
+  \builtin enable eval printf . return bind declare local unset enable
+  \builtin printf '\033]7770;N;%s;1\007' "$__muxwire_n" >/dev/tty
+  \builtin return "$__muxwire_u"
 }
 
 # The end of the text: E, unseen by the user's traps and trace, and 0. The empty line ends a backslash's continuation.
@@ -45,23 +67,23 @@ __muxwire_x() {
 }
 
 # What the typed line evaluates: the wrapper's file sets the text. Its status is 0.
-_mux='\. "$__muxwire"; \builtin eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null'
+_mux='\builtin . "$__muxwire"; \builtin eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null'
 
 # The end of the typed line: the command's status, for the user.
-_mux() { return "$__muxwire_s"; }
+_mux() { \builtin return "$__muxwire_s"; }
 
 # (Re-)install; E calls it where something is amiss, so that it heals after `unset PROMPT_COMMAND`. `set -o posix` takes
 # our line out of readline.
 __muxwire_i() {
-  \builtin local hook='{ __muxwire_p && :; } >/dev/tty 2>/dev/null' told
+  \builtin local hook='{ __muxwire_p && :; } >/dev/null 2>&1' told
   case ${__muxwire_t-}:$SHELLOPTS in ?*:*posix*) \builtin bind "$__muxwire_t" ;; esac
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
     *) HISTCONTROL=${HISTCONTROL:+$HISTCONTROL:}ignorespace ;;
   esac
   case "${PROMPT_COMMAND[*]-}" in
-    *__muxwire_p*) return ;;
-    "") \builtin printf -v PROMPT_COMMAND %s "$hook"; return ;;
+    *__muxwire_p*) \builtin return ;;
+    "") \builtin printf -v PROMPT_COMMAND %s "$hook"; \builtin return ;;
   esac
   told=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) told=${told#declare -}
   case "${told%% *}" in
@@ -84,7 +106,7 @@ esac
 # did by a macro. The value has to stand in quotes for its first space, and keeps the backslashes of those in it. Where
 # readline does not know quotes, as in bash 3.2, the line is a macro; Escape in a macro means another thing there to vi.
 __muxwire_k() {
-  \builtin local line=' \eval \\eval \"\$_mux\";_mux&&:' quoted said keys comment map insert
+  \builtin local line=' \builtin eval \\builtin eval \"\$_mux\";_mux&&:' quoted said keys comment map insert
   quoted=${line//\\/\\\\} quoted=${quoted//\"/\\\"}
   said=$(
     for map; do \builtin bind -m "$map" -q insert-comment; done

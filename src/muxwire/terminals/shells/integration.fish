@@ -47,6 +47,11 @@ if status is-interactive; and not set -q __muxwire_n
         return $s
     end
 
+    # The last status again, after a line that did something else.
+    function __muxwire_h
+        return $argv
+    end
+
     # The way back, after a command that was given a directory of its own.
     function __muxwire_o
         builtin cd $__muxwire_w

@@ -23,17 +23,26 @@ if [ -z "${__muxwire_n-}" ]; then
   unset __muxwire_1 __muxwire_2 __muxwire_3
   # S, and `$?` as it was.
   __muxwire_a() {
-    \command printf "$__muxwire_a"
+    \command printf "$__muxwire_a" >/dev/tty
     return "$__muxwire_s"
   }
-  # E.
+  # E. Only the mark itself goes to the tty: a trap of the user's may run here.
   __muxwire_e() {
     __muxwire_s=$?
-    {
-      \command printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" "$__muxwire_s" "${PWD-}" "$__muxwire_d"
-      __muxwire_d=
-      __muxwire_i
-    } >/dev/tty
+    __muxwire_h
+    \command printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" "$__muxwire_s" "${PWD-}" "$__muxwire_d" >/dev/tty
+    __muxwire_d=
+    __muxwire_i
+  }
+  # A function called `command` hides the word by which all others are reached. It is removed, and N says so. Keeps $?, or
+  # returns what it is given for that; where there is none, the inner `eval` returns from here. The outer one is for ksh,
+  # which keeps what a word meant before.
+  __muxwire_h() {
+    __muxwire_u=${2-$?}
+    eval "\\command eval '${1-}return \"\$__muxwire_u\"'"
+    unset -f command
+    \command printf '\033]7770;N;%s;1\007' "$__muxwire_n" >/dev/tty
+    return "$__muxwire_u"
   }
   # The end of the text: E, unseen by the user's trace, and 0. The empty line ends a backslash's continuation.
   __muxwire_c='

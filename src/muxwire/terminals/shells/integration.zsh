@@ -1,71 +1,96 @@
 # zsh. Sourced by our .zshenv, before the user's files.
 typeset -gi __muxwire_q=0
+typeset -g __muxwire_x=
+zmodload zsh/parameter 2>/dev/null || typeset -gA functions dis_builtins
 
-# P: a prompt is about to be drawn.
+# P: a prompt is about to be drawn. Here and below only the mark itself goes to the tty: the user's DEBUG trap runs in
+# our functions too.
 __muxwire_p() {
   {
     local s=$?
-    (( ++__muxwire_q ))
-    \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" $__muxwire_q $$ $s "$PWD" "$__muxwire_n"
-    return 0                                        # zsh keeps $? itself; `set -e` would take s for a failure
-  } >/dev/tty 2>/dev/null
+    \builtin setopt localoptions noerrexit noerrreturn
+    (( ++__muxwire_q, ${+functions[builtin]} || ${#dis_builtins} )) && __muxwire_h
+    \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" $__muxwire_q $$ $s "$PWD" "$__muxwire_n" >/dev/tty
+    \builtin return 0                               # zsh keeps $? itself
+  } &>/dev/null
 }
 
 # C: a command line was accepted.
 __muxwire_c() {
-  { \builtin printf '\033]7770;C;%s;%s\007' "$__muxwire_n" $__muxwire_q; return 0 } >/dev/tty 2>/dev/null
+  { \builtin printf '\033]7770;C;%s;%s\007' "$__muxwire_n" $__muxwire_q >/dev/tty; \builtin return 0 } &>/dev/null
 }
 
-# E. A body that could not be parsed while the shell traces has not printed S.
+# E. A body that could not be parsed while the shell traces has not printed S. Before the words of ours that end a body
+# a DEBUG trap runs once more, and nothing can be done about it but to say so (N). To ask for traps takes a process: that
+# is done (`?`) behind a command that speaks of them.
 __muxwire_e() {
   local s=$?
-  [[ -n $__muxwire_d ]] || return 0
-  {
-    (( (s == 0 || s == 2) && ${TRY_BLOCK_INTERRUPT-0} > 0 )) && s=130 # what C-c in a loop leaves
-    \builtin printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" $s "$PWD" "$__muxwire_d"
-    __muxwire_s=$s __muxwire_d=
-    __muxwire_i
-  } >/dev/tty 2>/dev/null
+  [[ -n $__muxwire_d ]] || \builtin return 0
+  \builtin setopt localoptions noerrexit noerrreturn
+  (( (s == 0 || s == 2) && ${TRY_BLOCK_INTERRUPT-0} > 0 )) && s=130 # what C-c in a loop leaves
+  (( ${+functions[builtin]} || ${#dis_builtins} )) && __muxwire_h
+  if [[ $__muxwire_x == '?' ]]; then
+    if [[ $(\builtin trap) == *DEBUG* ]]; then __muxwire_x=1; else __muxwire_x=; fi
+  fi
+  [[ -n $__muxwire_x ]] && \builtin printf '\033]7770;N;%s;2\007' "$__muxwire_n" >/dev/tty
+  \builtin printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" $s "$PWD" "$__muxwire_d" >/dev/tty
+  __muxwire_s=$s __muxwire_d=
+  __muxwire_i
+}
+
+# Nothing of this goes without these builtins, of which `builtin` reaches all but itself. If a command has hidden or
+# disabled one, it is put back, and N says so. Keeps $?, or returns what it is given for that.
+__muxwire_h() {
+  local s=${2-$?}
+  if (( ${+functions[builtin]} || ${+dis_builtins[builtin]} || ${+dis_builtins[eval]} || ${+dis_builtins[printf]} ||
+      ${+dis_builtins[.]} || ${+dis_builtins[return]} )); then
+    \unfunction builtin
+    \enable builtin
+    \builtin enable eval printf . return unfunction enable
+    \builtin printf '\033]7770;N;%s;1\007' "$__muxwire_n" >/dev/tty
+  fi &>/dev/null
+  \builtin return "$s"
 }
 
 # The end of the text: E, and 0, so that `set -e` and traps do not take the `eval` for a failed command.
 __muxwire_g=$'\n\nif __muxwire_e; then :; fi &>/dev/null'
 
 # The end of the typed line: the command's status, for the user.
-_mux() { return $__muxwire_s; }
+_mux() { \builtin return "$__muxwire_s"; }
 
-# S, when the shell traces: printed by the body's first line, so that the trace of the `eval` comes before it.
+# S, when the shell traces or has a DEBUG trap: printed by the body's first line, so that what the `eval` calls forth
+# comes before it.
 __muxwire_t() {
-  local text="() { setopt localoptions noxtrace noverbose; "
+  local text="() { \\builtin \\setopt localoptions noxtrace noverbose noerrreturn; "
   local format
-  for format; do text+="\\builtin printf '$format'; "; done
-  _mux=$text'return "$1" } "$?" >/dev/tty 2>/dev/null'$'\n'$_mux
+  for format; do text+="\\builtin \\printf '$format' >/dev/tty; "; done
+  _mux=$text'\builtin \return "$1" } "$?" &>/dev/null && { }'$'\n'$_mux
 }
 
 # The wrapper's line goes into a history of its own, which zsh forgets after the hook. (A hook that only says no would
 # leave the line there for one press of the up key.)
-__muxwire_h() {
-  [[ $1 == ' { \. "$__muxwire"'* ]] && fc -p
-  return 0
+__muxwire_l() {
+  [[ $1 == ' { \builtin \. "$__muxwire"'* || $1 == ' __muxwire_h '* ]] && \builtin fc -p
+  \builtin return 0
 }
 
 # The private key: what a person has half typed comes back at the next prompt. Out of an unfinished line (PS2) zsh only
 # returns to a new prompt; the line did not start then, and is typed again.
 __muxwire_k() {
-  [[ $CONTEXT == start ]] || { zle push-input; return }
+  [[ $CONTEXT == start ]] || { zle push-input; \builtin return }
   [[ -n $BUFFER ]] && zle .push-input
-  BUFFER=' { \. "$__muxwire";\eval "$_mux"; } always { { __muxwire_e; } 2>/dev/null; };_mux&&:'
+  BUFFER=' { \builtin \. "$__muxwire"&&:;\builtin \eval "$_mux"; } always { { __muxwire_e; } 2>/dev/null; };_mux&&:'
   zle .accept-line
 }
 
 # (Re-)install; E calls it.
 __muxwire_i() {
-  (( ${precmd_functions[(I)__muxwire_p]-0} && ${zshaddhistory_functions[(I)__muxwire_h]-0} )) && return
+  (( ${precmd_functions[(I)__muxwire_p]-0} && ${zshaddhistory_functions[(I)__muxwire_l]-0} )) && \builtin return
   emulate -L zsh
   typeset -ga precmd_functions preexec_functions zshaddhistory_functions
   (( $precmd_functions[(I)__muxwire_p] )) || precmd_functions=(__muxwire_p $precmd_functions)
   (( $preexec_functions[(I)__muxwire_c] )) || preexec_functions+=(__muxwire_c)
-  (( $zshaddhistory_functions[(I)__muxwire_h] )) || zshaddhistory_functions=(__muxwire_h $zshaddhistory_functions)
+  (( $zshaddhistory_functions[(I)__muxwire_l] )) || zshaddhistory_functions=(__muxwire_l $zshaddhistory_functions)
   zle -N __muxwire_k
   local m
   for m in emacs viins vicmd; do bindkey -M $m '\e[7770~' __muxwire_k; done
@@ -74,7 +99,7 @@ __muxwire_i
 
 # A .zshrc may reset the hooks before the first prompt; the scheduler runs after precmd and has a second look.
 __muxwire_f() {
-  (( __muxwire_q )) && return
+  (( __muxwire_q )) && \builtin return
   __muxwire_i
   __muxwire_p
 }

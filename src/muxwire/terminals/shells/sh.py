@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, final
 
-from muxwire.terminals.shells.posix import one_file, source_line, text_to_eval
+from muxwire.terminals.shells.posix import COMMAND, one_file, source_line, text_to_eval
 from muxwire.terminals.shells.shell import CLEAR_LINE, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-BUILTIN = b"\\command "
 
 
 class PlainSh(Shell):
@@ -21,7 +19,8 @@ class PlainSh(Shell):
     the command's status.
     """
 
-    typed_line = b' \\eval "$_mux";_mux&&:'
+    typed_line = rb' \eval "$_mux";_mux&&:'
+    files_needed = 14
     enter: ClassVar[bytes] = b"\r"
     start_apart: ClassVar[bool] = False
 
@@ -39,12 +38,12 @@ class PlainSh(Shell):
     def compose(self, request: Request) -> Wrapped:
         """One file, as for bash."""
         wrapper = one_file if request.nested else text_to_eval
-        files = ((request.stem, wrapper(request, BUILTIN, start_apart=self.start_apart)),)
+        files = ((request.stem, wrapper(request, COMMAND, start_apart=self.start_apart)),)
         return Wrapped(files, self.typed(request))
 
     def typed(self, request: Request) -> bytes:
         """The line that runs the wrapper."""
-        line = source_line(request) if request.nested else CLEAR_LINE + self.typed_line
+        line = source_line(request, COMMAND) if request.nested else CLEAR_LINE + self.typed_line
         return line + self.enter
 
 
@@ -56,9 +55,17 @@ class Dash(PlainSh):
     enter = b"\n"
 
 
+# What busybox reads at most of a key that it does not know (KEYCODE_BUFFER_SIZE in its libbb.h).
+_KEY_BUFFER = 16
+
+
 @final
 class Ash(PlainSh):
-    """busybox ash: it asks the terminal for the cursor at every prompt and swallows what is typed meanwhile."""
+    """busybox ash: it asks the terminal for the cursor at every prompt and swallows what is typed meanwhile.
+
+    On the screen's first row the answer begins as the code of a key does (`ESC [ 1 ;`): busybox reads on for the rest
+    of that key, and drops what it has read. So there is enough before the line that may be dropped.
+    """
 
     name = "ash"
     settle_after_prompt = 0.02
@@ -67,6 +74,10 @@ class Ash(PlainSh):
         """As the others; busybox counts the prompt's columns and must be told to skip P."""
         launch = super().start(executable, folder, login, env)
         return Launch(launch.argv, launch.env | {"MUXWIRE_COUNTS": "1"})
+
+    def typed(self, request: Request) -> bytes:
+        """The line, behind as much as may be lost."""
+        return CLEAR_LINE * (_KEY_BUFFER - 1) + super().typed(request)
 
     def command(self, executable: str) -> tuple[str, ...]:
         """`busybox sh`, or the link `ash` itself."""

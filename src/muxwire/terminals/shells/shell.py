@@ -49,6 +49,7 @@ class Request:
     cwd: str | None
     repair_tty: bool
     nested: bool
+    again: int | None
 
     @property
     def stem(self) -> str:
@@ -69,7 +70,8 @@ class Shell(ABC):
     `has_accept_mark`: whether it prints C;
     `settle_after_prompt`: seconds to wait after P before typing;
     `draws_late`: it has the tty before its prompt is drawn;
-    `redraws`: it draws the line once more when it takes it, so that only C tells where the echo ends.
+    `redraws`: it draws the line once more when it takes it, so that only C tells where the echo ends;
+    `files_needed`: the least limit of open files with which it was seen to run our commands, 0 if any will do.
     """
 
     name: ClassVar[str]
@@ -79,6 +81,7 @@ class Shell(ABC):
     settle_after_prompt: ClassVar[float] = 0.0
     draws_late: ClassVar[bool] = False
     redraws: ClassVar[bool] = False
+    files_needed: ClassVar[int] = 0
 
     def launch(
         self, executable: str, folder: Path, tab_folder: Path, nonce: str, login: bool, env: Mapping[str, str]
@@ -107,13 +110,17 @@ class Shell(ABC):
         cwd: str | None = None,
         repair_tty: bool = False,
         nested: bool = False,
+        again: int | None = None,
     ) -> Wrapped:
         """Make `command` ready to run between S and E.
 
         `redraw` is printed verbatim before S. With `env` or `cwd` the body runs apart (`exit` then ends only the body).
         `nested`: for a shell that our integration does not reach; the path is typed and none of our variables is used.
+        `again`: for one that it reaches, but the line was not run; the path is typed, behind what may mend the shell
+        and gives it back its last status, which this is.
         """
-        request = Request(command, command_id.encode(), tab_folder, redraw, env or {}, cwd, repair_tty, nested)
+        nested = nested or again is not None
+        request = Request(command, command_id.encode(), tab_folder, redraw, env or {}, cwd, repair_tty, nested, again)
         return self.compose(request)
 
     @abstractmethod

@@ -30,7 +30,7 @@ _TABLE: Final[dict[str, Shell]] = {
     "ksh93": _KSH,
 }
 TYPED_LINES: Final = tuple(dict.fromkeys(shell.typed_line for shell in _TABLE.values()))
-_FILES = ("integration.bash", "integration.zsh", "integration.fish", "integration.sh")
+_FILES = ("integration.bash", "login.bash", "integration.zsh", "integration.fish", "integration.sh")
 _HERE = Path(__file__).parent
 
 
@@ -52,7 +52,7 @@ def default_shell(env: Mapping[str, str]) -> str:
 
 
 def install(folder: Path) -> None:
-    """Write the integration files into `folder` (made 0700 if it is not there), each 0600."""
+    """Write the integration files into `folder` (made 0700 if it is not there), each 0600; OSError, with its path."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in _FILES:
         _write(folder / name, (_HERE / name).read_bytes())
@@ -60,6 +60,12 @@ def install(folder: Path) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
+    # A shell that starts in another tab of the instance may be reading it: it gets the old one or the new one, whole.
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+            file.write(content)
+        new.replace(path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error

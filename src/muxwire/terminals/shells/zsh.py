@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
-from muxwire.terminals.shells.posix import GOES_ON, REPAIR, body_to_eval, end_group, source_line
+from muxwire.terminals.shells.posix import BUILTIN, GOES_ON, REPAIR, TO_TTY, body_to_eval, end_group, source_line
 from muxwire.terminals.shells.quoting import os_bytes, posix_quote, start_formats
 from muxwire.terminals.shells.shell import PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-BUILTIN = b"\\builtin "
 # A body that defines an alias and uses it further down: only a sourced file is read command by command.
 _USES_ITS_ALIAS = re.compile(rb"\balias\b.*\n", re.DOTALL)
-# `set -e` would take the dot command for a failed one: the text itself begins with the status of the command before.
-_HAND_ON = b'if [[ $2 == *e* ]]; then __muxwire_s=$1 _mux="_mux && :; $_mux"; set -- 0 $2; fi; '
+# A command that may set a trap that runs before every command, ours too.
+_MAY_TRAP = re.compile(rb"DEBUG")
 # A backslash at the very end, not an escaped one, joins the line to nothing; without its newline it would be printed,
 # and `$(<f)` takes the newline away.
 _TRAILING = re.compile(rb"((?:^|[^\\])(?:\\\\)*)\\\Z")
@@ -34,9 +33,13 @@ class Zsh(Shell):
     """
 
     name = "zsh"
-    typed_line = b' { \\. "$__muxwire";\\eval "$_mux"; } always { { __muxwire_e; } 2>/dev/null; };_mux&&:'
+    typed_line = (
+        rb' { \builtin \. "$__muxwire"&&:;\builtin \eval "$_mux"; } '
+        b"always { { __muxwire_e; } 2>/dev/null; };_mux&&:"
+    )
     private_key = PRIVATE_KEY
     has_accept_mark = True
+    files_needed = 16
 
     def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
         """Start zsh with our ZDOTDIR, whose `.zshenv` puts the user's back before anything of the user's is read."""
@@ -54,7 +57,7 @@ class Zsh(Shell):
         files = [(script, body)]
         if _USES_ITS_ALIAS.search(body):
             script = request.stem + "a"
-            files.append((script, BUILTIN + b". " + self._path(request, request.stem + "b") + b"\n"))
+            files.append((script, BUILTIN.builtin + b". " + self._path(request, request.stem + "b") + b"\n"))
         name = b'"${__muxwire%/*}/' + script.encode() + b'"'
         files.append((request.stem, self._start(request, name, ends=not GOES_ON.search(body))))
         return Wrapped(tuple(files), self.private_key)
@@ -62,29 +65,30 @@ class Zsh(Shell):
     def _nested(self, request: Request, body: bytes) -> Wrapped:
         """S is the body file's first line, E comes from the file that is typed."""
         name = request.stem + "b"
-        line = BUILTIN + b". " + self._path(request, name) + b"; " + end_group(request, BUILTIN)
+        line = BUILTIN.builtin + b". " + self._path(request, name) + b"; " + end_group(request, BUILTIN)
         files = ((name, self._start(request, b"") + body), (request.stem, line))
-        return Wrapped(files, source_line(request) + b"\r")
+        return Wrapped(files, source_line(request, BUILTIN) + b"\r")
 
     def _start(self, request: Request, script: bytes, *, ends: bool = False) -> bytes:
         """S. zsh traces a group's commands to the stderr outside of it, so this is a function that traces nothing.
 
-        If the shell traces, the `eval` after it would show: then S is printed by the body (`__muxwire_t`). `ends`: the
-        text may print E, which must not show either.
+        If the shell traces, or has a DEBUG trap, the `eval` after it would show: then S is printed by the body
+        (`__muxwire_t`). `ends`: the text may print E, which must not show either. The empty group at the end keeps
+        `set -e` and traps quiet, and no trace tells of it.
         """
         formats = start_formats(request.redraw, request.command_id)
-        prints = b"; ".join(BUILTIN + b'printf "' + text + b'"' for text in formats)
+        prints = b"".join(BUILTIN.builtin + b'printf "' + text + b'"' + TO_TTY for text in formats)
         sets = b"__muxwire_s=$1; " if request.isolated else b""
         if script:
             sets += b"__muxwire_d=" + request.command_id + b' _mux="$(<' + script + b')"; '
             sets += b"[[ $2 == *[xv]* ]] || _mux+=$__muxwire_g; " if ends else b""
-            sets += _HAND_ON
             words = b" ".join(b"'" + text + b"'" for text in formats)
-            prints = b"if [[ $2 == *x* ]]; then __muxwire_t " + words + b"; else " + prints + b"; fi"
+            prints = b"if [[ $2 == *x* || -n $__muxwire_x ]]; then __muxwire_t " + words + b"; else " + prints + b"fi; "
+            prints += b"__muxwire_x='?'; " if _MAY_TRAP.search(request.command) else b""
         return (
-            b"() { setopt localoptions noxtrace noverbose; "
+            b"() { \\builtin \\setopt localoptions noxtrace noverbose noerrreturn; "
             + (sets + (REPAIR if request.repair_tty else b"") + prints)
-            + b'; return "$1"; } "$?" "$-" >/dev/tty 2>/dev/null\n'
+            + b'\\builtin \\return "$1"; } "$?" "$-" >/dev/null 2>&1 && { }\n'
         )
 
     def _path(self, request: Request, name: str) -> bytes:

@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 HANGUP_GRACE = 0.5
 
 
-async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> None:
+async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
     """Hang up on the pane's session, kill what stays, and kill the pane once its last bytes are here.
 
     `kill-pane` alone would leave `command &` running, and drop what tmux has not sent yet. With its last pane the
-    window goes too.
+    window goes too. False if a person's session would end with it: nothing was done.
     """
-    if server.access.role == "adopted":
-        await server.kill_pane(pane_id)  # as the person would: what else runs in it is theirs
-        return
+    if await server.ends_session(pane_id):
+        return False
     if not pane.dead:
         for pid in session_processes(pane.leader_pid, pane.tty):
             if pid != pane.leader_pid:
@@ -37,6 +36,7 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> None:
     kill_session(pane, spare_leader=True)
     await server.kill_pane(pane_id)
     kill_session(pane)
+    return True
 
 
 def kill_session(pane: PaneState, *, spare_leader: bool = False) -> None:

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 # POSIX XBD 8.1: names of variables that every shell can hold.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
+# tmux(1): the sizes that resize-window takes. zsh 5.9 writes outside of its memory, and dies, where a line of 100
+# characters is edited on fewer than 7 columns (seen on 1 to 6, with 1 to 6 rows, with a short and a long prompt);
+# bash 5.2 dies on 2 columns and 1 row. All shells ran everything on 7 to 24 columns with 1 to 6 rows.
+COLUMNS_MIN = 8
+SIDE_MAX = 10_000
+
 # A command's text is typed by nobody, but a shell must parse it: beyond this it is data and belongs in a file.
 COMMAND_LIMIT = 16 << 20
 
@@ -44,6 +50,22 @@ def checked_folder(cwd: str | os.PathLike[str], relative_to: str) -> Path:
     if not os.access(path, os.X_OK):
         raise InvalidArgument(f"cwd {text!r} may not be entered", remedy="give a folder that you may enter")
     return path
+
+
+def check_columns(columns: int) -> None:
+    """Refuse a pane in which a shell could die of its own line editor: InvalidArgument."""
+    if not COLUMNS_MIN <= columns <= SIDE_MAX:
+        raise InvalidArgument(
+            f"{columns} columns: shells crash in narrow terminals, and none has more than {SIDE_MAX}",
+            remedy=f"use {COLUMNS_MIN} to {SIDE_MAX}",
+        )
+
+
+def check_size(columns: int, rows: int) -> None:
+    """Refuse a size that no tab can have: InvalidArgument."""
+    check_columns(columns)
+    if not 1 <= rows <= SIDE_MAX:
+        raise InvalidArgument(f"{rows} rows", remedy=f"use 1 to {SIDE_MAX}")
 
 
 def checked_program(program: str, what: str, environ: Mapping[str, str]) -> str:

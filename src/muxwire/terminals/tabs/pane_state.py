@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.pane.text import strip_ansi
 from muxwire.terminals.execution.echo import NOTHING
-from muxwire.terminals.execution.execution import SIGNAL_STATUS, Execution, shell_status
-from muxwire.terminals.execution.foreground import SEES_WAITS, foreground, foreground_pgrp, tty_modes
+from muxwire.terminals.execution.execution import SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
+from muxwire.terminals.execution.foreground import SEES_WAITS, files_limit, foreground, foreground_pgrp, tty_modes
 from muxwire.terminals.execution.output import FISH_END_REACH, without_fish_end, without_prompt_sp
 from muxwire.terminals.execution.redraw import PromptColumns
 
@@ -56,6 +56,7 @@ class PaneState:
         self.shell_pid = 0
         self.adopted_shell: Shell | None = None
         self.prompt_seq = 0
+        self.prompt_status = 0  # what `$?` is at the newest prompt
         self.prompt_end = -1
         self.prompt_time = 0.0
         self.at_prompt = False
@@ -129,6 +130,8 @@ class PaneState:
                 self._on_postexec(mark)
             case "X":
                 self._on_shell_gone(mark)
+            case "N":
+                self._on_note(mark)
             case "H":
                 self.heard = [*self.heard[-1:], mark.fields[0]]  # a probe has two answers at most
                 self.ended_at = mark.end
@@ -172,7 +175,10 @@ class PaneState:
             self.cwd = cwd
         end = mark.begin if execution.cut < 0 else execution.cut
         self.ended_at = mark.end
-        execution.finish("completed", end=end, exit_code=shell_status(int(mark.fields[1])), cwd=cwd)
+        status = shell_status(int(mark.fields[1]))
+        if status and execution.level == 1:  # perhaps not the command's own, but that of what should have told it
+            execution.explain(self.short_of_files())
+        execution.finish("completed", end=end, exit_code=status, cwd=cwd)
         for inner in self._open.values():
             # It was typed into a shell inside of this one, which has ended without a word: `exit`, a closed line.
             if inner.running and inner.typed_at > execution.typed_at:
@@ -183,7 +189,7 @@ class PaneState:
         if nonce != self.nonce or seq <= self.prompt_seq or (self.shell_pid and pid != self.shell_pid):
             return
         self.shell_pid, self.prompt_seq, self.prompt_end = pid, seq, mark.end
-        self.prompt_time = time.monotonic()
+        self.prompt_time, self.prompt_status = time.monotonic(), int(status)
         self.at_prompt, self.accepted_time = True, None
         self.cwd = cwd.decode("utf-8", "surrogateescape")
         for execution in self._open.values():
@@ -199,6 +205,7 @@ class PaneState:
         # A shell gives a command up by an error, which has a status, or by C-c: of that zsh may say 0, and ksh 256.
         if status in (0, 2 * SIGNAL_STATUS) or (status == 1 and self._says_one(end)):
             status = SIGNAL_STATUS + signal.SIGINT
+        execution.explain(self.short_of_files())
         execution.finish("aborted", end=end, exit_code=status, cwd=self.cwd)
 
     def _says_one(self, end: int) -> bool:
@@ -218,6 +225,13 @@ class PaneState:
         if running is not None and mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
             tail = self.stream.ring.read(max(running.begin, mark.begin - FISH_END_REACH), mark.begin)
             running.provisional = (mark.begin - without_fish_end(tail), int(mark.fields[2]))
+
+    def _on_note(self, mark: Mark) -> None:
+        ours = [execution for execution in self._open.values() if execution.running and execution.level == 1]
+        if mark.fields[0] == self.nonce and ours:
+            ours[-1].explain(SHELL_NOTES.get(int(mark.fields[1]), ""))
+            if ours[-1].started and ours[-1].cut < 0:
+                ours[-1].cut = mark.begin
 
     def _on_shell_gone(self, mark: Mark) -> None:
         if mark.fields[0] != self.nonce or self.exit_status is not None:
@@ -252,7 +266,7 @@ class PaneState:
             return "incomplete" if running.age >= UNDER_WAY else "running"
         if self.adopted_shell is not None and running is None and foreground_pgrp(self.leader_pid) == self.shell_pid:
             return "prompt" if waiting else "running"
-        if waiting in ("line", "password", "raw"):
+        if waiting in ("line", "password") or (waiting == "raw" and self._awaits_keys()):
             return "interactive"
         if running is not None:
             # `read` of fish and ksh, `read -n 1` of bash: the shell itself edits, or waits for a key, in mid-command.
@@ -270,6 +284,15 @@ class PaneState:
         if self.dead or running is None:
             return "dead" if self.dead else "prompt"
         return "interactive" if running.typed_at < execution.typed_at else "running"
+
+    def short_of_files(self) -> str:
+        """Say so if the shell may not open the files that our marks take; "" if it may, or nobody knows."""
+        needed = self.shell.files_needed if self.shell is not None and self.shell_pid else 0
+        limit = files_limit(self.shell_pid) if needed else needed
+        if limit >= needed:
+            return ""
+        why = f"to take a command and say how it ended takes {needed}"
+        return f"its shell may open only {limit} files (ulimit -n): {why}"
 
     def _continues(self) -> bool:
         """Whether the line editor shows a secondary prompt, as far as its usual texts tell."""
@@ -305,6 +328,11 @@ class PaneState:
         """Whether the foreground sleeps until something is typed; a tty left raw makes it look so when it computes."""
         front = foreground(self.leader_pid)
         return not SEES_WAITS or (front is not None and (front.reads_tty() or front.polls()))
+
+    def _awaits_keys(self) -> bool:
+        """Whether what is in front, on a raw tty, sleeps until a key comes; it may compute, or be ending."""
+        front = foreground(self.leader_pid)
+        return front is not None and front.awaits_keys()
 
     def _is_ash(self, pgrp: int) -> bool:
         """Whether that process group is a busybox shell, whose `read` polls the tty before it reads a byte."""

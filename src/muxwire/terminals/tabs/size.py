@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from muxwire.errors import ConnectionClosed
-from muxwire.terminals.instances.tmux_server import COLUMNS, ROWS
+from muxwire.terminals.instances.server_start import COLUMNS, ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

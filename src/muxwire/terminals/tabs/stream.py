@@ -26,6 +26,9 @@ class Listener(Protocol):
     def on_output(self, begin: int, data: bytes) -> None:
         """Bytes came, from that offset on."""
 
+    def on_reached(self, offset: int) -> None:
+        """Every mark before that offset was told; called before each mark, and at the end of what came."""
+
     def on_mark(self, mark: Mark) -> None:
         """A mark was in them; the pane's state has moved already."""
 
@@ -61,9 +64,13 @@ class PaneStream:
         if listener is not None:
             listener.on_output(self.ring.end - len(data), data)
         for mark in self._scanner.feed(data):
+            if listener is not None:
+                listener.on_reached(mark.begin)
             self._on_mark(mark)
             if listener is not None:
                 listener.on_mark(mark)
+        if listener is not None:
+            listener.on_reached(self.ring.end)
         self.last_output = time.monotonic()
         self.wake()
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 import anyio.lowlevel
 
-from muxwire.errors import TabUnavailable
+from muxwire.errors import NotPermitted, TabUnavailable
 from muxwire.terminals.execution import process
 from muxwire.terminals.execution.execution import Execution, result_of
+from muxwire.terminals.execution.listening import check_width
 from muxwire.terminals.execution.live_output import LiveOutput, OnOutput
-from muxwire.terminals.execution.scripts import script_command, script_name
-from muxwire.terminals.instances.folders import write_private
+from muxwire.terminals.execution.scripts import keep_script, script_command, script_name
 from muxwire.terminals.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
 from muxwire.terminals.screens.keys import KeySender
 from muxwire.terminals.screens.snapshots import ScreenView
@@ -79,13 +79,19 @@ class Tab:
         self.session_id = ""
         self.end_reason = ""
         self.further = further
+        self.theirs = False  # a window of the person whose tmux server it is
         self.renamings = 0  # of ours, of which tmux has not told yet
         self.client = server.client
         self._server = server
         self._book = book
         self._ending = anyio.Lock()
         zones = Zones(pane)
-        self._keys = KeySender(pane, runner.keyboard, server.client, pane_id, on_input=zones.typed)
+
+        def on_input() -> None:
+            zones.typed()
+            book.note_input(self)
+
+        self._keys = KeySender(pane, runner.keyboard, server.client, pane_id, on_input=on_input)
         self._view = ScreenView(pane, server.client, pane_id, zones)
 
     @property
@@ -175,18 +181,18 @@ class Tab:
     ) -> ExecutionResult:
         """Write `code` to a private file and run it in the tab's shell, with its environment; else as `execute`.
 
-        The file is there for as long as the script may run; `script_path` of the result names it.
+        `script_path` of the result names the file, which stays as long as the tab's log.
         """
-        path = self.runner.folder / script_name(language, secrets.token_hex(4))
+        name = script_name(language, secrets.token_hex(4))
+        body = code.encode("utf-8", "surrogateescape")
+        path = keep_script(self.pane.stream.log, self.runner.folder, name, body)
         shell = self.pane.shell.name if self.pane.shell is not None else ""
-        command, shown = script_command(language, path, args, shell=shell)
-        write_private(path, code.encode("utf-8", "surrogateescape"))
         try:
+            command, shown = script_command(language, path, args, shell=shell)
             execution = await self._start(command, timeout, env, cwd, shown=shown)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
-        execution.ends_with(lambda: path.unlink(missing_ok=True))
         if wait:
             await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress)
         result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
@@ -201,6 +207,7 @@ class Tab:
         *,
         shown: bytes | None = None,
     ) -> Execution:
+        check_width(self.pane, self.columns)
         variables = checked_environment(env or {})
         folder = str(checked_folder(cwd, self.cwd)) if cwd is not None else None
         execution = await self.runner.start(
@@ -214,8 +221,11 @@ class Tab:
     ) -> ExecutionResult:
         """What `execution` has to say since it was last asked."""
         if execution.ending == "never_ran":
-            what = "the shell did not run the typed line"
-            raise TabUnavailable(what, state=self.state, remedy="look at the tab; then run it again")
+            what, few = "the shell did not run the typed line", self.pane.short_of_files()
+            remedy = "look at the tab; then run it again"
+            if few:
+                what, remedy = f"{what}: {few}", "create a new tab"
+            raise TabUnavailable(what, state=self.state, remedy=remedy)
         return await result_of(execution, self.pane, strip_ansi=strip_ansi, max_chars=max_chars)
 
     async def _wait(
@@ -250,6 +260,7 @@ class Tab:
         if outcome == "interactive":
             what = self._waited_for()
             execution.note = f"the program waits for {what}; it still runs: answer with send_keys, or stop_process"
+            execution.explain(self.pane.short_of_files())
 
     def _waited_for(self) -> str:
         return _WAITED_FOR.get(self.pane.waits_for_input(), "keys")
@@ -291,17 +302,28 @@ class Tab:
     async def stop_process(self, name: str = "SIGINT", *, grace: float = 2.0) -> ProcessStop:
         """Stop what runs in the foreground: `name` first, after `grace` seconds each stronger signal up to SIGKILL.
 
-        InvalidArgument for a signal that is not one of SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGKILL.
+        InvalidArgument for a signal that is not one of SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGKILL; NotPermitted for
+        a program that a person started at their own tmux server.
         """
-        return await process.stop(self.pane, self.runner, process.stopping_signal(name), grace)
+        first = process.stopping_signal(name)
+        if self.theirs and self.pane.running is None:
+            if (state := self.state) != "prompt":
+                raise NotPermitted(
+                    f"what runs in {self.key} was not started by muxwire, and the tmux server is a person's",
+                    remedy='leave it, or type what ends it: send_keys ["C-c"]',
+                )
+            return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
+        return await process.stop(self.pane, self.runner, first, grace)
 
-    async def send_keys(self, keys: Sequence[str], *, paste: bool = False, literal: bool = False) -> KeysSent:
+    async def send_keys(
+        self, keys: Sequence[str], *, paste: bool = False, literal: bool = False, enter: bool = False
+    ) -> KeysSent:
         """Type into whatever runs: each of `keys` is tmux's name of a key (`Enter`, `C-c`, `F5`) or literal text.
 
-        With `paste`, texts go as pasted blocks; with `literal`, all of them are texts. InvalidArgument, TabUnavailable
-        (dead), ConnectionClosed.
+        With `paste`, texts go as pasted blocks; with `literal`, all of them are texts; with `enter`, Enter is pressed
+        behind them. InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """
-        return await self._keys.send(keys, paste=paste, literal=literal)
+        return await self._keys.send(keys, paste=paste, literal=literal, enter=enter)
 
     async def snapshot(self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False) -> Snapshot:
         """What the pane shows now. `scrollback`: also the rows above it, the last N, or all for 0.
@@ -311,18 +333,27 @@ class Tab:
         return await self._view.snapshot(scrollback, cells=cells, unwrap=unwrap)
 
     async def close(self, *, force: bool = False) -> None:
-        """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given."""
+        """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given.
+
+        NotPermitted for a window of the person whose tmux server it is, and where their session would end with it.
+        """
+        if self.theirs:
+            raise NotPermitted(
+                f"{self.key} ({self.name}) was made by the person who runs this tmux server, not by muxwire",
+                remedy=f"leave it open; its owner closes it with `tmux kill-window -t {self.window_id}`",
+            )
         if not force and not self.pane.dead:
             if self.pane.running is None:
                 await self.runner.settled()  # a command has ended before its shell is back at the prompt
             state = self.state
             if self.pane.running is not None or state not in ("prompt", "starting", "incomplete"):
-                raise TabUnavailable(
-                    f"something still runs in {self.key}",
-                    state=state,
-                    remedy="stop it first, or close with force",
-                )
-        await self._end("the tab was closed" if self.pane.exit_status is None else self._program_ended)
+                remedy = "stop it first, or close with force"
+                raise TabUnavailable(f"something still runs in {self.key}", state=state, remedy=remedy)
+        if not await self._end("the tab was closed" if self.pane.exit_status is None else self._program_ended):
+            raise NotPermitted(
+                f"{self.key} is the only window left of the session {self.session}, which would end with it",
+                remedy="leave it open, or open another window there first",
+            )
 
     async def reap(self) -> None:
         """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
@@ -343,7 +374,7 @@ class Tab:
         """Its window has gone, and not by us: what waits for it ends at once, what it left behind soon."""
         if not self.end_reason:
             self._book.retire(self, reason)
-            if self._server.access.role != "adopted":
+            if not self.theirs:
                 self._book.spawn(self._end_session)
 
     async def _end_session(self) -> None:
@@ -351,12 +382,17 @@ class Tab:
         kill_session(self.pane)
         self._server.process.release_session(self.pane.leader_pid)
 
-    async def _end(self, reason: str) -> None:
-        # Once only, and to the end: half a closed tab would keep its processes.
+    async def _end(self, reason: str) -> bool:
+        """End it, once only and to the end: half a closed tab would keep its processes. False if it may not end."""
         with anyio.CancelScope(shield=True):
             async with self._ending:
-                if not self.pane.closed:
-                    self.end_reason = self.end_reason or reason
-                    await end_pane(self.pane, self._server, self.pane_id)
+                if self.pane.closed:
+                    return True
+                before, self.end_reason = self.end_reason, self.end_reason or reason
+                ended = await end_pane(self.pane, self._server, self.pane_id)
+                if ended:
                     self._server.process.release_session(self.pane.leader_pid)
                     self._book.retire(self, reason)
+                else:
+                    self.end_reason = before
+        return ended

@@ -10,6 +10,7 @@ from muxwire.ids import pane_id
 from muxwire.terminals.events.event_log import EventLog
 from muxwire.terminals.events.tab_events import TabEvents
 from muxwire.terminals.execution.alarm import Alarm
+from muxwire.terminals.execution.echo import Typed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -66,16 +67,21 @@ class TabBook:
         if changed and self.on_latest is not None:
             self.on_latest()
 
+    def recall_latest(self, key: str) -> None:
+        """The tab of that key is the one that another process used last, if it is open; nobody is told again."""
+        if key in self.open:
+            self._latest = key
+
     def add(self, tab: Tab) -> None:
-        """A tab was made, or found again."""
+        """A tab was made, or found again; it is the active one only where no other is."""
         if tab.key in self.open and self.open[tab.key] is not tab:
             tab.further = True  # its pane was moved into a window that goes by another one
         first = self.open.get(tab.window_id)
         if tab.further and first is not None:
             tab.name, tab.session, tab.sized = first.name, first.session, first.sized
         self.open[tab.key] = tab
-        if not tab.further:
-            self.latest = tab.key
+        if not tab.further and self._latest not in self.open:
+            self._latest = tab.key
         self.generation = tab.generation
         if tab not in self._heard:
             self._heard[tab] = TabEvents(tab, self.events, self.spawn)
@@ -157,6 +163,11 @@ class TabBook:
         if (record := self._records.get(tab)) is not None:
             record.note(execution, tab.pane.shell_pid)
 
+    def note_input(self, tab: Tab) -> None:
+        """Keys are about to be typed into this tab."""
+        if (record := self._records.get(tab)) is not None:
+            record.note_input(tab.pane.stream.end)
+
     def recall(self, tab: Tab) -> list[Execution]:
         """The commands that an earlier process typed into this tab, oldest first; they can be asked about again."""
         record = self._records[tab]
@@ -167,6 +178,7 @@ class TabBook:
             if execution.running:
                 record.note_end_of(execution)
         tab.pane.shell_pid = record.shell_pid
+        tab.pane.typed = Typed(record.input_at, "", at_prompt=False)  # what it was may be secret, and is not kept
         return executions
 
     def command(self, command_id: str) -> tuple[Tab, Execution]:

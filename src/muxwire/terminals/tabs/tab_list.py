@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from muxwire.terminals.results import SessionInfo, TabInfo, TabList
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from muxwire.terminals.instances.tmux_server import TmuxServer
     from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.tabs.tab_book import TabBook
@@ -17,17 +19,26 @@ _SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_name}")
 _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id}")
 
 
-async def list_tabs(server: TmuxServer | None, book: TabBook) -> TabList:
-    """Describe every tab and session; without a running server, what is left of it."""
+async def list_tabs(server: TmuxServer | None, book: TabBook, ask: Callable[[], Awaitable[None]]) -> TabList:
+    """Describe every tab and session; without a running server, what is left of it.
+
+    `ask` is awaited if there are windows that are no tabs: it may add tabs.
+    """
     if server is None:
         return TabList(_closed_rows(book), ())
     asked = server.client.submit(server.sessions.windows_command(), _PANES, _SESSIONS, _CLIENTS)
     windows_answer, *answers = [await answer.wait() for answer in asked]
+    windows = server.sessions.rows(windows_answer)
+    strange = {row.window for row in windows}.difference(tab.window_id for tab in book.open.values())
+    if strange:
+        await ask()
+        if not strange.isdisjoint(tab.window_id for tab in book.open.values()):
+            return await list_tabs(server, book, ask)
     panes, sessions, clients = (
         [line.decode("utf-8", "replace").partition(" ")[::2] for line in answer] for answer in answers
     )
     commands = dict(panes)
-    counts = Counter(row.session for row in server.sessions.rows(windows_answer))
+    counts = Counter(row.session for row in windows)
     # Our own control client is no visitor.
     visitors = Counter(session for control, session in clients if control != "1")
     named = [(session, server.sessions.name(session, shown)) for session, shown in sessions]

@@ -16,12 +16,12 @@ from muxwire.terminals.execution.keyboard import Keyboard
 from muxwire.terminals.execution.runner import Runner
 from muxwire.terminals.execution.turn import SharedTurn
 from muxwire.terminals.instances.folders import private_folder
+from muxwire.terminals.instances.server_start import COLUMNS
 from muxwire.terminals.instances.sessions import checked_session
 from muxwire.terminals.instances.tab_record import CommandBook, TabRecord, kept_log_name
-from muxwire.terminals.instances.tmux_server import COLUMNS, HUB
 from muxwire.terminals.logs.reading import log_names
 from muxwire.terminals.shells import Shell, default_shell, shell_for, supervisor_argv
-from muxwire.terminals.tabs.environment import checked_environment, checked_folder, checked_program
+from muxwire.terminals.tabs.environment import check_size, checked_environment, checked_folder, checked_program
 from muxwire.terminals.tabs.pane_state import PaneState
 from muxwire.terminals.tabs.stream import PaneStream
 from muxwire.terminals.tabs.tab import Tab
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from muxwire.terminals.tabs.tab_book import TabBook
 
 PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty}"
-# tmux(1): the sizes that resize-window takes.
-_SIZE_MIN, _SIZE_MAX = 1, 10_000
 # A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
 _SHOWN_NAME = 40
 _FORMAT_SIGN = re.compile(r"#(?=[\[({])")
@@ -74,8 +72,8 @@ class TabRequest:
         """Return the request; InvalidArgument for what can never work."""
         if "\0" in name:
             raise InvalidArgument("the name contains a NUL byte", remedy="leave it out")
-        if size is not None and not all(_SIZE_MIN <= side <= _SIZE_MAX for side in size):
-            raise InvalidArgument(f"size {size} is out of range", remedy=f"use {_SIZE_MIN} to {_SIZE_MAX}")
+        if size is not None:
+            check_size(*size)
         if command is not None and (not command or any("\0" in word for word in command)):
             raise InvalidArgument("command must be a list of words without NUL", remedy='for example ["python3", "-q"]')
         program = checked_program(command[0], "command", environ) if command else ""
@@ -86,7 +84,7 @@ class TabRequest:
             login=login,
             shell=checked_program(shell, "shell", environ) if shell else default_shell(environ),
             command=(program, *command[1:]) if command else (),
-            session=checked_session(session) if session else HUB,
+            session=checked_session(session) if session else "",
             size=size,
         )
 
@@ -172,7 +170,7 @@ class TabMaker:
             record = TabRecord(
                 nonce=nonce,
                 name=request.name,
-                session=request.session,
+                session=request.session or self._server.sessions.hub_name,
                 shell=request.shell if shell is not None else "",
                 cwd=request.cwd,
                 columns=request.size[0] if request.size else COLUMNS,
@@ -208,6 +206,8 @@ class TabMaker:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
         self.listen(tab)
+        if beside is None:
+            self._book.latest = tab.key
         self._book.coming.discard(birth.record.nonce)
         return tab
 
@@ -227,7 +227,7 @@ class TabMaker:
         pending += server.client.submit(self.show_in_place_of_keeper(window))
         for answer in pending:
             await answer.wait()
-        if request.session == HUB:
+        if request.session in ("", server.sessions.hub_name):
             return server.sessions.hub
         return await server.sessions.link(window, request.session)
 

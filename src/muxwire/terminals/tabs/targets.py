@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from muxwire.terminals.instances.sessions import Sessions
     from muxwire.terminals.tabs.tab import Tab
@@ -19,12 +19,28 @@ _ID = re.compile(r"(?:[0-9]+/)?[@%][0-9]+\Z")
 _INDEX = re.compile(r"(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?\Z")
 
 
-async def find_tab(target: str, tabs: Mapping[str, Tab], latest: str, sessions: Sessions | None) -> Tab:
+async def find_tab(
+    target: str, tabs: Mapping[str, Tab], latest: str, sessions: Sessions | None, ask: Callable[[], Awaitable[None]]
+) -> Tab:
     """Resolve a selector; NoSuchTarget for none, and for more than one.
 
     `@N` a window (its first pane), `%N` a pane, `.` the tab last used, `NAME` a tab (or the active tab of that
     session), `SESSION:N` a window's index there, `SESSION:NAME` a tab's name there; `SESSION:N.M` names its pane M.
+    If there is none, `ask` is awaited once: it may add to `tabs`.
     """
+    known = set(tabs)
+    try:
+        return await _find(target, tabs, latest, sessions)
+    except AmbiguousTarget:
+        raise
+    except NoSuchTarget:
+        await ask()
+        if known == set(tabs):
+            raise
+    return await _find(target, tabs, latest, sessions)
+
+
+async def _find(target: str, tabs: Mapping[str, Tab], latest: str, sessions: Sessions | None) -> Tab:
     if target in tabs:
         return tabs[target]
     if target == ".":

@@ -1,4 +1,4 @@
-"""What comes is handed to the client in the event loop's callback; a flood and a fault reach the task that reads."""
+"""One task reads what comes: a fault in what takes it ends the block, and a flood and its end lose nothing."""
 
 from __future__ import annotations
 

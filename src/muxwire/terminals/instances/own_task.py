@@ -1,0 +1,86 @@
+"""Lets a block be entered in one task and left in another, as fixtures of pytest-asyncio and notebook cells do.
+
+anyio wants a task group to be left by the task that entered it. So under asyncio a task of its own enters and leaves
+the block. Trio has no task outside of a caller's nursery, and its users know to stay in one task.
+"""
+
+from __future__ import annotations
+
+import asyncio  # anyio has no task that outlives the block in which it was started
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Generic, TypeVar, final
+
+import anyio
+
+from muxwire.client.loops import asyncio_loop
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def in_own_task(block: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
+    """As `async with block`, but any task may leave it. `block` hears of no error but a cancellation.
+
+    If it ends by itself, with an error of a task of its own, whoever entered it is cancelled, and leaving it raises
+    that error: as an anyio task group does.
+    """
+    if asyncio_loop() is None:
+        async with block as value:
+            yield value
+        return
+    owner = _Owner(block)
+    value = await owner.enter()
+    try:
+        yield value
+    finally:
+        await owner.leave()
+
+
+@final
+class _Owner(Generic[T]):
+    """The task that enters the block and leaves it, and who asked for that."""
+
+    def __init__(self, block: AbstractAsyncContextManager[T]) -> None:
+        self._block = block
+        self._value: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._left = asyncio.Event()
+        self._entrant = asyncio.current_task()
+        self._interrupted = False  # whether we have cancelled the task that entered
+        self._task = asyncio.create_task(self._own(), name="muxwire instance")
+
+    async def _own(self) -> None:
+        async with self._block as value:
+            self._value.set_result(value)
+            await self._left.wait()
+
+    async def enter(self) -> T:
+        """Return what the block gives; raise why it could not be entered."""
+        try:
+            await asyncio.wait((self._task, self._value), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self._task.cancel()
+            await self._ended()
+            raise
+        if not self._value.done():
+            await self._task
+        self._task.add_done_callback(self._interrupt)
+        return self._value.result()
+
+    async def leave(self) -> None:
+        """Leave the block; raise what ended it before."""
+        self._left.set()
+        await self._ended()
+        if self._interrupted and (task := asyncio.current_task()) is self._entrant and task is not None:
+            task.uncancel()
+        self._task.result()
+
+    def _interrupt(self, _task: asyncio.Task[None]) -> None:
+        if not self._left.is_set() and self._entrant is not None:
+            self._interrupted = self._entrant.cancel()  # False if it has ended
+
+    async def _ended(self) -> None:
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait((self._task,))

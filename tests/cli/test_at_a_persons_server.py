@@ -1,0 +1,221 @@
+"""Every verb at a tmux server that a person runs: all that the server can list is as before, and nothing stays."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import pytest
+
+from muxwire.cli.command_line import command_line
+from tests.terminals.adopted.person import Person, differences
+from tests.users import environ_of
+
+pytestmark = pytest.mark.anyio
+
+SECONDS = 40
+FAILED, USAGE = 1, 2
+# Operations of each sort: one that looks, one that would change something.
+LOOKS = [{"kind": "display_message", "target": "two", "format": "#{window_name}"}]
+CHANGES = [{"kind": "rename_window", "target": "two", "name": "n"}]
+
+
+@dataclass(frozen=True)
+class User:
+    """The person, who calls muxwire from a pane of their own server."""
+
+    person: Person
+    home: Path
+
+    @property
+    def environ(self) -> dict[str, str]:
+        pane = self.person.pane("work:two")
+        inside = {"TMUX": f"{self.person.socket},1,0", "TMUX_PANE": pane, "TERM": "xterm-256color"}
+        return environ_of(self.home, runtime=self.home / "run") | inside
+
+    def muxwire(self, verb: str, *words: str, code: int = 0, given: str = "", socket: bool = True) -> str:
+        """Run a verb at the person's server; what it prints, on stderr if it fails."""
+        where = ("--socket", str(self.person.socket)) if socket else ()
+        done = subprocess.run(
+            [sys.executable, "-m", "muxwire", verb, *where, *words],
+            input=given,
+            capture_output=True,
+            text=True,
+            env=self.environ,
+            timeout=SECONDS,
+            check=False,
+            cwd=self.home,
+        )
+        assert done.returncode == code, done
+        return done.stderr if code else done.stdout
+
+    def refused(self, verb: str, *words: str, code: int = FAILED, given: str = "") -> None:
+        """Run a verb that would change something of the person's: it says that it is not done, and what to do."""
+        happened, _, remedy = self.muxwire(verb, *words, code=code, given=given).partition("\n")
+        assert happened.startswith("muxwire: ")
+        assert remedy.startswith("  ")
+
+
+@pytest.fixture
+def user() -> Iterator[User]:
+    home = Path(tempfile.mkdtemp(prefix="mw"))
+    (home / "run").mkdir(mode=0o700)
+    (home / ".bashrc").write_text("PS1='b$ '\n")
+    person = Person(home, environ_of(home, runtime=home / "run"))
+    try:
+        yield User(person, home)
+    finally:
+        person.end()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def new(user: User) -> None:
+    """What it makes would go with it at once."""
+    user.refused("new", "-n", "ours")
+
+
+def ls(user: User) -> None:
+    shown = user.muxwire("ls")
+    assert all(name in shown for name in ("one", "two", "three", "work", "other"))
+
+
+def run(user: User) -> None:
+    assert user.muxwire("run", "-t", "one", "echo here; cd /usr") == "here\n"
+    assert user.muxwire("run", "-t", "one", "pwd") == "/usr\n"
+
+
+def send_keys(user: User) -> None:
+    user.muxwire("send-keys", "-t", "one", "true", "Enter")
+    user.muxwire("wait", "-t", "one", "--idle", "0.3", "--timeout", "20")
+
+
+def paste(user: User) -> None:
+    user.muxwire("paste", "-t", "one", "--enter", "true")
+    user.muxwire("wait", "-t", "one", "--idle", "0.3", "--timeout", "20")
+
+
+def wait(user: User) -> None:
+    user.muxwire("wait", "-t", "one", "-t", "three", "--idle", "0.1", "--timeout", "20")
+
+
+def watch(user: User) -> None:
+    user.muxwire("watch", "--timeout", "0.5")
+
+
+def snapshot(user: User) -> None:
+    assert user.muxwire("snapshot", "-t", "two").strip()
+    user.muxwire("snapshot", "-t", "two", "--scrollback", "0", "--json", "--cells")
+
+
+def logs(user: User) -> None:
+    user.muxwire("logs", "two")
+
+
+def rec(user: User) -> None:
+    header = user.muxwire("rec", "-t", "two", "--duration", "0.3", "-").partition("\n")[0]
+    assert json.loads(header)["version"]
+
+
+def kill(user: User) -> None:
+    for target in ("two", "other:three", "work"):
+        user.refused("kill", target)
+        user.refused("kill", "--force", target)
+    user.refused("kill", "--all", code=USAGE)
+
+
+def ops(user: User) -> None:
+    assert "two" in user.muxwire("ops", "-", given=json.dumps(LOOKS))
+    user.refused("ops", "-", code=USAGE, given=json.dumps(CHANGES))
+
+
+def attach(user: User) -> None:
+    """With another size than the person's; and no other window of theirs is selected."""
+    words = [sys.executable, "-m", "muxwire", "attach", "--socket", str(user.person.socket)]
+    for more, expected in (((), 0), (("two",), USAGE)):
+        pid, terminal = pty.fork()  # of 0x0, which tmux takes for 80x24
+        if pid == 0:
+            os.execve(sys.executable, [*words, *more], user.environ)
+        try:
+            deadline = time.monotonic() + SECONDS
+            while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
+                assert time.monotonic() < deadline
+                for row in user.person.tmux("list-clients", "-F", "#{client_pid} #{client_tty}").splitlines():
+                    if row.startswith(f"{pid} "):
+                        user.person.tmux("detach-client", "-t", row.partition(" ")[2])
+                time.sleep(0.02)  # nothing tells of another process's terminal
+            assert os.waitstatus_to_exitcode(ended[1]) == expected
+        finally:
+            os.close(terminal)
+
+
+def repl(user: User) -> None:
+    said = user.muxwire("repl", given="display-message -p hello\n:exec -t one echo from-theirs\n:panes\n:stats\n")
+    assert "from-theirs" in said
+
+
+def serve(user: User) -> None:
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    lines: list[dict[str, object]] = [
+        {"id": 0, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+    ]
+    calls = [("list_tabs", {}), ("create_tab", {"name": "ours"})]
+    calls.append(("execute_command", {"window_id": "ours", "command": "echo made"}))
+    for number, (name, given) in enumerate(calls, 1):
+        lines.append({"id": number, "method": "tools/call", "params": {"name": name, "arguments": given}})
+    argv = [sys.executable, "-m", "muxwire", "serve", "--socket", str(user.person.socket)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=user.environ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for line in lines:
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **line}) + "\n")
+            server.stdin.flush()
+            while "id" in line and json.loads(answer := server.stdout.readline()).get("id") != line["id"]:
+                pass
+        assert "made" in answer
+        server.stdin.close()
+        assert server.wait(SECONDS) == 0
+
+
+def elsewhere(verb: str, *words: str) -> Callable[[User], object]:
+    """A verb that acts on no server of the person's, though it is called within it."""
+    return lambda user: user.muxwire(verb, *words, socket=False)
+
+
+# A new verb is one that this says nothing of, and fails.
+CALLS: dict[str, Callable[[User], object]] = {
+    call.__name__.replace("_", "-"): call
+    for call in (new, ls, run, send_keys, paste, wait, watch, snapshot, logs, rec, kill, ops, attach, repl, serve)
+} | {"doctor": elsewhere("doctor"), "demo": elsewhere("demo"), "completion": elsewhere("completion", "bash")}
+
+
+def verbs() -> dict[str, argparse.ArgumentParser]:
+    """Every verb, with its parser."""
+    (found,) = (action for action in command_line()._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(found.choices)
+
+
+def test_which_verbs_can_act_on_a_persons_server() -> None:
+    able = {name for name, parser in verbs().items() if "--socket" in parser._option_string_actions}
+    assert set(CALLS) - able == {"doctor", "demo", "completion"}
+
+
+@pytest.mark.parametrize("verb", list(verbs()))
+async def test_nothing_of_a_person_changes(user: User, verb: str) -> None:
+    with anyio.fail_after(2 * SECONDS):
+        used = {user.person.pane("work:one")}
+        before = await user.person.settled(used)
+        await anyio.to_thread.run_sync(CALLS[verb], user)
+        await user.person.alone()
+        assert differences(before, user.person.everything(used)) == []

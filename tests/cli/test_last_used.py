@@ -1,0 +1,71 @@
+"""What one verb leaves for the next, each a process of its own: the tab used last, and where its last output begins."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.user import Place
+
+# No output comes any more: what a wait finds at once, or not at all.
+SOON = "0.5"
+TIMED_OUT = 124
+
+
+@pytest.fixture(scope="module")
+def tabs(place: Place) -> tuple[str, str]:
+    """Two tabs at their prompts; the second one was used last."""
+    one, two = (place.ok("new", "-n", name).strip() for name in ("one", "two"))
+    for window in (one, two):
+        place.ok("wait", "-t", window, "--prompt")
+    return one, two
+
+
+def active(place: Place) -> str:
+    (row,) = [row for row in place.document("ls", "--json")["tabs"] if row["active"]]
+    window: str = row["window_id"]
+    return window
+
+
+def found(place: Place, text: str) -> bool:
+    done = place.run("wait", "--until", text, "--timeout", SOON)
+    assert done.returncode in (0, TIMED_OUT), done
+    return done.returncode == 0
+
+
+def test_a_wait_begins_at_the_last_command(place: Place, tabs: tuple[str, str]) -> None:
+    for word in ("first", "second"):
+        place.ok("run", "-t", tabs[0], f"echo {word}")
+    assert found(place, "second")
+    assert not found(place, "first")
+    place.ok("send-keys", "-t", tabs[0], "echo key''ed", "Enter")
+    place.ok("wait", "-t", tabs[0], "--prompt")
+    assert found(place, "keyed")
+    assert not found(place, "second")
+    assert not found(place, "echo")  # what was typed is no output
+
+
+def test_a_wait_begins_at_the_last_input_of_a_program(place: Place, tabs: tuple[str, str]) -> None:
+    place.run("run", "-t", tabs[1], "--timeout", "0.1", "--leave", "stty -echo; echo asked; cat")
+    assert found(place, "asked")
+    place.ok("send-keys", "-t", tabs[1], "answer", "Enter")
+    assert place.run("wait", "-t", tabs[1], "--until", "answer").returncode == 0
+    assert not found(place, "asked")
+    place.ok("send-keys", "-t", tabs[1], "C-d")
+    place.ok("wait", "-t", tabs[1], "--prompt")
+    place.ok("run", "-t", tabs[1], "stty echo")
+
+
+def test_a_tab_that_is_named_is_the_one_used_last(place: Place, tabs: tuple[str, str]) -> None:
+    for window, other in (tabs, tabs[::-1], tabs):
+        place.ok("run", "-t", window, "true")
+        assert active(place) == window
+        assert place.ok("run", "echo $TMUX_PANE") == place.ok("run", "-t", window, "echo $TMUX_PANE")
+        place.ok("send-keys", "-t", other, "true", "Enter")
+        assert active(place) == other
+
+
+def test_a_new_tab_is_the_one_used_last(place: Place, tabs: tuple[str, str]) -> None:
+    place.ok("run", "-t", tabs[0], "true")
+    made = place.ok("new").strip()
+    assert active(place) == made
+    place.ok("kill", "-f", made)

@@ -1,0 +1,157 @@
+"""Servers that the tmux on PATH cannot talk to, that are stopped or not ours, and instances that were never used."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from muxwire.client.watchdog import process_table
+from muxwire.terminals.doctor import programs
+from muxwire.terminals.instances import server_start, tmux_program
+from muxwire.terminals.instances.folders import folders_for
+from muxwire.terminals.instances.tmux_program import server_pid
+from tests.cli.user import Place
+
+# A tmux that no server understands, as that of 3.6 and later is for one of 3.5a.
+NEWER = '#!/bin/sh\n[ "$1" = -V ] && echo "tmux 99.1" && exit\nexec sleep 1000\n'
+OLD = '#!/bin/sh\n[ "$1" = -V ] && echo "tmux 2.1" && exit\necho "usage: tmux" >&2\nexit 1\n'
+# Nobody has to wait for as long as for a machine that swaps.
+SOON = 1.0
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs(place: Place) -> Iterator[None]:
+    """Whatever a test leaves of a server ends with it, stopped or not."""
+    yield
+    for path in (place.home / "run" / "muxwire").glob("*.sock"):
+        if pid := server_pid(path):
+            os.kill(pid, signal.SIGKILL)
+
+
+def program(folder: Path, text: str | None = None) -> dict[str, str]:
+    """A PATH on which tmux is a script, or a copy of the real one."""
+    folder.mkdir()
+    path = folder / "tmux"
+    if text is None:
+        shutil.copy(shutil.which("tmux") or "", path)
+    else:
+        path.write_text(text)
+        path.chmod(0o700)
+    return {"PATH": f"{folder}:/usr/bin:/bin"}
+
+
+def left(place: Place, name: str) -> list[str]:
+    """What of an instance lies around."""
+    homes = (place.home / "run" / "muxwire", place.home / "state")
+    return [str(entry) for home in homes for entry in home.glob(f"{name}*")]
+
+
+def ends(pid: int) -> None:
+    deadline = time.monotonic() + 20
+    while pid in process_table():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("deleted", [False, True], ids=["there", "deleted"])
+def test_after_an_upgrade_the_servers_own_program_is_used(place: Place, tmp_path: Path, deleted: bool) -> None:
+    first = place.run("run", "cd /usr; pwd", environ=program(tmp_path / "old"))
+    assert (first.returncode, first.stdout) == (0, b"/usr\n")
+    pid = server_pid(place.socket())
+    assert pid
+    if deleted:
+        (tmp_path / "old" / "tmux").unlink()
+    newer = program(tmp_path / "new", NEWER)
+    # In a process of its own, whose log goes to stderr.
+    done = subprocess.run(place.argv("run", "pwd"), env=place.environ | newer, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"/usr\n")
+    assert b"the server's own program is used" in done.stderr
+    assert b"tmux 99.1" in done.stderr
+    listed = place.run("ls", environ=newer)
+    assert (listed.returncode, b"/usr" in listed.stdout) == (0, True)
+    found = [one for one in programs.servers(folders_for("doctor", place.environ), newer) if "of main" in one.said]
+    assert [(one.level, one.remedy) for one in found] == [("warning", "muxwire kill --all --name main")]
+    killed = place.run("kill", "--all", environ=newer)
+    assert killed.returncode == 0
+    ends(pid)
+    assert not place.socket().exists()
+
+
+def test_a_server_that_cannot_be_talked_to_says_why_and_can_be_ended(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place.ok("run", "echo on") == "on\n"
+    pid = server_pid(place.socket())
+    assert pid
+    newer = program(tmp_path / "new", NEWER)
+    # Where there is no /proc, or it is not ours to look at.
+    monkeypatch.setattr(server_start, "program_for", lambda *_: f"{tmp_path}/new/tmux")
+    monkeypatch.setattr(server_start, "START_SECONDS", SOON)
+    for verb in (("run", "true"), ("kill", "--all")):
+        done = place.run(*verb, environ=newer)
+        assert done.returncode
+        assert f"process {pid}) did not answer within".encode() in done.stderr
+        assert b"another version" in done.stderr
+        assert b"muxwire kill --all --force" in done.stderr
+    assert place.run("kill", "--all", "--force", environ=newer).returncode == 0
+    ends(pid)
+    monkeypatch.undo()
+    assert place.ok("run", "echo afresh") == "afresh\n"
+
+
+def test_a_stopped_server_says_so_and_can_be_ended(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert place.ok("run", "echo on") == "on\n"
+    pid = server_pid(place.socket())
+    assert pid
+    monkeypatch.setattr(server_start, "START_SECONDS", SOON)
+    os.kill(pid, signal.SIGSTOP)
+    done = place.run("run", "true")
+    assert f"process {pid}) is stopped\n  `kill -CONT {pid}` continues it".encode() in done.stderr
+    os.kill(pid, signal.SIGCONT)
+    assert place.ok("run", "echo on") == "on\n"
+    os.kill(pid, signal.SIGSTOP)
+    assert place.run("kill", "--all", "--force").returncode == 0
+    ends(pid)
+
+
+def test_a_server_that_is_not_ours_says_so_and_can_be_ended(place: Place) -> None:
+    place.socket().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    subprocess.run(["tmux", "-S", place.socket(), "-f", "/dev/null", "new-session", "-d"], check=True)
+    pid = server_pid(place.socket())
+    assert pid
+    done = place.run("run", "true")
+    assert b"was not started by muxwire" in done.stderr
+    assert b"muxwire kill --all --force" in done.stderr
+    assert pid in process_table()
+    assert place.run("kill", "--all", "--force").returncode == 0
+    ends(pid)
+    assert place.ok("run", "echo ours") == "ours\n"
+
+
+def test_a_tmux_that_is_too_old_is_refused_and_does_not_run_on(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tmux_program, "MINIMUM_VERSION", (98, 0))
+    done = place.run("run", "--name", "new", "true")
+    assert b"is too old" in done.stderr
+    assert left(place, "new") == [str(place.home / "state" / "new")]
+    running = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, check=True).stdout
+    assert bytes(place.socket("new")) not in running
+
+
+def test_a_tmux_that_does_not_start_because_it_is_too_old(place: Place, tmp_path: Path) -> None:
+    done = place.run("run", "true", environ=program(tmp_path / "old", OLD))
+    assert done.stderr.startswith(b"muxwire: tmux 2.1 is too old, 3.3 is needed\n  install tmux 3.3 or newer")
+
+
+@pytest.mark.parametrize(
+    "verb", [("ls",), ("run", "-t", "nosuch", "true"), ("kill", "nosuch"), ("new", "--shell", "nosuch")], ids=" ".join
+)
+def test_a_name_that_was_never_used_leaves_nothing(place: Place, verb: tuple[str, ...]) -> None:
+    place.run(verb[0], "--name", "ghost", *verb[1:])
+    assert left(place, "ghost") == []

@@ -1,0 +1,162 @@
+"""The watchdog is killed, as the OOM killer may do: another one takes its place, and nothing stays behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.client.watchdog import process_table
+from tests.faults.conftest import Open
+from tests.mcp.raw_client import RawClient
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 40
+# More than one, since another may be killed while it comes up.
+KILLS = 3
+
+# Runs in a process of its own, to be killed.
+VICTIM = """
+import json, os, sys, anyio, muxwire
+
+async def main():
+    async with muxwire.open_terminals() as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        result = await tab.execute("(trap '' HUP TERM; exec sleep 1002) & echo $!")
+        (server,) = await (await terminals.server()).client.command("display-message", "-p", "#{pid}")
+        pids = [int(server), tab.pane.leader_pid, int(result.output.split()[-1])]
+        paths = [str(path) for path in (terminals.folders.socket_path, *terminals.folders.transient)]
+        print(json.dumps({"pids": pids, "paths": paths}), flush=True)
+        await anyio.sleep_forever()
+
+anyio.run(main)
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(folder: Path) -> Iterator[None]:
+    """Of a test that fails: what is in its panes ends with the server."""
+    yield
+    for path in folder.glob("run/muxwire/*.sock"):
+        subprocess.run(["tmux", "-N", "-S", path, "kill-server"], capture_output=True, check=False)
+
+
+def watchdogs(parent: int) -> set[int]:
+    """The watchdogs that a process has started."""
+    found = {pid for pid, row in process_table().items() if row.parent == parent}
+    return {pid for pid in found if b"watchdog.py" in command_line(pid)}
+
+
+def command_line(pid: int) -> bytes:
+    """The arguments of a process; none if it has ended since it was listed."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+async def gone(pids: set[int], *paths: Path) -> None:
+    while process_table().keys() & pids or any(path.exists() for path in paths):
+        await anyio.sleep(0.02)
+
+
+async def kill_watchdog(parent: int) -> set[int]:
+    """Kill the watchdog of a process, and return the next one as soon as it is there."""
+    killed = watchdogs(parent)
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    while not (found := watchdogs(parent) - killed):
+        await anyio.sleep(0.01)
+    return found
+
+
+async def test_another_one_does_its_work_when_we_are_killed(environ: dict[str, str]) -> None:
+    argv = [sys.executable, "-c", VICTIM]
+    with anyio.fail_after(DEADLINE), subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, text=True) as victim:
+        try:
+            assert victim.stdout is not None
+            told = json.loads(await anyio.to_thread.run_sync(victim.stdout.readline))
+            for _ in range(KILLS):
+                await kill_watchdog(victim.pid)
+            children = {pid for pid, row in process_table().items() if row.parent == victim.pid}
+        finally:
+            victim.kill()
+        await gone({*told["pids"], *children}, *map(Path, told["paths"]))
+
+
+@pytest.mark.parametrize("noticed", [False, True], ids=["at once", "noticed"])
+async def test_it_was_killed_and_the_instance_is_closed(open_alone: Open, noticed: bool) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with open_alone() as terminals:
+            tab = await terminals.create_tab(shell="bash")
+            started = await tab.execute("(trap '' HUP TERM; exec sleep 1002) & echo $!")
+            children = {pid for pid, row in process_table().items() if row.parent == os.getpid()}
+            server = await terminals.server()
+            (pid,) = await server.client.command("display-message", "-p", "#{pid}")
+            pids = {int(pid), tab.pane.leader_pid, int(started.output.split()[-1])}
+            if noticed:
+                await kill_watchdog(os.getpid())
+            else:
+                for watchdog in watchdogs(os.getpid()):
+                    os.kill(watchdog, signal.SIGKILL)
+        assert not process_table().keys() & pids
+        assert not terminals.folders.socket_path.exists()
+        assert not any(folder.exists() for folder in terminals.folders.transient)
+        assert not {pid for pid, row in process_table().items() if row.parent == os.getpid()} - children
+
+
+async def test_it_was_killed_and_stdin_is_closed(environ: dict[str, str]) -> None:
+    argv = [sys.executable, "-m", "muxwire", "serve"]
+    child = subprocess.Popen(argv, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    with child, anyio.fail_after(DEADLINE):
+        assert child.stdin is not None
+        assert child.stdout is not None
+        client = RawClient(os.dup(child.stdin.fileno()), child.stdout.fileno())
+        child.stdin.close()
+        try:
+            await client.initialize()
+            assert not (await client.call("create_tab")).get("isError")
+            family = {pid for pid, row in process_table().items() if row.parent == child.pid}
+            servers = Path(environ["XDG_RUNTIME_DIR"], "muxwire").glob("*.sock")
+            (answer,) = [
+                subprocess.check_output(["tmux", "-S", path, "display-message", "-p", "#{pid}"]) for path in servers
+            ]
+            family |= {pid for pid, row in process_table().items() if row.parent == int(answer)} | {int(answer)}
+            assert len(family) > 3
+            for pid in watchdogs(child.pid):
+                os.kill(pid, signal.SIGKILL)
+            client.hang_up()
+            assert await anyio.to_thread.run_sync(child.wait) == 0
+            await gone(family)
+        finally:
+            client.hang_up()
+            child.kill()
+
+
+async def test_one_that_cannot_be_started_is_tried_again(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For want of memory or descriptors: until it works."""
+    with anyio.fail_after(DEADLINE):
+        await alone.create_tab(shell="bash")
+        real, refusals = subprocess.Popen, [0]
+
+        def refused(*given: object, **options: object) -> object:
+            refusals[0] += 1
+            if refusals[0] > 2:
+                monkeypatch.undo()
+                return real(*given, **options)  # type: ignore[call-overload]
+            raise BlockingIOError
+
+        monkeypatch.setattr(subprocess, "Popen", refused)
+        await kill_watchdog(os.getpid())
+        assert refusals == [3]

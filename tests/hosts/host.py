@@ -1,0 +1,131 @@
+"""One host of the library, in a process of its own: `python -m tests.hosts.host HOST FOLDER (with | without)`.
+
+`without`: sniffio cannot be imported, as in an environment that does not hold it. The process prints `exact ANYIO` with
+the version of anyio that it used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import os
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+# Nothing here imports anyio before a host runs: sniffio may have to be hidden from it, and pytest rewrites its plugin.
+
+# Seconds after which a loop in another thread is given up; the scenario itself gives up before.
+SECONDS = 45.0
+SUITE = Path(__file__).with_name("asyncio_suite.py")
+SUITE_SETTINGS = """\
+[pytest]
+asyncio_default_fixture_loop_scope = function
+"""
+
+
+def under_asyncio(folder: Path) -> None:
+    from tests.hosts.scenario import use_two
+
+    asyncio.run(use_two(folder))
+
+
+def under_anyio(folder: Path, backend: str) -> None:
+    import anyio
+
+    from tests.hosts.scenario import use_two
+
+    anyio.run(use_two, folder, backend=backend)
+
+
+def under_trio(folder: Path) -> None:
+    import trio
+
+    from tests.hosts.scenario import use_two
+
+    trio.run(use_two, folder)
+
+
+def under_trio_as_a_guest(folder: Path) -> None:
+    """Trio within a loop of asyncio's, which runs all the time."""
+    import outcome
+    import trio
+
+    from tests.hosts.scenario import use_two
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[outcome.Outcome[None]] = loop.create_future()
+        trio.lowlevel.start_guest_run(
+            use_two, folder, run_sync_soon_threadsafe=loop.call_soon_threadsafe, done_callback=done.set_result
+        )
+        (await done).unwrap()
+
+    asyncio.run(run())
+
+
+def in_a_running_loop(folder: Path) -> None:
+    """As in a notebook: the loop belongs to somebody else, and runs before and after us."""
+    from tests.hosts.scenario import use_two
+
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(use_two(folder), loop).result(SECONDS)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def in_two_threads(folder: Path) -> None:
+    """A loop in each."""
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            under_asyncio(folder)
+        except BaseException as failure:  # noqa: BLE001 - the main thread raises it
+            failures.append(failure)
+
+    other = threading.Thread(target=run)
+    other.start()
+    under_asyncio(folder)
+    other.join()
+    for failure in failures:
+        raise failure
+
+
+def under_pytest_asyncio(folder: Path) -> None:
+    settings = folder / "pytest.ini"
+    settings.write_text(SUITE_SETTINGS)
+    os.environ["HOST_FOLDER"] = str(folder)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # hypothesis imports trio, which needs sniffio
+    plugins = ["-p", "pytest_asyncio.plugin", "-p", "no:cacheprovider"]
+    arguments = ["-q", "-W", "error", "-c", settings, "--noconftest", *plugins, SUITE]
+    assert pytest.main([str(argument) for argument in arguments]) == pytest.ExitCode.OK
+
+
+HOSTS: dict[str, Callable[[Path], None]] = {
+    "asyncio": under_asyncio,
+    "anyio-asyncio": partial(under_anyio, backend="asyncio"),
+    "anyio-trio": partial(under_anyio, backend="trio"),
+    "trio": under_trio,
+    "trio-guest": under_trio_as_a_guest,
+    "running-loop": in_a_running_loop,
+    "two-threads": in_two_threads,
+    "pytest-asyncio": under_pytest_asyncio,
+}
+
+
+if __name__ == "__main__":
+    host, folder, sniffio = sys.argv[1:]
+    if sniffio == "without":
+        sys.modules["sniffio"] = None  # type: ignore[assignment]  # as Python has it of a module that is not there
+    HOSTS[host](Path(folder))
+    print("exact", importlib.metadata.version("anyio"))

@@ -1,0 +1,138 @@
+"""Under asyncio an instance may be left by another task than entered it; whatever ends it is heard of."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.terminals.instances.own_task import in_own_task
+from tests.hosts.scenario import environ, use_tabs
+
+pytestmark = pytest.mark.anyio
+
+# Seconds that no test here needs.
+LONG = 20.0
+
+
+@asynccontextmanager
+async def block(events: list[str], fails: anyio.Event | None = None) -> AsyncIterator[str]:
+    """A block with a task of its own, which may fail."""
+
+    async def fail(when: anyio.Event) -> None:
+        await when.wait()
+        raise OSError("the reader died")
+
+    async with anyio.create_task_group() as tasks:
+        if fails is not None:
+            tasks.start_soon(fail, fails)
+        events.append("entered")
+        try:
+            yield "value"
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.lowlevel.checkpoint()
+            events.append("left")
+            tasks.cancel_scope.cancel()
+
+
+async def test_each_cell_of_a_notebook_is_a_task() -> None:
+    with anyio.fail_after(LONG), tempfile.TemporaryDirectory(prefix="mw") as made:
+        folder = Path(made)
+        opening = muxwire.open_terminals(state_dir=folder / "state", environ=environ(folder))
+        terminals = await asyncio.create_task(opening.__aenter__())
+        socket = terminals.folders.socket_path
+        await asyncio.create_task(use_tabs(terminals))
+        assert socket.exists()
+        await asyncio.create_task(opening.__aexit__(None, None, None))
+        assert not socket.exists()
+
+
+async def test_an_error_of_the_caller_goes_through() -> None:
+    events: list[str] = []
+
+    async def fail() -> None:
+        async with in_own_task(block(events)) as value:
+            assert value == "value"
+            raise ValueError("mine")
+
+    with anyio.fail_after(LONG), pytest.raises(ValueError, match="mine"):
+        await fail()
+    assert events == ["entered", "left"]
+
+
+async def test_an_error_of_the_entry_is_raised_as_it_is() -> None:
+    class Refusing(AbstractAsyncContextManager[None]):
+        async def __aenter__(self) -> None:
+            raise muxwire.TmuxUnavailable("none", remedy="install it")
+
+        async def __aexit__(self, *exc_info: object) -> None:
+            raise AssertionError
+
+    with anyio.fail_after(LONG), pytest.raises(muxwire.TmuxUnavailable, match="none"):
+        await in_own_task(Refusing()).__aenter__()
+
+
+async def test_an_entry_that_is_cancelled_leaves_nothing_behind() -> None:
+    events: list[str] = []
+
+    @asynccontextmanager
+    async def slow() -> AsyncIterator[None]:
+        events.append("entered")
+        try:
+            await anyio.sleep_forever()
+            yield
+        finally:
+            events.append("left")
+
+    with anyio.fail_after(LONG):
+        with anyio.move_on_after(0) as scope:
+            async with in_own_task(slow()):
+                pass
+        assert scope.cancelled_caught
+        assert events in ([], ["entered", "left"])
+
+
+async def test_a_caller_that_is_cancelled_leaves_in_order() -> None:
+    events: list[str] = []
+    with anyio.fail_after(LONG):
+        with anyio.CancelScope() as scope:
+            async with in_own_task(block(events)):
+                scope.cancel()
+                await anyio.sleep_forever()
+        assert scope.cancelled_caught
+    assert events == ["entered", "left"]
+
+
+async def test_a_block_that_fails_interrupts_who_entered_it() -> None:
+    events, fails = list[str](), anyio.Event()
+
+    async def wait() -> None:
+        async with in_own_task(block(events, fails)):
+            fails.set()
+            await anyio.sleep_forever()
+
+    with anyio.fail_after(LONG), pytest.raises(ExceptionGroup) as caught:
+        await wait()
+    assert caught.group_contains(OSError, match="the reader died")
+    assert events == ["entered", "left"]
+    task = asyncio.current_task()
+    assert task is not None
+    assert not task.cancelling()
+
+
+async def test_who_leaves_a_block_that_has_failed_hears_why() -> None:
+    events, fails = list[str](), anyio.Event()
+    with anyio.fail_after(LONG):
+        opening = in_own_task(block(events, fails))
+        await asyncio.create_task(opening.__aenter__())
+        fails.set()
+        with pytest.raises(ExceptionGroup) as caught:
+            await asyncio.create_task(opening.__aexit__(None, None, None))
+    assert caught.group_contains(OSError, match="the reader died")

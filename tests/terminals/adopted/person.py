@@ -1,0 +1,195 @@
+"""Somebody with a tmux server of their own and a terminal at it, and all that the server can list of itself.
+
+`everything` is the yardstick of "nothing of theirs is changed": each object that tmux has, by each command that lists
+it, with every format variable that tmux knows. What is left out is named here, with the reason.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import shutil
+import struct
+import subprocess
+import termios
+import threading
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import anyio
+
+# A person's terminal, and what is left of it for windows by the status line.
+COLUMNS, ROWS = 100, 30
+_SIZED = f"{COLUMNS}x{ROWS - 1}"
+CLIENTS = "#{client_control_mode}"
+
+# Settings with which careless clients do harm: windows are counted from 1 and renumbered, panes stay when their
+# program has ended, windows rename themselves, hooks run, and there are buffers and variables to be lost.
+CONFIG = """\
+set -g base-index 1
+set -g pane-base-index 1
+set -g renumber-windows on
+set -g remain-on-exit on
+set -g history-limit 4321
+set -g monitor-activity on
+set -g monitor-bell on
+set -g update-environment "DISPLAY SSH_AUTH_SOCK"
+set -g status-left "[mine] "
+set -g @theirs "kept"
+set -s buffer-limit 7
+set-environment -g THEIRS kept
+set-hook -g after-new-window "set-option -g @hooked yes"
+bind-key -n F5 display-message mine
+"""
+
+# What changes with time, with the client that asks, or with what programs print into the pane that a test uses.
+_TIMES = {"client_activity", "session_activity", "session_last_attached", "window_activity"}
+_ASKING = {"client_cell_height", "client_cell_width", "client_pid", "client_written", "client_discarded", "command"}
+_PRINTED = {
+    "cursor_character", "cursor_x", "cursor_y", "history_all_bytes", "history_bytes", "history_size", "pane_title",
+    "pane_current_command", "pane_current_path", "wrap_flag",
+    # monitor-activity: what a command prints in a window that nobody looks at is activity.
+    "session_alert", "session_alerts", "session_activity_flag", "window_activity_flag", "window_flags",
+    "window_raw_flags",
+}  # fmt: skip
+_LEFT_OUT = _TIMES | _ASKING | _PRINTED
+# What a session says of how many windows it has, and which: true while a window of ours is there.
+COUNTED = {
+    "session_windows", "session_stack", "last_window_index", "window_end_flag", "window_stack_index",
+}  # fmt: skip
+_OF_CLIENTS = (
+    "#{?client_control_mode,,#{client_name} #{client_session} #{client_width}x#{client_height} #{client_flags}"
+    " #{client_key_table} #{client_prefix} #{client_readonly} #{client_termname} #{client_last_session}}"
+)
+
+Record = Mapping[str, Collection[str]]
+
+
+class Person:
+    """Two windows in a session `work` with a terminal of 100x30 attached, and a session `other` without one."""
+
+    def __init__(self, folder: Path, environ: dict[str, str], config: str = CONFIG) -> None:
+        self.socket = folder / "s"
+        self.environ = environ | {"TERM": "xterm-256color", "TMUX_TMPDIR": str(folder)}
+        (folder / "conf").write_text(config)
+        self.tmux("-f", str(folder / "conf"), "new-session", "-d", "-s", "work", "-n", "one", "-x", "90", "-y", "25")
+        self.tmux("new-window", "-d", "-t", "work:", "-n", "two")
+        self.tmux("split-window", "-d", "-t", "work:two")
+        self.tmux("new-session", "-d", "-s", "other", "-n", "three", shutil.which("dash") or "/bin/sh")
+        self.tmux("set-environment", "-t", "work", "OF_WORK", "kept")
+        self.tmux("set-option", "-t", "other", "@of-other", "kept")
+        self.tmux("set-option", "-w", "-t", "work:two", "@of-two", "kept")
+        for name, text in (("mine", "a named one"), ("muxwire", "by accident of that name")):
+            self.tmux("set-buffer", "-b", name, text)
+        self.tmux("set-buffer", "an automatic one")
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.execvpe("tmux", ["tmux", "-S", str(self.socket), "attach", "-t", "work"], self.environ)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def _look(self) -> None:
+        with suppress(OSError):
+            while os.read(self.terminal, 1 << 16):
+                pass
+
+    def tmux(self, *command: str) -> str:
+        argv = ["tmux", "-S", str(self.socket), *command]
+        return subprocess.run(argv, capture_output=True, text=True, env=self.environ, check=False).stdout
+
+    def ids(self, listing: str, variable: str) -> list[str]:
+        """The ids of all sessions, windows or panes."""
+        everywhere = () if listing == "list-sessions" else ("-a",)
+        return sorted(set(self.tmux(listing, *everywhere, "-F", f"#{{{variable}}}").split()))
+
+    def everything(self, used: Collection[str] = ()) -> Record:
+        """All that the server can list: what each command says, line by line. `used`: panes that a test types into.
+
+        Not the message log: tmux writes down there which commands came, ours too.
+        """
+        found: dict[str, Collection[str]] = {}
+
+        def ask(*command: str) -> None:
+            found[" ".join(command)] = self.tmux(*command).splitlines()
+
+        for flags in ("-s", "-g", "-gw"):
+            ask("show-options", flags)
+        for flags in ("-g", "-gw"):
+            ask("show-hooks", flags)
+        for command in (("list-keys",), ("show-environment", "-g"), ("list-clients", "-F", _OF_CLIENTS)):
+            ask(*command)
+        ask("list-buffers", "-F", "#{buffer_name} #{buffer_size}")
+        ask("list-windows", "-a", "-F", "#{session_name} #{window_index} #{window_id}")
+        for buffer in self.tmux("list-buffers", "-F", "#{buffer_name}").split():
+            ask("show-buffer", "-b", buffer)
+        for session in self.ids("list-sessions", "session_id"):
+            for listing in ("show-options", "show-hooks", "show-environment"):
+                ask(listing, "-t", session)
+        for window in self.ids("list-windows", "window_id"):
+            ask("show-options", "-w", "-t", window)
+            ask("show-hooks", "-w", "-t", window)
+        for pane in self.ids("list-panes", "pane_id"):
+            ask("show-options", "-p", "-t", pane)
+            ask("show-hooks", "-p", "-t", pane)
+            values = self.tmux("display-message", "-a", "-p", "-t", pane).splitlines()
+            found[f"variables of {pane}"] = [line for line in values if line.partition("=")[0] not in _LEFT_OUT]
+            if pane not in used:
+                ask("capture-pane", "-p", "-S", "-", "-t", pane)
+        found["list-clients -F " + _OF_CLIENTS] = sorted(filter(None, found["list-clients -F " + _OF_CLIENTS]))
+        return found
+
+    async def settled(self, used: Collection[str] = ()) -> Record:
+        """`everything`, once the person's terminal has its size and the shells have drawn their prompts."""
+        # Only the window that is looked at has the terminal's size at once.
+        while self.tmux("display-message", "-p", "-t", "work:", "#{window_width}x#{window_height}").strip() != _SIZED:
+            await anyio.sleep(0.02)
+        for pane in self.ids("list-panes", "pane_id"):
+            while not self.tmux("capture-pane", "-p", "-t", pane).strip():
+                await anyio.sleep(0.02)
+        return self.everything(used)
+
+    async def alone(self) -> None:
+        """Return when no control client is attached any more."""
+        while "1" in self.tmux("list-clients", "-F", CLIENTS):
+            await anyio.sleep(0.02)
+
+    def detach_us(self, session: str) -> None:
+        """Detach the control clients of a session."""
+        for row in self.tmux("list-clients", "-t", session, "-F", "#{client_control_mode} #{client_name}").splitlines():
+            if row.startswith("1 "):
+                self.tmux("detach-client", "-t", row[2:])
+
+    def pane(self, target: str) -> str:
+        """The id of the pane of that name."""
+        return self.tmux("display-message", "-p", "-t", target, "#{pane_id}").strip()
+
+    def end(self) -> None:
+        self.tmux("kill-server")
+        os.waitpid(self.pid, 0)
+        os.close(self.terminal)
+
+
+def theirs(record: Record, ours: Collection[str]) -> Record:
+    """What of a record is the person's, while windows and panes of ours (`@N` and `%N`) are there."""
+    own = re.compile(rf"(?:{'|'.join(map(re.escape, ours))})(?![0-9])") if ours else None
+    left_out = "|".join(map(re.escape, COUNTED))
+    return {
+        asked: [line for line in lines if not re.match(left_out, line) and not (own and own.search(line))]
+        for asked, lines in record.items()
+        if not (own and own.search(asked))
+    }
+
+
+def differences(before: Record, after: Record) -> list[str]:
+    """What changed, a line each; nothing if nothing did."""
+    said = []
+    for asked in sorted(set(before) | set(after)):
+        was, now = before.get(asked, ()), after.get(asked, ())
+        if list(was) != list(now):
+            said += [f"{asked}: - {line}" for line in was if line not in now]
+            said += [f"{asked}: + {line}" for line in now if line not in was]
+            said += [f"{asked}: another order"] if sorted(was) == sorted(now) else []
+    return said

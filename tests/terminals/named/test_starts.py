@@ -1,0 +1,111 @@
+"""Several processes open one name at the same moment: one server, whole, and every one of them is attached to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from .conftest import Instance
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 50
+PROCESSES = 5
+# tmux alone fails in every second round of so many.
+ROUNDS = 2
+SECRET = "s3cret-word"
+
+# In place of tmux: it waits for others of its kind, so that several start a server in the same moment if they may.
+TOGETHER = """#!/bin/sh
+: > "$0.$$"
+for look in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ "$(ls "$0".* | wc -l)" -gt 1 ] && break
+    sleep 0.01
+done
+rm -f "$0.$$"
+exec TMUX "$@"
+"""
+
+# Comes up, says so, and opens the instance when all of them are up.
+STARTER = f"""
+import json, sys, anyio, muxwire
+
+async def main(name, state):
+    print("up", flush=True)
+    sys.stdin.readline()
+    try:
+        async with muxwire.open_terminals(name, state_dir=state) as terminals:
+            tab = await terminals.create_tab(shell="bash")
+            result = await tab.execute("echo $((6 * 7)); : {SECRET}")
+            print(json.dumps([terminals.role, result.output]), flush=True)
+            sys.stdin.readline()
+    except Exception as error:
+        print(json.dumps([type(error).__name__, str(error)]), flush=True)
+
+anyio.run(main, *sys.argv[1:])
+"""
+
+
+@contextmanager
+def starter(instance: Instance) -> Iterator[subprocess.Popen[str]]:
+    argv = [sys.executable, "-c", STARTER, instance.name, str(instance.state)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, env=instance.environ, stdin=pipe, stdout=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+async def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return await anyio.to_thread.run_sync(process.stdout.readline, abandon_on_cancel=True)
+
+
+def go_on(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):  # it has failed, and said so
+        os.write(process.stdin.fileno(), b"\n")
+
+
+async def start_at_once(instance: Instance) -> list[Any]:
+    with ExitStack() as stack:
+        processes = [stack.enter_context(starter(instance)) for _ in range(PROCESSES)]
+        for process in processes:
+            assert await said(process) == "up\n"
+        for process in processes:
+            go_on(process)
+        outcomes = [json.loads(await said(process)) for process in processes]
+        for process in processes:
+            go_on(process)
+            await anyio.to_thread.run_sync(process.wait)
+    return outcomes
+
+
+async def test_every_one_of_them_has_the_one_server(instance: Instance) -> None:
+    folder = instance.socket.parent.parent / "bin"
+    folder.mkdir()
+    (folder / "tmux").write_text(TOGETHER.replace("TMUX", shutil.which("tmux") or ""))
+    (folder / "tmux").chmod(0o700)
+    instance.environ |= {"PATH": f"{folder}:{instance.environ['PATH']}"}
+    with anyio.fail_after(DEADLINE):
+        for _ in range(ROUNDS):
+            outcomes = await start_at_once(instance)
+            assert sorted(outcomes) == [["guest", "42\n"]] * (PROCESSES - 1) + [["owner", "42\n"]]
+            # The whole of its configuration was read, and nothing that was typed is in its message log.
+            assert instance.tmux("show-options", "-s", "-v", "message-limit") == "0"
+            assert instance.tmux("show-options", "-g", "-v", "history-limit") == "10000"
+            assert instance.tmux("show-options", "-s", "-v", "@muxwire-generation")
+            assert SECRET not in instance.tmux("show-messages")
+            assert instance.tmux("list-sessions", "-F", "#{session_name}") == "hub"
+            instance.tmux("kill-server")
