@@ -31,7 +31,11 @@ USER_PATH = os.pathsep.join((str(Path(sys.executable).parent), SYSTEM_PATH))
 
 
 def environ_of(home: Path, *, runtime: Path) -> dict[str, str]:
-    """What a shell of theirs starts with: the python of the tests is first on the path."""
+    """What a shell of theirs starts with: the python of the tests is first on the path.
+
+    Into a home without this directory fish would write completions for every manual page: half a minute of processor.
+    """
+    (home / ".local/share/fish/generated_completions").mkdir(parents=True, exist_ok=True)
     return {
         "HOME": str(home),
         "PATH": USER_PATH,
