@@ -51,6 +51,9 @@ from muxwire.errors import (
     TabUnavailable as TabUnavailable,
 )
 from muxwire.errors import (
+    TmuxSilent as TmuxSilent,
+)
+from muxwire.errors import (
     TmuxUnavailable as TmuxUnavailable,
 )
 
@@ -137,6 +140,7 @@ __all__ = (
     "TabList",
     "TabUnavailable",
     "Terminals",
+    "TmuxSilent",
     "TmuxUnavailable",
     "WaitOutcome",
     "open_terminals",

@@ -7,6 +7,7 @@ MuxwireError
  |   +- RemoteProtocolError    tmux said what we cannot read
  +- CommandError               tmux answered a command with %error
  +- ConnectionClosed           the control connection ended (says how)
+ |   +- TmuxSilent             it stands, and tmux does not answer: it may be stopped
  +- InvalidArgument            an argument that can never work
  +- NoSuchTarget               no such window, pane, session or command id
  |   +- AmbiguousTarget        a name that more than one tab has
@@ -75,6 +76,16 @@ class ConnectionClosed(MuxwireError):
     def __init__(self, reason: str, *, remedy: str = "") -> None:
         super().__init__(f"the tmux connection ended: {reason}", remedy=remedy)
         self.reason = reason
+
+
+class TmuxSilent(ConnectionClosed):
+    """tmux runs and has not answered for ten seconds; what was sent to it is done, once, if it goes on."""
+
+    code = "tmux_silent"
+
+    def __init__(self, reason: str, *, remedy: str = "") -> None:
+        super().__init__(reason, remedy=remedy)
+        self.args = (f"{reason}; what was sent to it is done when it goes on: look before you try again",)
 
 
 class InvalidArgument(MuxwireError):

@@ -2,6 +2,7 @@
 
 client.py      ControlClient: commands in, pane output and notifications out
 pending.py     one command line that waits for its blocks
+patience.py    how long it waits for them
 unknown.py     output of panes that nobody has claimed yet
 forbidden.py   the tmux commands that are never sent, and why
 transport.py   the seam: what a connection must be able to do

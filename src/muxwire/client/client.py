@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Self, final
 import anyio
 
 from muxwire.client.forbidden import refuse_forbidden
+from muxwire.client.patience import Patience
 from muxwire.client.pending import Pending
 from muxwire.client.unknown import UnknownOutput
 from muxwire.errors import ConnectionClosed
@@ -90,6 +91,7 @@ class ControlClient:
         self._regain_over = anyio.Event()
         self._protocol = ControlProtocol()
         self._pending: deque[Pending] = deque()
+        self.patience = Patience(self._pending)
         self._feeds: dict[PaneId, Callable[[bytes], None]] = {}
         self._outbox = bytearray()
         self._outbox_filled = anyio.Event()
@@ -105,6 +107,7 @@ class ControlClient:
         await self._tasks.__aenter__()
         self._tasks.start_soon(self._read)
         self._tasks.start_soon(self._write)
+        self._tasks.start_soon(self.patience.watch)
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
@@ -161,7 +164,7 @@ class ControlClient:
         self.unknown.discard(pane_id)
 
     async def command(self, *arguments: str | bytes) -> tuple[bytes, ...]:
-        """Send one command and return the lines of its answer; CommandError if tmux says %error."""
+        """Send one command and return the lines of its answer; CommandError if tmux says %error, TmuxSilent."""
         (pending,) = self.submit(arguments)
         return await pending.wait()
 
@@ -173,7 +176,7 @@ class ControlClient:
         """Write commands that `prepared` has made: to check and quote them takes as long as all the rest."""
         if self.closed or self._closing or self._regaining:
             raise self._closed_error()
-        pending = [Pending(one) for one in commands]
+        pending = [Pending(one, self.patience) for one in commands]
         self._pending.extend(pending)
         self._send(b"".join(map(self._protocol.send_command, commands)))
         return pending

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -9,6 +10,7 @@ import anyio
 from muxwire.errors import CommandError
 
 if TYPE_CHECKING:
+    from muxwire.client.patience import Patience
     from muxwire.errors import ConnectionClosed
     from muxwire.protocol.commands import Command
     from muxwire.protocol.events import CommandBlock
@@ -18,10 +20,12 @@ if TYPE_CHECKING:
 class Pending:
     """A sent command. Nobody has to wait for it: its answer keeps its place in the order all the same."""
 
-    __slots__ = ("_event", "_failure", "blocks", "command", "done")
+    __slots__ = ("_event", "_failure", "_patience", "blocks", "command", "done", "waits_until")
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: Command, patience: Patience) -> None:
         self.command = command
+        self.waits_until = math.inf  # on the monotonic clock; infinity: nobody waits, or for ever
+        self._patience = patience
         self.blocks: list[CommandBlock] = []
         self.done = False
         self._event: anyio.Event | None = None
@@ -33,12 +37,27 @@ class Pending:
         return self._failure is not None
 
     async def wait(self) -> tuple[bytes, ...]:
-        """Return the lines of all blocks; CommandError on %error, ConnectionClosed if no answer can come."""
+        """Return the lines of all blocks; CommandError on %error, ConnectionClosed if no answer can come.
+
+        TmuxSilent if none came in ten seconds: it may still come.
+        """
         if not self.done:
-            if self._event is None:
-                self._event = anyio.Event()
-            await self._event.wait()
+            if self.waits_until == math.inf:
+                self.waits_until = self._patience.until()
+            await self._changed()
+            if not self.done:
+                raise self._patience.explain()
         return self.result()
+
+    async def settled(self) -> None:
+        """Return when the answer is here, or can no longer come, however long that takes."""
+        while not self.done:
+            await self._changed()
+
+    async def _changed(self) -> None:
+        if self._event is None:
+            self._event = anyio.Event()
+        await self._event.wait()
 
     def result(self) -> tuple[bytes, ...]:
         """Return what `wait` would, of a command that is done."""
@@ -61,6 +80,13 @@ class Pending:
         """End the wait: no answer can come."""
         self._failure = failure
         self._finish()
+
+    def give_up(self) -> None:
+        """End the waits for now: tmux is silent."""
+        self.waits_until = math.inf
+        if self._event is not None:
+            self._event.set()
+            self._event = None
 
     def _finish(self) -> None:
         self.done = True

@@ -163,7 +163,8 @@ class Runner:
             if progress is not None:
                 await progress(execution)
             if not execution.started:
-                await self._unstick(execution)
+                with anyio.move_on_after(left):  # tmux is asked, and may not answer
+                    await self._unstick(execution)
             elif quiet(self.pane) and await self._waits(execution):
                 return "interactive"
         return "timed_out" if execution.running else "ended"

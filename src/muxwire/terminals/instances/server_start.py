@@ -14,7 +14,14 @@ import anyio
 import anyio.to_thread
 
 from muxwire.client.process import TmuxProcess, clean_environment
-from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, MuxwireError, TmuxUnavailable
+from muxwire.errors import (
+    CommandError,
+    ConnectionClosed,
+    InstanceUnavailable,
+    MuxwireError,
+    TmuxSilent,
+    TmuxUnavailable,
+)
 from muxwire.terminals.execution.foreground import is_stopped
 from muxwire.terminals.instances.folders import Folders, replace_private
 from muxwire.terminals.instances.status_line import status_config
@@ -38,6 +45,8 @@ COLUMNS, ROWS = 200, 50
 HISTORY_LIMIT = 10_000
 # tmux starts in 10 ms; a machine that swaps may take seconds. No call waits longer for tmux.
 START_SECONDS = 10
+# One that is stopped answers when somebody continues it: who did so at this moment is not refused.
+STOPPED_SECONDS = 1
 
 _LOG = logging.getLogger("muxwire")
 _GREETING = "#{pid} #{session_id} #{@muxwire-generation} #{version}"
@@ -132,13 +141,15 @@ class ServerStart:
                 process.watch_server(pid)  # it may not answer whoever ends it
             raise
         process.watch_server(greeting.pid)
+        client.patience.explain = lambda: silent_server(greeting.pid, self._ends_it)
         if self._access.lasting:
             process.keep_server()
         return greeting
 
     async def _answered(self, client: ControlClient) -> Greeting:
         try:
-            with anyio.fail_after(START_SECONDS):
+            stopped = self._running is not None and is_stopped(self._running)
+            with anyio.fail_after(min(START_SECONDS, STOPPED_SECONDS) if stopped else START_SECONDS):
                 answer = b""
                 while b" $" not in answer:  # tmux may run what it reads before it has made the session of its start
                     (answer,) = await client.command("display-message", "-p", _GREETING)
@@ -160,7 +171,8 @@ class ServerStart:
 
     async def _failure(self, error: Exception) -> MuxwireError:
         """Why there is no answer, as far as anybody can tell."""
-        silent = f"did not answer within {START_SECONDS} s" if isinstance(error, TimeoutError) else ""
+        timed_out = isinstance(error, TimeoutError | TmuxSilent)
+        silent = f"did not answer within {START_SECONDS} s" if timed_out else ""
         if self._running is None:
             read_version(await anyio.to_thread.run_sync(program_version, self._tmux))
             reason = error.reason if isinstance(error, ConnectionClosed) else error
@@ -168,7 +180,7 @@ class ServerStart:
             return TmuxUnavailable(why, remedy=f"{INSTALL}; `tmux -V` says which one is found")
         who = f"the tmux server of this instance (process {self._running})"
         if is_stopped(self._running):
-            return TmuxUnavailable(f"{who} is stopped", remedy=f"`kill -CONT {self._running}` continues it")
+            return TmuxUnavailable(f"{who} is stopped", remedy=_continues(self._running))
         why = silent or f"refused us: {error}"
         return TmuxUnavailable(f"{who} {why}; it may be of another version than {self._tmux}", remedy=self._ends_it)
 
@@ -184,3 +196,15 @@ class ServerStart:
                     "the server of this instance is tmux %s and %s is tmux %s: the server's own program is used until "
                     "it has ended (muxwire kill --all)", version, installed, newer,
                 )  # fmt: skip
+
+
+def silent_server(pid: int, ends_it: str) -> TmuxSilent:
+    """What to say of a server that has answered, and does so no more."""
+    who = f"the tmux server (process {pid})"
+    if is_stopped(pid):
+        return TmuxSilent(f"{who} is stopped", remedy=_continues(pid))
+    return TmuxSilent(f"{who} does not answer", remedy=f"try again; {ends_it}")
+
+
+def _continues(pid: int) -> str:
+    return f"`kill -CONT {pid}` continues it"

@@ -7,14 +7,14 @@ client hears every pane, and a keeper window so that the hub never runs empty (a
 from __future__ import annotations
 
 import logging
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.client.adopted_watchdog import ends_session, kill_command
 from muxwire.client.client import ControlClient
-from muxwire.errors import CommandError, ConnectionClosed
+from muxwire.errors import CommandError, ConnectionClosed, TmuxSilent
 from muxwire.terminals.instances.folders import Folders, private_folder
 from muxwire.terminals.instances.hand_over import HandOver
 from muxwire.terminals.instances.lock import StartLock
@@ -92,14 +92,14 @@ class TmuxServer:
             self.hand_over.release(tab)
 
     async def kill_window(self, window: str) -> None:
-        """Kill a window; one that is gone already is no error.
+        """Kill a window; one that is gone already is no error. TmuxSilent.
 
         One at a time: when the last two windows of a session go in one batch, tmux 3.3 to 3.7 crashes.
         """
         await self._kill("kill-window", "-t", window)
 
     async def kill_pane(self, pane: str) -> None:
-        """Kill a pane, and its window if it is the last one there; one that is gone already is no error.
+        """Kill a pane, and its window if it is the last one there; one that is gone already is no error. TmuxSilent.
 
         At a person's server it stays if a session would end with it.
         """
@@ -108,14 +108,22 @@ class TmuxServer:
     async def ends_session(self, pane: str) -> bool:
         """Whether a person's session would end with this pane."""
         if self.access.role == "adopted":
-            with suppress(ConnectionClosed):
+            try:
                 return bool(await self.client.command("list-panes", "-a", "-f", ends_session(pane), "-F", "1"))
+            except TmuxSilent:
+                raise
+            except ConnectionClosed:
+                pass
         return False
 
     async def _kill(self, *command: str) -> None:
-        with suppress(CommandError, ConnectionClosed):
-            async with self._killing:
+        async with self._killing:
+            try:
                 await self.client.command(*command)
+            except TmuxSilent:
+                raise  # it is not gone yet
+            except (CommandError, ConnectionClosed):
+                pass
 
 
 @asynccontextmanager

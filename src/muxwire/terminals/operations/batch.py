@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import MuxwireError
 from muxwire.terminals.operations.commands import Arguments, Place, written
 from muxwire.terminals.operations.kinds import (
     CapturePane,
@@ -117,11 +116,3 @@ def is_plain(operation: Operation) -> bool:
             return zoom is None
         case _:
             return isinstance(operation, _PLAIN)
-
-
-async def settled(answer: Pending) -> None:
-    """Wait for the last block, whatever it says."""
-    try:
-        await answer.wait()
-    except MuxwireError:
-        return

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import CommandError, InvalidArgument, MuxwireError
+from muxwire.errors import CommandError, InvalidArgument, MuxwireError, TmuxSilent
 from muxwire.terminals.events import waits
 from muxwire.terminals.operations.checking import request, wanted
 from muxwire.terminals.operations.commands import Arguments, Place, folder_of, shown_birth, written
@@ -77,6 +76,8 @@ class OwnSteps:
         with anyio.move_on_after(limit):
             try:
                 await self._do(step, places[0].tab if places else None)
+            except TmuxSilent as error:
+                step.lose(explained(error))
             except MuxwireError as error:
                 step.fail(explained(error))
 
@@ -172,7 +173,8 @@ class OwnSteps:
         run, made = self._run, []
 
         async def make() -> None:
-            made.append(await run.maker.make(request(operation, run.around.environ, ""), secrets.token_hex(8)))
+            asked = request(operation, run.around.environ, "")
+            made.append(await run.maker.make(asked, secrets.token_hex(8), patient=True))
 
         async def late() -> None:
             if run.rollback is not None:
@@ -295,8 +297,7 @@ class OwnSteps:
 
     async def _late(self, answer: Pending, births: Sequence[tuple[Birth, Tab]], first: int) -> None:
         """The step was given up; the panes that are made all the same are known all the same."""
-        with suppress(MuxwireError):
-            await answer.wait()
+        await answer.settled()
         tabs = self._collect(answer, births, first)
         if self._run.rollback is not None:
             for tab in tabs:

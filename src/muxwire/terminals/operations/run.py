@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
+from muxwire.client.patience import ANSWER_SECONDS
 from muxwire.errors import MuxwireError, NoSuchTarget
-from muxwire.terminals.operations.batch import Batch, Part, settled
+from muxwire.terminals.operations.batch import Batch, Part
 from muxwire.terminals.operations.checking import request
 from muxwire.terminals.operations.commands import Place, command_of, folder_of, shown_birth, split_flags
 from muxwire.terminals.operations.kinds import (
@@ -191,9 +192,9 @@ class OperationsRun:
         if not answers:
             return
         try:
-            with anyio.move_on_after(self.options.dispatch_timeout):
+            with anyio.move_on_after(self.options.dispatch_timeout or ANSWER_SECONDS):
                 for answer in answers:
-                    await settled(answer)
+                    await answer.settled()
         finally:
             for part, answer in zip(batch.parts, answers * len(batch.parts) if chain else answers, strict=True):
                 self._answered(part, answer)
@@ -291,7 +292,7 @@ class OperationsRun:
     async def _late(self, part: Part, answer: Pending) -> None:
         """The answer to a step that was given up: a pane that was made all the same is known all the same."""
         assert part.birth is not None
-        await settled(answer)
+        await answer.settled()
         blocks = part.blocks(answer)
         made: tuple[bytes, ...] = ()
         if len(blocks) == len(part.commands) and not blocks[-1].error:

@@ -16,6 +16,7 @@ from muxwire.terminals.execution import process
 from muxwire.terminals.execution.execution import Execution, result_of
 from muxwire.terminals.execution.listening import check_width
 from muxwire.terminals.execution.live_output import LiveOutput, OnOutput
+from muxwire.terminals.execution.overdue import interrupt
 from muxwire.terminals.execution.scripts import keep_script, script_command, script_name
 from muxwire.terminals.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
 from muxwire.terminals.screens.keys import KeySender
@@ -251,8 +252,7 @@ class Tab:
             if outcome == "timed_out":
                 execution.timed_out = True
                 if on_timeout == "interrupt":
-                    await self.runner.interrupt(execution)
-                    await self.runner.settled()
+                    await interrupt(self.runner, execution, self.client.patience)
         except anyio.get_cancelled_exc_class():
             if not self._book.leaves_running:
                 self._book.spawn(lambda: self.runner.interrupt(execution))
@@ -389,10 +389,11 @@ class Tab:
                 if self.pane.closed:
                     return True
                 before, self.end_reason = self.end_reason, self.end_reason or reason
-                ended = await end_pane(self.pane, self._server, self.pane_id)
-                if ended:
-                    self._server.process.release_session(self.pane.leader_pid)
-                    self._book.retire(self, reason)
-                else:
-                    self.end_reason = before
+                try:
+                    if ended := await end_pane(self.pane, self._server, self.pane_id):
+                        self._server.process.release_session(self.pane.leader_pid)
+                        self._book.retire(self, reason)
+                finally:
+                    if not self.pane.closed:
+                        self.end_reason = before
         return ended

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import NoSuchTarget
+from muxwire.errors import NoSuchTarget, TmuxSilent
 from muxwire.ids import pane_id
 from muxwire.terminals.events.event_log import EventLog
 from muxwire.terminals.events.tab_events import TabEvents
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.instances.tab_record import CommandBook
     from muxwire.terminals.tabs.tab import Tab
 
+_LOG = logging.getLogger("muxwire")
 # How many commands are remembered for command_result: an agent asks about the last few.
 REMEMBERED_COMMANDS = 1000
 # How many closed tabs list_tabs still shows; their logs stay readable by window id beyond that.
@@ -194,6 +196,9 @@ class TabBook:
         """Run `work` in a task of the instance's own, so that it outlives the call that asked for it."""
 
         async def run() -> None:
-            await work()
+            try:
+                await work()
+            except TmuxSilent as error:  # nobody waits for it, and what tmux was told is done when it goes on
+                _LOG.warning("%s", error)
 
         self._tasks.start_soon(run)

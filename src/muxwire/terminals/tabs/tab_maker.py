@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import InvalidArgument, MuxwireError
+from muxwire.errors import InvalidArgument, MuxwireError, TmuxSilent
 from muxwire.ids import pane_id, window_id
 from muxwire.terminals.execution.keyboard import Keyboard
 from muxwire.terminals.execution.runner import Runner
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+    from muxwire.client.pending import Pending
     from muxwire.terminals.instances.tmux_server import TmuxServer
     from muxwire.terminals.tabs.tab_book import TabBook
 
@@ -141,25 +142,52 @@ class TabMaker:
         self._environ = environ
         self._book = book
 
-    async def make(self, request: TabRequest, nonce: str) -> Tab:
-        """Open the window and hand back its tab; CommandError if tmux refused."""
+    async def make(self, request: TabRequest, nonce: str, *, patient: bool = False) -> Tab:
+        """Open the window and hand back its tab; CommandError if tmux refused.
+
+        TmuxSilent if it does not answer, unless the caller is `patient`; what it makes later is a tab all the same.
+        """
         birth = self.prepare(request, nonce)
         try:
+            (asked,) = self._server.client.submit(self.window_command(birth))
             # A window that nobody knows would live for ever: from here on it is made whole or not at all.
             with anyio.CancelScope(shield=True):
-                answer = await self._server.client.command(*self.window_command(birth))
-                window = PanePlace.told(answer).window
-                try:
-                    session_id = await self._place(request, window)
-                except MuxwireError:
-                    await self._server.kill_window(window)
-                    raise
+                if not patient:
+                    await asked.wait()
+                tab = await self._made(birth, request, asked)
+        except TmuxSilent:
+            if not asked.done:
+                self._book.spawn(lambda: self._late(birth, request, asked))
+            raise
         except BaseException:
             birth.discard()
+            raise
+        return tab
+
+    async def _made(self, birth: Birth, request: TabRequest, asked: Pending) -> Tab:
+        """The tab of the window that tmux was asked for, once it is there."""
+        await asked.settled()
+        answer, session_id = asked.result(), ""
+        try:
+            session_id = await self._place(request, PanePlace.told(answer).window)
+        except TmuxSilent:
+            self.born(birth, answer)
+            raise
+        except MuxwireError:
+            await self._server.kill_window(PanePlace.told(answer).window)
             raise
         tab = self.born(birth, answer)
         tab.session_id = session_id
         return tab
+
+    async def _late(self, birth: Birth, request: TabRequest, asked: Pending) -> None:
+        """The call was given up while tmux stood still."""
+        try:
+            await self._made(birth, request, asked)
+        except TmuxSilent:
+            raise
+        except MuxwireError:
+            birth.discard()
 
     def prepare(self, request: TabRequest, nonce: str, *, further: bool = False) -> Birth:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable."""

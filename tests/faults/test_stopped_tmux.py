@@ -1,0 +1,171 @@
+"""A tmux that is stopped (SIGSTOP) says nothing and closes nothing: each call ends all the same, nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.client import patience
+from muxwire.errors import MuxwireError, TabUnavailable, TmuxSilent
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+# In place of ten seconds; longer than a busy machine takes to answer.
+SOON = 1.5
+# Each call has to end in this, on a busy machine too. Calls that never ended were there before.
+ENDS = 60
+
+
+@pytest.fixture
+async def terminals(folder: Path, environ: dict[str, str]) -> AsyncIterator[muxwire.Terminals]:
+    async with muxwire.open_terminals(state_dir=folder / "stopped", environ=environ) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def tab(terminals: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch) -> muxwire.Tab:
+    tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/tmp")
+    await tab.execute("echo ready")
+    monkeypatch.setattr(patience, "ANSWER_SECONDS", SOON)
+    return tab
+
+
+async def server_pid(terminals: muxwire.Terminals) -> int:
+    (answer,) = await (await terminals.server()).client.command("display-message", "-p", "#{pid}")
+    return int(answer)
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+async def refused(call: Awaitable[object], pid: int) -> None:
+    with pytest.raises(TmuxSilent) as silent:
+        await call
+    assert f"process {pid}) is stopped" in str(silent.value)
+    assert f"kill -CONT {pid}" in silent.value.remedy
+
+
+async def test_every_call_ends_and_what_it_asked_for_is_done_once(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, tmp_path: Path
+) -> None:
+    pid = await server_pid(terminals)
+    other = await terminals.create_tab(shell=shutil.which("bash"))
+    third = await terminals.create_tab(shell=shutil.which("bash"))
+    await third.execute("true")
+    calls: list[Awaitable[object]] = [
+        terminals.list_tabs(),
+        terminals.create_tab(name="late", shell=shutil.which("bash")),
+        tab.snapshot(),
+        tab.snapshot(),  # whoever waits for the first one ends with it
+        other.send_keys([f"echo once >> {tmp_path}/typed", "Enter"]),
+        third.close(force=True),
+        terminals.set_history_limit(5000),
+    ]
+    with anyio.fail_after(ENDS):
+        with stopped(pid):
+            async with anyio.create_task_group() as tasks:
+                for call in calls:
+                    tasks.start_soon(refused, call, pid)
+            steps: list[dict[str, Any]] = [{"kind": "set_option", "option": "@o", "value": "1", "global": True}]
+            result = await terminals.run_operations(steps, dispatch_timeout=None)
+            assert [step.status for step in result.steps] == ["unknown"]
+            await refused(terminals.list_tabs(), pid)
+        while [one.name for one in (await terminals.list_tabs()).tabs if not one.closed].count("late") != 1:
+            await anyio.lowlevel.checkpoint()
+        late = await terminals.tab("late")
+        assert (await late.execute("echo here")).output == "here\n"
+        while third.pane.closed is False:
+            await anyio.lowlevel.checkpoint()
+        assert (await other.execute("echo on")).output == "on\n"
+        assert text_of(tmp_path / "typed") in ("", "once\n")
+        assert (await tab.execute("echo on")).output == "on\n"
+
+
+@pytest.mark.parametrize("on_timeout", ["interrupt", "leave"])
+async def test_a_command_typed_into_it_ends_at_its_time_and_runs_once_at_most(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, tmp_path: Path, on_timeout: Any
+) -> None:
+    pid = await server_pid(terminals)
+    with anyio.fail_after(ENDS):
+        with stopped(pid):
+            result = await tab.execute(f"echo once >> {tmp_path}/ran", timeout=1.0, on_timeout=on_timeout)
+            assert result.timed_out
+            assert result.exit_code is None
+            if on_timeout == "interrupt":
+                assert f"process {pid}) is stopped" in result.note
+                assert "kill -CONT" in result.note
+        try:
+            after = await terminals.command_result(result.command_id, wait=20.0)
+        except TabUnavailable:  # the shell did not run the typed line
+            assert (on_timeout, text_of(tmp_path / "ran")) == ("interrupt", "")
+        else:
+            assert (after.exit_code, text_of(tmp_path / "ran")) in ((0, "once\n"), (130, ""))
+        assert (await tab.execute("echo on")).output == "on\n"
+        assert text_of(tmp_path / "ran") in ("", "once\n")
+
+
+async def test_a_command_that_runs_when_it_is_stopped_is_not_lost(
+    terminals: muxwire.Terminals, tab: muxwire.Tab
+) -> None:
+    pid = await server_pid(terminals)
+    started = await tab.execute("sleep 1; seq 5000; echo end", wait=False)
+    with anyio.fail_after(ENDS):
+        with stopped(pid):
+            again = await terminals.command_result(started.command_id, wait=1.0)
+            assert again.exit_code is None
+        whole = await terminals.command_result(started.command_id, wait=20.0)
+    assert whole.exit_code == 0
+    assert (again.output + whole.output).splitlines() == [*map(str, range(1, 5001)), "end"]
+
+
+async def test_one_who_is_stopped_himself_blames_nobody(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our own process stood still while the answer lay in the pipe."""
+    client = (await terminals.server()).client
+    monkeypatch.setattr(patience, "ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(patience, "SILENT_SECONDS", 0.05)
+    with anyio.fail_after(ENDS):
+        for _ in range(10):
+            (asked,) = client.submit(("display-message", "-p", "x"))
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(asked.wait)
+                await anyio.lowlevel.checkpoint()
+                stand_still()
+            assert asked.result() == (b"x",)
+
+
+def stand_still() -> None:
+    time.sleep(0.3)
+
+
+def text_of(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+async def test_nobody_is_woken_while_nobody_waits(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
+    client = (await terminals.server()).client
+    with anyio.fail_after(ENDS):
+        await client.command("display-message", "-p", "x")
+        while client.patience._wakes_at < float("inf"):
+            await anyio.sleep(0.05)
+    assert not client.patience.silent
+    with pytest.raises(MuxwireError):
+        await client.command("no-such-command")
