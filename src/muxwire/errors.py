@@ -21,6 +21,28 @@ A command's non-zero exit code is a result, never an error.
 
 from __future__ import annotations
 
+import errno
+
+MORE_FILES = "raise the limit of this process (ulimit -n), or close tabs and other files of it"
+# What to do about each thing that the system has run out of.
+_REMEDIES = {
+    errno.EMFILE: MORE_FILES,
+    errno.ENFILE: "the whole machine has run out of descriptors (fs.file-max): end what holds many",
+    errno.ENOSPC: "make room there; `df -h` and `df -i` tell whether bytes or inodes are used up",
+    errno.EDQUOT: "the user's share of that disk is used up: remove files there",
+    errno.EFBIG: "a file may not grow so large: raise the limit of this process (ulimit -f)",
+    errno.EROFS: "the disk is mounted read-only: point XDG_RUNTIME_DIR and MUXWIRE_STATE_DIR elsewhere",
+    errno.ENOMEM: "free memory, or raise the limit of this process (ulimit -v)",
+    errno.EAGAIN: "no process can be started: end some, or raise the user's limit (ulimit -u)",
+}
+
+
+def remedy_for(error: OSError | MemoryError) -> str:
+    """What to do if the system has run out of something; "" for any other error."""
+    if isinstance(error, MemoryError):
+        return _REMEDIES[errno.ENOMEM]
+    return _REMEDIES.get(error.errno or 0, "")
+
 
 class MuxwireError(Exception):
     """Base of all: `str(error)` says what happened, `remedy` what to do next (may be empty)."""

@@ -179,7 +179,7 @@ async def test_holes_in_segments_are_where_they_were(path: Path) -> None:
 async def test_the_writer_keeps_few_files_open_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_module, "OPEN_MAX", 5)
+    monkeypatch.setattr(log_module, "kept_max", lambda: 5)
     async with LogStore(limits=SMALL) as store:
         logs = [store.open(tmp_path / f"pane-@{number}.log") for number in range(30)]
         for begin in range(0, 3000, 300):

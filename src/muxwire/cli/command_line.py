@@ -12,7 +12,7 @@ from muxwire.cli.instance import unwrapped
 from muxwire.cli.interrupts import raise_them
 from muxwire.cli.options import Parser
 from muxwire.cli.printing import FAILED, USAGE, die_of, explain, flush, guard_descriptors
-from muxwire.errors import InvalidArgument, MuxwireError
+from muxwire.errors import InvalidArgument, MuxwireError, remedy_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +41,8 @@ def run_verb(argv: Sequence[str] | None) -> int:
         cause = unwrapped(error)
         if isinstance(cause, BrokenPipeError):
             die_of(signal.SIGPIPE)
+        if isinstance(cause, MemoryError):
+            cause = MuxwireError("no memory is left", remedy=remedy_for(cause))
         if not isinstance(cause, MuxwireError | OSError):
             if not as_json:
                 raise

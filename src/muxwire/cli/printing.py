@@ -14,7 +14,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from muxwire.errors import MuxwireError
+from muxwire.errors import MuxwireError, remedy_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,7 +118,8 @@ def explain(error: MuxwireError | OSError, *, as_json: bool) -> None:
         complain(error.code, str(error), error.remedy, as_json=as_json)
     else:
         name = f"{error.filename}: " if error.filename else ""
-        complain("os_error", f"{name}{error.strerror or error}", "", as_json=as_json)
+        remedy = "" if (error.filename,) in _NAMES.values() else remedy_for(error)
+        complain("os_error", f"{name}{error.strerror or error}", remedy, as_json=as_json)
 
 
 def spoken(text: str) -> str:

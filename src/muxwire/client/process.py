@@ -16,7 +16,7 @@ import anyio
 from muxwire.client.liveness import Watchdog
 from muxwire.client.loops import asyncio_loop
 from muxwire.client.reaping import wait_process
-from muxwire.errors import TmuxUnavailable
+from muxwire.errors import TmuxUnavailable, remedy_for
 
 if TYPE_CHECKING:
     import asyncio  # a descriptor that stays registered has no anyio counterpart
@@ -95,13 +95,18 @@ class TmuxProcess:
         self._env, self._cwd = env, cwd
         ends = self._make_pipes()
         self._has_lock = lock is not None
-        self.watchdog = Watchdog(
-            tmux=argv[0],
-            socket=socket,
-            kind="ephemeral" if ephemeral else "named",
-            connection=(self._reader, self._writer) if self._has_lock else (),
-            kept=(lock,) if lock is not None else (),
-        )
+        try:
+            self.watchdog = Watchdog(
+                tmux=argv[0],
+                socket=socket,
+                kind="ephemeral" if ephemeral else "named",
+                connection=(self._reader, self._writer) if self._has_lock else (),
+                kept=(lock,) if lock is not None else (),
+            )
+        except OSError as error:
+            for descriptor in (*ends, *self._descriptors):
+                os.close(descriptor)
+            raise _not_started("the watchdog", error) from error
         for folder in transient:
             self.watchdog.watch_folder(folder)
         # Where what is read is kept beyond our death; set by the owner of a named instance.
@@ -123,9 +128,15 @@ class TmuxProcess:
 
     def _make_pipes(self) -> tuple[int, int, int]:
         """Make the pipes and return tmux's ends of them: stdin, stdout, stderr."""
-        stdin, self._writer = _pipe()
-        self._reader, stdout = _pipe()
-        self._stderr, stderr = os.pipe()
+        made: list[int] = []
+        try:
+            for make in (_pipe, _pipe, os.pipe):
+                made += make()
+        except OSError as error:
+            for descriptor in made:
+                os.close(descriptor)
+            raise _not_started("tmux", error) from error
+        stdin, self._writer, self._reader, stdout, self._stderr, stderr = made
         self._descriptors = (self._reader, self._writer, self._stderr)
         for descriptor in self._descriptors:
             os.set_blocking(descriptor, False)
@@ -139,8 +150,7 @@ class TmuxProcess:
             )
         except OSError as error:
             self._close_descriptors()
-            remedy = "install tmux 3.3 or newer"
-            raise TmuxUnavailable(f"cannot start {argv[0]}: {error.strerror}", remedy=remedy) from error
+            raise _not_started(argv[0], error) from error
         finally:
             for descriptor in ends:
                 os.close(descriptor)
@@ -350,6 +360,11 @@ class TmuxProcess:
     def _read_complaint(self) -> None:
         with contextlib.suppress(BlockingIOError):
             self._complaint += os.read(self._stderr, _STDERR_BYTES).decode("utf-8", "replace").strip()
+
+
+def _not_started(what: str, error: OSError) -> TmuxUnavailable:
+    remedy = remedy_for(error) or "install tmux 3.3 or newer"
+    return TmuxUnavailable(f"cannot start {what}: {error.strerror or error}", remedy=remedy)
 
 
 def _pipe() -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp import types
 
-from muxwire.errors import MuxwireError
+from muxwire.errors import MuxwireError, remedy_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,8 +55,18 @@ def explained(tool: AnyTool, error: Exception) -> types.CallToolResult:
     cause = _unwrapped(error)
     if isinstance(cause, MuxwireError):
         return failed(f"{cause.code}: {cause}", cause.remedy or REMEDIES.get(cause.code, FALLBACK_REMEDY))
+    if isinstance(cause, OSError | MemoryError) and (remedy := remedy_for(cause)):
+        log.warning("%s failed: %r", tool.name, cause)
+        return failed(f"os_error: {out_of(cause)}", remedy)
     log.error("%s failed unexpectedly", tool.name, exc_info=error)
     return failed(f"internal: {tool.name} failed with {type(cause).__name__}", DEFECT_REMEDY)
+
+
+def out_of(error: OSError | MemoryError) -> str:
+    """What the system has run out of, and where."""
+    if isinstance(error, MemoryError):
+        return "no memory is left"
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
 
 
 def _unwrapped(error: Exception) -> Exception:

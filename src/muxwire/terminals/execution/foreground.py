@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+from muxwire.client.descriptors import list_folder, open_file
+
 if TYPE_CHECKING:
     import signal
 
@@ -83,7 +85,7 @@ class Foreground:
 def _read_proc(pid: int, name: str) -> bytes:
     """A small file of a process; empty if it is gone. Read plainly, because a scan reads one for each process."""
     try:
-        descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_file(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return b""
     try:
@@ -101,7 +103,7 @@ def _stat_fields(pid: int) -> list[bytes]:
 
 def _members(field: int, value: int) -> list[int]:
     """The processes whose field of `stat` has that value."""
-    pids = [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208 - names are enough
+    pids = [int(name) for name in list_folder("/proc") if name.isdigit()]
     return [pid for pid in pids if (fields := _stat_fields(pid)) and int(fields[field]) == value]
 
 
@@ -164,7 +166,7 @@ def command_name(pid: int) -> str:
 
 def _threads(pid: int) -> list[str]:
     with contextlib.suppress(OSError):
-        return os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - names are enough
+        return list_folder(f"/proc/{pid}/task")
     return []
 
 
@@ -213,7 +215,7 @@ def shares_folder(pid: int, folder: Path) -> bool:
 def tty_modes(tty: str) -> TtyModes | None:
     """The modes of the tty at that path; None if it is gone. Opening it never makes it our controlling terminal."""
     try:
-        fd = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = open_file(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:
@@ -239,7 +241,7 @@ def echoes(tty: str) -> bool:
 def restore_line_modes(tty: str) -> None:
     """Give a tty that a killed program left raw its line modes back, and forget input that nobody will read."""
     with contextlib.suppress(OSError, termios.error):
-        fd = os.open(tty, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = open_file(tty, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             modes = termios.tcgetattr(fd)
             modes[0] |= termios.ICRNL

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
-from muxwire.errors import TabUnavailable
+from muxwire.client.descriptors import OURS
+from muxwire.errors import MORE_FILES, TabUnavailable
 from muxwire.pane.text import strip_ansi
 from muxwire.terminals.execution.foreground import (
     SEES_WAITS,
@@ -343,7 +344,9 @@ def refusal(pane: PaneState) -> TabUnavailable:
     else:
         what = f"{program} runs in the foreground, not started by execute_command"
     few = pane.short_of_files()
-    if few:
+    if lacking := OURS.lacking():
+        what, remedy = f"nobody can tell what runs there: {lacking}", MORE_FILES
+    elif few:
         what, remedy = f"{what}; {few}", "create a new tab"
     elif state == "interactive":
         what += f", and {program} waits for input"

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
+from muxwire.client.descriptors import OURS, open_file
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
@@ -97,7 +99,7 @@ class SharedTurn:
             if self._descriptor < 0:
                 try:
                     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-                    self._descriptor = os.open(self._path, flags, 0o600)
+                    self._descriptor = open_file(self._path, flags)
                 except OSError:
                     return True  # the tab is gone, or the disk is full: what comes next says so
             try:
@@ -105,6 +107,7 @@ class SharedTurn:
             except OSError:
                 return False
             self._ours = True
+            OURS.keep(self)
         return True
 
     def taken_elsewhere(self) -> bool:
@@ -112,7 +115,7 @@ class SharedTurn:
         if self._ours:
             return False
         try:
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            descriptor = open_file(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             return False
         try:
@@ -137,9 +140,20 @@ class SharedTurn:
             with suppress(OSError):
                 fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
+    def let_go(self) -> bool:
+        """Close the file because another needs the descriptor; not while it is our turn, or may soon be."""
+        if self._ours or not self._among_us.value:
+            return False
+        self._close()
+        return True
+
     def close(self) -> None:
         """Let go of the file."""
         self._ours = False
+        OURS.forget(self)
+        self._close()
+
+    def _close(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, final
 
+from muxwire.client.descriptors import OURS, open_file
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -20,8 +22,15 @@ class WrapperFile:
         self._size = 0
 
     def write(self, content: bytes) -> None:
-        """Replace the content; OSError. A link in its place is refused by the kernel."""
+        """Replace the content; OSError, with its path. A link in its place is refused by the kernel."""
+        try:
+            self._replace(content)
+        except OSError as error:  # pwrite(2) knows no path
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
+
+    def _replace(self, content: bytes) -> None:
         descriptor = self._opened()
+        OURS.keep(self)
         self._size = max(self._size, len(content))  # should it fail half-way, the next one cuts off what it left
         written = os.pwrite(descriptor, content, 0)
         while written < len(content):
@@ -36,11 +45,17 @@ class WrapperFile:
             self.close()
         if self._descriptor is None:
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-            self._descriptor, self._size = os.open(self.path, flags, 0o600), 0
+            self._descriptor, self._size = open_file(self.path, flags), 0
         return self._descriptor
 
     def close(self) -> None:
         """Let go of it; a later write opens it again."""
+        OURS.forget(self)
+        self.let_go()
+
+    def let_go(self) -> bool:
+        """Close it because another file needs the descriptor."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+        return True

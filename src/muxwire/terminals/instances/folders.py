@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import InstanceUnavailable
+from muxwire.client.descriptors import open_file
+from muxwire.errors import InstanceUnavailable, remedy_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,7 +139,9 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
         path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         found = path.lstat()
     except OSError as error:
-        raise InstanceUnavailable(f"cannot use the folder {path}: {error.strerror or error}", remedy=remedy) from error
+        raise InstanceUnavailable(
+            f"cannot use the folder {path}: {error.strerror or error}", remedy=remedy_for(error) or remedy
+        ) from error
     if not stat.S_ISDIR(found.st_mode):
         raise InstanceUnavailable(f"{path} is not a folder (a link is not followed)", remedy=remedy)
     if found.st_uid != os.getuid():
@@ -151,7 +154,7 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a file that only we can read; a link in its place is refused by the kernel (OSError, with its path)."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    fd = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         view = memoryview(content)
         while view:

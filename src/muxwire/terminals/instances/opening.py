@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from muxwire.client.descriptors import OURS
 from muxwire.errors import InstanceUnavailable, InvalidArgument
 from muxwire.terminals.instances.access import Access
 from muxwire.terminals.instances.adopted import socket_of, wrap_calls
@@ -95,8 +96,9 @@ async def open_terminals(
     access = (
         named_access(folders) if name is not None else Access(lasting=adopted is not None, adopted=adopted is not None)
     )
-    async with in_own_task(_opened(folders, environ, wrap, access)) as terminals:
-        yield terminals
+    with OURS.reserved():
+        async with in_own_task(_opened(folders, environ, wrap, access)) as terminals:
+            yield terminals
 
 
 @asynccontextmanager

@@ -21,6 +21,7 @@ from muxwire.errors import (
     MuxwireError,
     TmuxSilent,
     TmuxUnavailable,
+    remedy_for,
 )
 from muxwire.terminals.execution.foreground import is_stopped
 from muxwire.terminals.instances.folders import Folders, replace_private
@@ -105,10 +106,9 @@ class ServerStart:
             if self._running is None:
                 replace_private(self._folders.config, self._configuration(history_limit).encode())
         except OSError as error:
-            raise InstanceUnavailable(
-                f"cannot write {error.filename}: {error.strerror}",
-                remedy="make room there, or point XDG_RUNTIME_DIR at a folder of your own",
-            ) from error
+            where = error.filename or self._folders.shells.parent
+            remedy = remedy_for(error) or "point XDG_RUNTIME_DIR at a folder of your own"
+            raise InstanceUnavailable(f"cannot write {where}: {error.strerror}", remedy=remedy) from error
 
     def _configuration(self, history_limit: int) -> str:
         generation = max(self._folders.generations(), default=0) + 1

@@ -16,7 +16,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, final
 
-from muxwire.errors import InstanceUnavailable
+from muxwire.client.descriptors import OURS, open_file
+from muxwire.errors import InstanceUnavailable, remedy_for
 from muxwire.terminals.execution.execution import Ending, Execution
 from muxwire.terminals.instances.folders import write_private
 
@@ -54,7 +55,9 @@ class TabRecord:
         try:
             write_private(folder / _TAB, json.dumps(asdict(self)).encode())
         except OSError as error:
-            raise InstanceUnavailable(f"cannot write to {folder}: {error.strerror}") from error
+            raise InstanceUnavailable(
+                f"cannot write to {folder}: {error.strerror}", remedy=remedy_for(error)
+            ) from error
 
     @classmethod
     def load(cls, folder: Path) -> TabRecord | None:
@@ -132,7 +135,8 @@ class CommandBook:
         with suppress(OSError):
             if self._descriptor < 0:
                 flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-                self._descriptor = os.open(self._path, flags, 0o600)
+                self._descriptor = open_file(self._path, flags)
+            OURS.keep(self)
             os.write(self._descriptor, json.dumps(row).encode() + b"\n")
 
     def load(self) -> list[Execution]:
@@ -162,9 +166,15 @@ class CommandBook:
 
     def close(self) -> None:
         """Let go of the file."""
+        OURS.forget(self)
+        self.let_go()
+
+    def let_go(self) -> bool:
+        """Close it because another file needs the descriptor."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+        return True
 
 
 def _typed(row: Mapping[str, Any]) -> Execution:

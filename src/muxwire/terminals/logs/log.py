@@ -12,6 +12,7 @@ that nobody knows the size, so its hole is one byte, and its record says why, an
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Literal, Self, final
 import anyio
 import anyio.to_thread
 
+from muxwire.client.descriptors import kept_max
 from muxwire.terminals.logs import log_read
 from muxwire.terminals.logs.log_file import PIECE_COST, Gap, LogFile
 from muxwire.terminals.logs.log_limits import LogLimits, hold, keep_within, sweep_dead
@@ -49,9 +51,6 @@ FLUSH_WAIT_SECONDS = 5.0
 
 # Closed logs are counted, and those that are too many removed, after this many more: each look reads a whole folder.
 CLOSINGS_PER_LOOK = 100
-
-# Descriptors that are kept open: a process may have 1024 by default, and most of a thousand tabs are silent.
-OPEN_MAX = 256
 
 # For the writer: pieces for a file, a file to be closed, an event to be set, None to stop. () is nothing, and _LOOK to
 # see whether there is too much.
@@ -198,10 +197,9 @@ class LogStore:
         """Return the log at `path`, which goes on where it ends. A file that cannot be opened is tried again."""
         file = LogFile(path, self._limits.segment_bytes)
         self._being_written.add(path)
-        try:
+        with suppress(OSError):  # to be said, and tried again, with the first bytes
             file.open()
-        except OSError:
-            self._queue.put((file, []))  # to be said, and tried again, with the first bytes
+        self._queue.put((file, []))
         return PaneLog(path, file, self)
 
     def keep_limits_of(self, home: Path) -> None:
@@ -312,10 +310,10 @@ class LogStore:
         """Write what waits for a file; what fails stays for the next time."""
         self._files.pop(file, None)
         self._files[file] = None
-        if len(self._files) > OPEN_MAX:
+        while len(self._files) > kept_max():
             self._let_go_of(next(iter(self._files)))
         try:
-            file.open()
+            self._open(file)
             while file.waiting:
                 self._settled += file.write()
         except OSError as error:
@@ -333,6 +331,17 @@ class LogStore:
         if file.rotated or self._closings >= CLOSINGS_PER_LOOK:
             file.rotated = False
             self._keep_within()
+
+    def _open(self, file: LogFile) -> None:
+        """Open a file, if need be with the descriptor of the one that was written longest ago; OSError."""
+        try:
+            file.open()
+        except OSError as error:
+            longest_ago = next(iter(self._files))
+            if error.errno != errno.EMFILE or longest_ago is file:
+                raise
+            self._let_go_of(longest_ago)
+            file.open()
 
     def _let_go_of(self, file: LogFile) -> None:
         file.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import InvalidArgument, MuxwireError, TmuxSilent
+from muxwire.errors import CommandError, InvalidArgument, MuxwireError, TmuxSilent
 from muxwire.ids import pane_id, window_id
 from muxwire.terminals.execution.keyboard import Keyboard
 from muxwire.terminals.execution.runner import Runner
@@ -27,7 +29,6 @@ from muxwire.terminals.tabs.stream import PaneStream
 from muxwire.terminals.tabs.tab import Tab
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     from muxwire.client.pending import Pending
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from muxwire.terminals.tabs.tab_book import TabBook
 
 PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty}"
+_FULL = os.strerror(errno.EMFILE)
 # A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
 _SHOWN_NAME = 40
 _FORMAT_SIGN = re.compile(r"#(?=[\[({])")
@@ -158,6 +160,11 @@ class TabMaker:
         except TmuxSilent:
             if not asked.done:
                 self._book.spawn(lambda: self._late(birth, request, asked))
+            raise
+        except CommandError as error:
+            birth.discard()
+            if _FULL in str(error):  # it has the limit of whoever started it
+                error.remedy = "tmux itself may open no more: close tabs, or start it anew with a higher ulimit -n"
             raise
         except BaseException:
             birth.discard()

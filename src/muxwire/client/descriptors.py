@@ -1,0 +1,125 @@
+"""Files that are kept open because to open them anew takes long, and a spare descriptor for when there is no other.
+
+A process may have 1,024 descriptors by default, sometimes 64, and what it uses beside us nobody knows. So the files are
+few, the one used longest ago is closed first, and with no descriptor left they are closed before anything fails: to
+look at the kernel's account of a pane, to write what its shell reads, and to close it takes one for a moment.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import threading
+from collections import OrderedDict
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_Result = TypeVar("_Result")
+
+# Enough that no tab in use opens its files anew.
+_KEPT_MAX = 256
+# Of the limit: the logs keep as many, a person's program and what is opened for a moment need the rest.
+_SHARE = 8
+_KEPT_MIN = 4
+
+
+def kept_max() -> int:
+    """How many files of one sort may be kept open."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _KEPT_MAX if soft == resource.RLIM_INFINITY else min(_KEPT_MAX, max(_KEPT_MIN, soft // _SHARE))
+
+
+class Kept(Protocol):
+    """Who keeps a file open."""
+
+    def let_go(self) -> bool:
+        """Close it, to be opened again when needed; False if that cannot be now."""
+        ...
+
+
+@final
+class Descriptors(threading.local):
+    """The descriptors of this process that are ours to give up; each thread has its own."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Kept, None] = OrderedDict()
+        self._instances = 0
+        self._spare: int | None = None
+
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """Have a spare descriptor for as long as the block lasts."""
+        self._instances += 1
+        self._reserve()
+        try:
+            yield
+        finally:
+            self._instances -= 1
+            if not self._instances:
+                self._give_spare()
+
+    def keep(self, file: Kept) -> None:
+        """A file was used that stays open: of all of them it lets go last."""
+        self._kept[file] = None
+        self._kept.move_to_end(file)
+        if len(self._kept) > kept_max():
+            self._free_one()
+
+    def forget(self, file: Kept) -> None:
+        """It was closed."""
+        self._kept.pop(file, None)
+
+    def opening(self, call: Callable[[], _Result]) -> _Result:
+        """Call what opens a file, whatever has to be closed for it; OSError."""
+        if self._instances and self._spare is None:
+            self._reserve()
+        try:
+            return call()
+        except OSError as error:
+            if error.errno != errno.EMFILE or not (self._free_one() or self._give_spare()):
+                raise
+        return call()
+
+    def _reserve(self) -> None:
+        with suppress(OSError):  # later, when there is room
+            self._spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
+    def _give_spare(self) -> bool:
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            os.close(spare)
+        return spare is not None
+
+    def _free_one(self) -> bool:
+        for file in self._kept:
+            if file.let_go():
+                self._kept.pop(file, None)
+                return True
+        return False
+
+    def lacking(self) -> str:
+        """Say so if this process can open nothing; "" if it can."""
+        try:
+            os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+        except OSError as error:
+            return (
+                f"muxwire itself can open nothing to look: {error.strerror} ({errno.errorcode.get(error.errno or 0)})"
+            )
+        return ""
+
+
+OURS: Final = Descriptors()
+
+
+def open_file(path: str | os.PathLike[str], flags: int, mode: int = 0o600) -> int:
+    """As os.open, with the spare descriptor if there is no other. OSError."""
+    return OURS.opening(lambda: os.open(path, flags, mode))
+
+
+def list_folder(path: str) -> list[str]:
+    """As os.listdir, with the spare descriptor if there is no other. OSError."""
+    return OURS.opening(lambda: os.listdir(path))  # noqa: PTH208 - names are enough

@@ -1,0 +1,167 @@
+"""A process that may open few files, or no more: what needs one for a moment goes on, and the truth is said."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import shutil
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.client.descriptors import OURS
+from muxwire.errors import TabUnavailable
+from muxwire.mcp.failures import explained
+from muxwire.mcp.tools import TOOLS
+from tests.faults.conftest import Open
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 50
+MANY_TABS = 30
+# What `ulimit -n 64` leaves beside a program's own files.
+FEW = 48
+
+
+def in_use() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+@contextmanager
+def few_descriptors() -> Iterator[None]:
+    """Have this process open FEW more files than it has."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(number for one in Path("/dev/fd").iterdir() if (number := int(one.name)) < soft // 2)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + FEW, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@contextmanager
+def no_descriptors() -> Iterator[None]:
+    """Have this process open nothing more, as a program that uses us and leaks."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken = []
+    with few_descriptors():
+        with suppress(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        try:
+            yield
+        finally:
+            for descriptor in taken:
+                os.close(descriptor)
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (soft, hard)
+
+
+@pytest.mark.parametrize("name", [None, "few"])
+async def test_more_tabs_than_descriptors(open_alone: Open, name: str | None) -> None:
+    bash = shutil.which("bash")
+    with few_descriptors(), anyio.fail_after(DEADLINE):
+        async with open_alone(name=name) as terminals:
+            tabs = []
+            for number in range(MANY_TABS):
+                tabs.append(await terminals.create_tab(shell=bash))
+                assert (await tabs[-1].execute(f"echo {number}")).output == f"{number}\n"
+            for number, tab in enumerate(tabs):
+                assert (await tab.execute(f"echo again {number}")).output == f"again {number}\n"
+            for number, tab in enumerate(tabs):
+                assert await tab.pane.stream.log.flushed()
+                assert f"again {number}" in tab.log_path.read_text(errors="replace")
+                await tab.close(force=True)
+
+
+async def test_with_none_left_tabs_work_and_can_be_closed(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tabs = [await alone.create_tab(shell=shutil.which("bash")) for _ in range(3)]
+        for tab in tabs:
+            await tab.execute("true")
+        with no_descriptors():
+            assert (await tabs[0].execute("echo on")).output == "on\n"
+            assert (await tabs[1].execute("sleep 0.3; echo on")).output == "on\n"
+            assert (await tabs[0].start_process("sleep 60")).started
+            assert (await tabs[0].stop_process()).success
+            await tabs[2].close(force=True)
+            assert [tab.state for tab in (await alone.list_tabs()).tabs if not tab.closed] == ["prompt", "prompt"]
+        new = await alone.create_tab(shell=shutil.which("bash"))
+        assert (await new.execute("echo new")).output == "new\n"
+
+
+async def test_who_cannot_look_says_so(alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not that a program runs in the foreground: of that nobody knows anything."""
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell=shutil.which("bash"))
+        await tab.execute("true")
+        await tab.send_keys(["sleep 60", "Enter"])
+        while tab.state == "prompt":
+            await tab.pane.stream.changed()
+        monkeypatch.setattr(OURS, "_free_one", lambda: False)
+        monkeypatch.setattr(OURS, "_give_spare", lambda: False)
+        with no_descriptors(), pytest.raises(TabUnavailable) as refused:
+            await tab.execute("true", timeout=1.0)
+        assert "EMFILE" in str(refused.value)
+        assert "ulimit -n" in refused.value.remedy
+        monkeypatch.undo()
+        await tab.send_keys(["C-c"])
+        await alone.wait_for([tab.key], prompt=True)
+        assert (await tab.execute("echo on")).output == "on\n"
+
+
+async def test_no_descriptor_is_kept_behind_an_instance(open_alone: Open) -> None:
+    async with open_alone():
+        pass
+    before = in_use()
+    async with open_alone() as terminals:
+        tab = await terminals.create_tab(shell=shutil.which("bash"))
+        await tab.execute("true")
+    assert in_use() == before
+
+
+@pytest.mark.parametrize(("error", "cause", "remedy"), [
+    (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/run/x"), "/run/x: No space left on device", "df -i"),
+    (OSError(errno.EMFILE, os.strerror(errno.EMFILE)), "Too many open files", "ulimit -n"),
+    (OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), "/run/x"), "quota", "remove files"),
+    (MemoryError(), "no memory", "ulimit -v"),
+])  # fmt: skip
+def test_what_has_run_out_is_no_defect(error: OSError | MemoryError, cause: str, remedy: str) -> None:
+    text = explained(TOOLS[0], ExceptionGroup("", [error])).content[0].text  # type: ignore[union-attr]
+    assert "defect" not in text
+    assert cause in text
+    assert remedy in text
+
+
+async def test_a_full_runtime_disk_is_said(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    """As of today's kernel: the file is made, and no byte of it can be written."""
+
+    def full(_descriptor: int, _data: bytes, *_offset: int) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell=shutil.which("bash"))
+        await tab.execute("true")
+        monkeypatch.setattr(os, "pwrite", full)
+        with pytest.raises(OSError, match="No space left") as refused:
+            await tab.execute("echo x")
+        monkeypatch.undo()
+        assert str(refused.value.filename).endswith("/c")
+        assert (await tab.execute("echo on")).output == "on\n"
+        async with muxwire.open_terminals(environ={**alone.environ, "XDG_RUNTIME_DIR": str(folder)}) as other:
+            monkeypatch.setattr(os, "write", full)
+            with pytest.raises(muxwire.InstanceUnavailable) as unavailable:
+                await other.create_tab()
+            monkeypatch.undo()
+            assert "None" not in str(unavailable.value)
+            assert "No space left" in str(unavailable.value)
+            assert "df -i" in unavailable.value.remedy
