@@ -1,4 +1,7 @@
-"""Run scenarios and print their tables: `python -m bench [SCENARIO ...] [--short] [--json FILE] [--docs]`, `soak`."""
+"""Run scenarios and print their tables: `python -m bench [SCENARIO ...] [--short] [--json FILE] [--docs]`.
+
+`python -m bench soak` and `python -m bench everyday` measure no time: they look for what is lost, wrong or not promised.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from typing import Any
 
 import anyio
 
-from bench import soak
+from bench import everyday, soak
 from bench.machine import ROOT, machine
 from bench.pages import as_text, write
 from bench.processes import WORD, Belongings
@@ -59,7 +62,7 @@ def nothing_left(belongings: Belongings) -> int:
 def options() -> argparse.ArgumentParser:
     """What can be asked for."""
     parser = argparse.ArgumentParser(
-        prog="python -m bench", description=__doc__, epilog="`soak` has options of its own"
+        prog="python -m bench", description=__doc__, epilog="`soak` and `everyday` have options of their own"
     )
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)} (default: all)")
     parser.add_argument("--short", action="store_true", help="a minute in place of many, and nothing is installed")
@@ -75,8 +78,11 @@ def options() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Run what was asked for; 1 if a scenario is broken. No time is judged here: a missed target is printed."""
     argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] == ["soak"]:  # not a scenario: it measures no time and has options of its own
+    # No scenarios: they measure no time and have options of their own.
+    if argv[:1] == ["soak"]:
         return soak.main(argv[1:])
+    if argv[:1] == ["everyday"]:
+        return everyday.main(argv[1:])
     parser = options()
     given = parser.parse_args(argv)
     if unknown := [name for name in given.scenarios if name not in SCENARIOS]:

@@ -1,0 +1,78 @@
+"""Prompts as people have them: of git, of pyenv, and of the prompt programs that this machine has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GIT_PROMPT = Path("/usr/lib/git-core/git-sh-prompt")
+LIQUIDPROMPT = Path("/usr/share/liquidprompt/liquidprompt")
+POWERLINE = Path("/usr/share/powerline/bindings")
+POWERLEVEL9K = Path("/usr/share/powerlevel9k/powerlevel9k.zsh-theme")
+PYENV = Path.home() / ".pyenv/bin/pyenv"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A shell's start-up file, written into a home: what it draws takes from nothing to some tenths of a second."""
+
+    name: str
+    shell: str
+    file: str
+    text: str
+    needs: Path | None = None
+
+
+# Busy prompts: `sleep` is a slow disk or a large repository.
+PROMPTS = (
+    Prompt("bash, plain", "bash", ".bashrc", "PS1='\\w\\$ '\n"),
+    Prompt("bash, busy", "bash", ".bashrc", "PROMPT_COMMAND='git status >/dev/null; sleep 0.2'\n"),
+    Prompt("bash, substitution", "bash", ".bashrc", "PS1='$(sleep 0.1; git branch --show-current) \\$ '\n"),
+    Prompt(
+        "bash, git", "bash", ".bashrc",
+        f"GIT_PS1_SHOWDIRTYSTATE=1 GIT_PS1_SHOWUNTRACKEDFILES=1\n. {GIT_PROMPT}\nPS1='\\w$(__git_ps1 \" (%s)\")\\$ '\n",
+        GIT_PROMPT,
+    ),
+    Prompt(
+        "bash, pyenv", "bash", ".bashrc", f'eval "$({PYENV} init -)"\neval "$({PYENV} virtualenv-init -)"\n', PYENV
+    ),
+    Prompt("bash, liquidprompt", "bash", ".bashrc", f". {LIQUIDPROMPT}\n", LIQUIDPROMPT),
+    Prompt("bash, powerline", "bash", ".bashrc", f". {POWERLINE}/bash/powerline.sh\n", POWERLINE),
+    Prompt("zsh, plain", "zsh", ".zshrc", "PS1='%~ %# '\n"),
+    Prompt("zsh, busy", "zsh", ".zshrc", "precmd() { git status >/dev/null; sleep 0.2 }\n"),
+    Prompt(
+        "zsh, git", "zsh", ".zshrc",
+        f". {GIT_PROMPT}\nsetopt promptsubst\nPS1='%~$(__git_ps1 \" (%s)\") %# '\n", GIT_PROMPT,
+    ),
+    Prompt("zsh, powerlevel9k", "zsh", ".zshrc", f". {POWERLEVEL9K}\n", POWERLEVEL9K),
+    Prompt("zsh, liquidprompt", "zsh", ".zshrc", f". {LIQUIDPROMPT}\n", LIQUIDPROMPT),
+    Prompt("fish, plain", "fish", ".config/fish/config.fish", ""),
+    Prompt(
+        "fish, git", "fish", ".config/fish/config.fish",
+        "function fish_prompt; sleep 0.1; echo -n (prompt_pwd)(fish_git_prompt)'> '; end\n",
+    ),
+    Prompt("ksh, plain", "ksh", ".kshrc", ""),
+    Prompt("ksh, substitution", "ksh", ".kshrc", "PS1='$(sleep 0.1; echo ksh)> '\n"),
+    Prompt("dash, substitution", "dash", ".shrc", "PS1='$(sleep 0.1; echo dash)> '\n"),
+)  # fmt: skip
+
+
+def home_of(prompt: Prompt, folder: Path) -> Path:
+    """Make a home with that prompt, and a git repository with a changed file in it."""
+    home = folder / prompt.name.replace(", ", "-")
+    path = home / prompt.file
+    path.parent.mkdir(parents=True)
+    path.write_text(prompt.text)
+    # fish would write completions for every manual page: half a minute of processor.
+    (home / ".local/share/fish/generated_completions").mkdir(parents=True)
+    return home
+
+
+def available() -> Iterator[Prompt]:
+    """The prompts whose programs are on this machine."""
+    return (prompt for prompt in PROMPTS if prompt.needs is None or prompt.needs.exists())
