@@ -1,6 +1,6 @@
 """Run scenarios and print their tables: `python -m bench [SCENARIO ...] [--short] [--json FILE] [--docs]`.
 
-`python -m bench soak` and `python -m bench everyday` measure no time: they look for what is lost, wrong or not promised.
+`python -m bench soak` and `python -m bench everyday` measure no time: they look for what is lost, wrong or broken.
 """
 
 from __future__ import annotations
