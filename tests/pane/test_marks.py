@@ -16,11 +16,12 @@ OTHER = b"fedcba9876543210"
 BEGIN = b"\x1b]7770;"
 
 SIMPLE = {
+    "B": b"B;" + ID + b";1",
     "C": b"C;" + ID + b";7",
     "D": b"D;" + ID + b";7;1",
     "S": b"S;" + ID,
     "X": b"X;" + ID + b";130",
-    "H": b"H;" + ID,
+    "H": b"H;" + ID + b";';130",
     "T": b"T;" + ID,
     "N": b"N;" + ID + b";2",
 }
@@ -196,7 +197,9 @@ def test_marks_follow_the_rules(pieces: list[bytes]) -> None:
 
 
 SIMPLE_RE = re.compile(
-    rb"\x1b\]7770;([SHT]|C(?=;[^;]*;\d)|D(?=;[^;]*;\d+;\d)|X(?=;[^;]*;\d)|N(?=;[^;]*;\d));([0-9a-f]{16}(?:;\d+)*)\x07"
+    rb"\x1b\]7770;([ST]|H(?!;[^;]*;\d)|[BCNX](?=;[^;]*;\d)|D(?=;[^;]*;\d+;\d))"
+    rb";([0-9a-f]{16}(?:(?<=H;.{16});['\\])?(?:;\d+)*)\x07",
+    re.DOTALL,
 )
 RAW_RE = re.compile(rb"\x1b\]7770;(?:(P);([0-9a-f]{16}(?:;\d+){3});|(E);([0-9a-f]{16};\d+);)")
 

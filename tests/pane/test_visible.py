@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from muxwire.pane.hidden import HIDDEN_MAX
 from muxwire.pane.marks import MARK_MAX
 from muxwire.pane.text import strip_ansi
 from muxwire.pane.visible import REDRAW_MAX, lookahead, lookbehind, visible, visible_range, visible_slice
@@ -23,6 +24,9 @@ ACCEPTED = mark(b"C;" + ID + b";1")
 START = mark(b"S;" + ID)
 END = mark(b"E;" + ID + b";0;/tmp;" + ID)
 T = mark(b"T;" + ID)
+B = mark(b"B;" + ID + b";1")
+MORE = mark(b"B;" + ID + b";2")
+GIVEN_UP = mark(b"B;" + ID + b";0")
 
 
 def test_a_session_looks_as_if_the_command_had_been_typed() -> None:
@@ -87,6 +91,42 @@ def test_a_typed_line_inside_a_mark_is_the_marks() -> None:
 
 def test_stripping_ends_a_sequence_at_a_mark() -> None:
     assert visible(b"a\x1b]0;open" + END + b"b\x1b[1mc", TYPED, strip=True) == b"abc"
+
+
+@pytest.mark.parametrize(
+    ("log", "seen"),
+    [
+        (B + b"a line\r\n" + T + START + b"out", b"$ out"),
+        (B + b"a\r\n" + MORE + b"b\r\n" + MORE + b"c\r\n" + T + b"out", b"$ out"),
+        (B + b"x" * (HIDDEN_MAX - len(B)) + MORE + b"y" * (HIDDEN_MAX - len(MORE)) + T + b"out", b"$ out"),
+        (B + b"probe" + mark(b"H;" + ID + b";';7") + PROMPT + b"$ " + T + b"ls" + B + b"line" + T + b"out", b"$ lsout"),
+        (B + b"refused" + GIVEN_UP + b"more" + T, b"$ refusedmore"),
+        (B + b"a" + START + b"b" + T, b"$ ab"),
+        (B + b"a" + END + b"b" + T, b"$ ab"),
+        (b"a" + T + b"b" + T, b"$ ab"),
+        (B + b"a" + T + b"b" + T, b"$ b"),
+        (MORE + b"a" + T + b"b", b"$ b"),
+        (B + b"never taken", b"$ never taken"),
+    ],
+)
+def test_lines_between_b_and_t_are_ours(log: bytes, seen: bytes) -> None:
+    log = b"$ " + log
+    assert visible(log, TYPED) == seen
+    assert b"".join(in_pieces(log, 100, strip=False)) == seen
+
+
+def test_what_is_too_long_for_lines_of_ours_is_shown() -> None:
+    text = b"x" * (HIDDEN_MAX - len(B) + 1)
+    assert visible(B + text + T, TYPED) == text
+
+
+def test_a_line_of_ours_is_held_back_until_it_has_ended() -> None:
+    log = b"$ " + B + b"line"
+    assert visible_slice(log, 0, 0, 1000, TYPED, final=False) == (b"$ ", 2)
+    assert visible_range(log, 0, 0, len(log), TYPED, grows=True) == b"$ "
+    assert visible_slice(log, 0, 0, 1000, TYPED, final=False, typed_from=len(log)) == (b"$ line", len(log))
+    more = log + b"x" * (HIDDEN_MAX + 100)
+    assert visible_slice(more, 0, 0, 100, TYPED, final=False)[0].startswith(b"$ line")
 
 
 @pytest.mark.parametrize(
@@ -156,7 +196,8 @@ def in_pieces(log: bytes, limit: int, *, strip: bool, start: int = 0) -> list[by
 
 PIECES = st.sampled_from(
     [
-        PROMPT, ACCEPTED, START, END, T, *TYPED, PROMPT[:-2], T[:-1], TYPED[1][:-1], b"\xc3", b"\r", b"\r\n", b"\n",
+        PROMPT, ACCEPTED, START, END, T, B, MORE, GIVEN_UP, B[:-1], *TYPED,
+        PROMPT[:-2], T[:-1], TYPED[1][:-1], b"\xc3", b"\r", b"\r\n", b"\n",
         b"$ ",
         "⛄".encode(), "😀é".encode(), b"\x1b[1;31m", b"\x1b]0;title\x07", b"\x1b]0;", b"\x1b[", b"\xc2", b"\x9b1m",
         b"\x98",
@@ -193,6 +234,7 @@ def test_context_is_as_long_as_it_says(log: bytes, filler: int, limit: int, stri
     """Marks and redraws of the greatest length, so that too short a context would show."""
     long_mark = mark(b"E;" + ID + b";0;" + b"d" * (MARK_MAX - 200) + b";" + ID)
     log = log + long_mark + b"y" * filler + TYPED[0] + b"x" * (REDRAW_MAX - 20) + log + T + log
+    log += long_mark + b"y" * filler + B + b"x" * (HIDDEN_MAX - filler) + T + log
     assert b"".join(in_pieces(log, 1 + limit * 30, strip=strip)) == visible(log, TYPED, strip=strip)
 
 

@@ -95,7 +95,7 @@ async def test_a_nested_shell_is_asked_for_its_status_when_the_connection_is_bac
     press = Keyboard.press
 
     def refused_once(keyboard: Keyboard, data: bytes, **options: bool) -> list[Pending]:
-        if b" printf " in data:
+        if b"printf" in data:
             monkeypatch.undo()
             raise ConnectionClosed("it is taken up again in a moment")
         return press(keyboard, data, **options)

@@ -3,7 +3,7 @@
 A mark is `ESC ] 7770 ; KIND ; fields BEL`. It is recognised by its own bytes alone, never by the escape-sequence state
 around it, so a program that leaves an OSC or DCS string open hides no mark. The rules:
 
-1. A *head* is a whole simple mark (C D S X H T N), or a P or E up to the `;` before its directory. Heads hold no ESC
+1. A *head* is a whole simple mark (B C D S X H T N), or a P or E up to the `;` before its directory. Heads hold no ESC
    besides their first byte, so two heads never overlap.
 2. A directory may hold any byte. P and E end at the first `;ID BEL` with the id of their own head that is not itself
    part of a head, at most `CWD_MAX` bytes after it.
@@ -28,7 +28,7 @@ _ID, _NUMBER = rb"[0-9a-f]{16}", rb"[0-9]{1,20}"
 _HEAD = (
     (
         rb"\x1b\]7770;(?:"
-        rb"([SHT];ID|[CNX];ID;NUMBER|D;ID;NUMBER;NUMBER)\x07"  # 1: a simple mark
+        rb"([SHT];ID|[BCNX];ID;NUMBER|D;ID;NUMBER;NUMBER|H;ID;['\\];NUMBER)\x07"  # 1: a simple mark
         rb"|(P;ID;NUMBER;NUMBER;NUMBER|E;ID;NUMBER);"  # 2: a directory follows
         rb")"
     )
@@ -43,11 +43,11 @@ _CLOSE_LENGTH = 18
 # A whole mark is never longer than this.
 MARK_MAX = _HEAD_MAX + CWD_MAX + _CLOSE_LENGTH
 
-_KINDS = {kind.encode(): kind for kind in "PCDSEXHTN"}
+_KINDS = {kind.encode(): kind for kind in "BPCDSEXHTN"}
 
 _HEAD_RE = re.compile(_HEAD)
 _HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
-_NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fPCDSEXHTN;]")
+_NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEXHTN;'\\]")
 
 
 @final
@@ -55,8 +55,9 @@ _NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fPCDSEXHTN;]")
 class Mark:
     """One mark: `begin` is the offset of its ESC, `end` the offset after its BEL.
 
-    `fields`: P (nonce, seq, pid, status, cwd), C (nonce, seq), D (nonce, seq, status), S, H and T (id,),
-    E (id, status, cwd), X (nonce, status), N (nonce, reason). The terminal's CR LF in `cwd` is back to LF.
+    `fields`: P (nonce, seq, pid, status, cwd), C (nonce, seq), D (nonce, seq, status), S and T (id,), B (id, step),
+    H (id, a backslash or, of fish, a quote, status), E (id, status, cwd), X (nonce, status), N (nonce, reason).
+    The terminal's CR LF in `cwd` is back to LF.
     """
 
     kind: str

@@ -6,7 +6,8 @@ Cut are:
 2. every typed line as it was typed;
 3. before a T mark, the last typed line, however the shell's editor drew it, and all from there to the end of T: the
    line's end, and how the shell and our wrapper redraw. It must end at most `REDRAW_MAX` bytes before T, with no mark
-   between but C and H. The readable command, printed right behind T, stays.
+   between but C and H. The readable command, printed right behind T, stays;
+4. all from a B mark to its T: the lines that were typed into a shell without our hooks (`pane/hidden.py`).
 
 Whether a byte is cut depends on at most `lookbehind()` bytes before it and `lookahead()` bytes after it, so a range of
 a log can be shown without the rest, and pieces put together give exactly what the whole log gives.
@@ -18,6 +19,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
+from muxwire.pane.hidden import HIDDEN_MARK_MAX, HIDDEN_MAX, hidden
 from muxwire.pane.marks import MARK_MAX, MarkScanner
 from muxwire.pane.text import SEQUENCE_MAX, AnsiStripper
 from muxwire.pane.typed import typed_lines_of
@@ -37,13 +39,15 @@ _CHARACTER_MAX = 4  # bytes of a UTF-8 character
 
 def lookbehind(typed_lines: Sequence[bytes], *, strip: bool = False) -> int:
     """Return how many bytes before a piece must be known, unless it begins at the log's start."""
-    needed = MARK_MAX + REDRAW_MAX + _T_MARK_LENGTH + typed_lines_of(tuple(typed_lines)).longest
+    typed = REDRAW_MAX + _T_MARK_LENGTH + typed_lines_of(tuple(typed_lines)).longest
+    needed = MARK_MAX + max(typed, HIDDEN_MAX + HIDDEN_MARK_MAX)
     return max(needed, SEQUENCE_MAX + _CHARACTER_MAX) if strip else needed
 
 
 def lookahead(typed_lines: Sequence[bytes]) -> int:
     """Return how many bytes after a piece's start must be known for it to be sure to go on."""
-    return MARK_MAX + REDRAW_MAX + typed_lines_of(tuple(typed_lines)).longest + 2 * _CHARACTER_MAX
+    typed = REDRAW_MAX + typed_lines_of(tuple(typed_lines)).longest
+    return MARK_MAX + max(typed, HIDDEN_MAX + HIDDEN_MARK_MAX) + 2 * _CHARACTER_MAX
 
 
 def visible(data: bytes, typed_lines: Sequence[bytes], *, strip: bool = False) -> bytes:
@@ -139,15 +143,18 @@ def _find(data: bytes, typed_lines: Sequence[bytes], typed_from: int = 0) -> _Fo
             cuts += [(line[0], mark.end)] if mark.begin - line[1] <= REDRAW_MAX else []
         if mark.kind not in _TRANSPARENT:
             since = max(since, mark.end)
+    ours, open_from = hidden(marks, scanner.pending, len(data))
+    cuts += ours
     # A line at the end of `data` that a T may follow.
     line = lines.last_drawn(data, max(since, len(data) - window - _T_MARK_LENGTH), len(data))
     undecided = line[0] if line and len(data) - line[1] < REDRAW_MAX + _T_MARK_LENGTH else len(data)
     typed_from = min(typed_from, len(data))
     undecided, begun = max(undecided, typed_from), max(lines.begun(data), typed_from)
+    held = min(max(open_from, typed_from), scanner.pending)
     return _Found(
         _merged(cuts),
-        min(undecided, begun, scanner.pending),
-        min(begun if begun < len(data) - 1 else len(data), scanner.pending),
+        min(undecided, begun, held),
+        min(begun if begun < len(data) - 1 else len(data), held),
     )
 
 

@@ -62,6 +62,10 @@ class Execution:
     delivered: int = -1
     # The stream's end when a caller was last told that the command waits for input: it is told once.
     answered_at: int = -1
+    # Parts of its output that are ours: marks and lines of commands in a shell that it started; and where one begins
+    # whose end is not here yet, -1 if none does.
+    ours: list[tuple[int, int]] = field(default_factory=list)
+    held: int = -1
     # The status of fish's postexec mark, until the prompt says whether the command was cut short.
     provisional: tuple[int, int] | None = None
     # Called once each, when the command has ended: files go, waiters of the pane wake.
@@ -154,7 +158,7 @@ async def result_of(
         if running:
             end = whole_characters(execution, stream, end)
         begin = min(begin, end)
-        text = await read_output(stream, begin, end, strip=strip_ansi, max_chars=max_chars)
+        text = await read_output(stream, begin, end, strip=strip_ansi, max_chars=max_chars, ours=execution.ours)
     if execution.delivered >= 0:
         execution.delivered = max(execution.delivered, end)  # another call may have asked meanwhile
     until = time.monotonic() if execution.running else execution.end_time

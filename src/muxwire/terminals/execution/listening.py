@@ -45,6 +45,8 @@ START_TIMEOUT = 15.0
 UNHOOKED_QUIET = 0.5
 # After the end mark the prompt comes within a ms; a shell without our hook shows by then that it edits a line.
 PROMPT_GRACE = 0.3
+# A shell behind a relay has logged in by then, and shows a prompt; if that is empty, it is waited for in vain, once.
+FIRST_PROMPT = 3.0
 # Seconds of silence after which a prompt without an editor is drawn, on this machine and on another one.
 DRAWN = 0.005
 DRAWN_REMOTE = 0.05
@@ -77,7 +79,8 @@ class Listener:
     """The shell that reads the pane's input now.
 
     `shell` is None where all must be typed (a probe tells whether it is `fish`), `pgrp` 0 where it is not needed.
-    `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`).
+    `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`). `status`: what its `$?` was
+    when it answered a probe.
     """
 
     shell: Shell | None
@@ -85,6 +88,7 @@ class Listener:
     pgrp: int = 0
     edits: bool = True
     fish: bool = False
+    status: int = 0
 
 
 def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
@@ -250,7 +254,12 @@ async def cursor_asked(pane: PaneState, at_most: float) -> None:
 
 def asks_secret(pane: PaneState) -> bool:
     """Whether the line that the cursor is on looks like the question for a password."""
-    return _SECRET.search(strip_ansi(_last_line(pane).decode("utf-8", "replace")).rstrip()) is not None
+    return _SECRET.search(shown_line(pane)) is not None
+
+
+def shown_line(pane: PaneState) -> str:
+    """The text on the line that the cursor is on."""
+    return strip_ansi(_last_line(pane).decode("utf-8", "replace")).rstrip()
 
 
 def _last_line(pane: PaneState) -> bytes:
@@ -259,8 +268,22 @@ def _last_line(pane: PaneState) -> bytes:
     return pane.stream.ring.read(end - _PROMPT_REACH, end).rpartition(b"\n")[2].rpartition(b"\x07")[2]
 
 
+async def prompt_begun(pane: PaneState, listener: Listener) -> bool:
+    """Wait, for a while at most, until something stands where a nested shell shows its prompt; False if it did."""
+    before = pane.current
+    known = before is not None and before.listener_pgrp == listener.pgrp
+    empty = known and before is not None and not _looks(before.listener_prompt)
+    if listener.pgrp == pane.shell_pid or empty or shown_line(pane):
+        return False
+    with anyio.move_on_after(PROMPT_GRACE if listener.level < 3 else FIRST_PROMPT):
+        while not shown_line(pane):
+            await pane.stream.changed()
+    return True
+
+
 async def prompt_drawn(pane: PaneState, listener: Listener) -> bytes:
     """The prompt of a nested shell, whole; only its last line where nothing of ours has ended just before it."""
+    await prompt_begun(pane, listener)
     await fall_silent(pane, DRAWN if listener.level < 3 else DRAWN_REMOTE)
     before = pane.current
     ours = before is not None and not before.running and before.level > 1 and before.listener_pgrp == listener.pgrp

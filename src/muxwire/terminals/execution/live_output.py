@@ -9,7 +9,7 @@ import anyio
 
 from muxwire.pane.text import undo_onlcr
 from muxwire.terminals.execution.interrupt import LADDER_SECONDS
-from muxwire.terminals.execution.output import settled_end
+from muxwire.terminals.execution.output import settled_end, without
 
 if TYPE_CHECKING:
     from muxwire.terminals.execution.execution import Execution
@@ -81,6 +81,7 @@ class LiveOutput:
         if lost:
             self._lost += lost
             execution.note = f"{self._lost} bytes of the output are lost: neither memory nor the log held them"
+        raw = without(raw, begin + lost, execution.ours)
         if raw:
             await self._on_output(undo_onlcr(raw))
         return execution.delivered > begin

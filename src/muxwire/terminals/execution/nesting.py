@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, TabUnavailable
-from muxwire.terminals.execution.listening import Listener, prompt_again
-from muxwire.terminals.shells import foreign_wrap, probe
+from muxwire.terminals.execution.hidden import shown_again
+from muxwire.terminals.execution.listening import DRAWN_REMOTE, Listener, fall_silent, prompt_again, prompt_begun
+from muxwire.terminals.shells import foreign_end, foreign_wrap, probe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,8 +29,8 @@ PROBE_TIMEOUT = 5.0
 _LINES = b"01"
 # With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
 _CLEAR_LINE = b" \x15"
-# Asks a shell that came back to its prompt without an end mark for its status.
-_ASK = b" printf '\\033]7770;E;%%s;%%s;%%s;%%s\\007' %s %s \"$PWD\" %s\r"
+# What the third field of H is in fish; in others a backslash.
+_FISH = b"'"
 
 
 async def reach_shell(
@@ -43,12 +44,16 @@ async def reach_shell(
             state="interactive",
             remedy="look at it with snapshot, and use send_keys and wait_for",
         )
-    probe_id, fish_id = secrets.token_hex(8), secrets.token_hex(8)
-    keyboard.press(_CLEAR_LINE + probe(probe_id, fish_id))
+    if await prompt_begun(pane, found):
+        await fall_silent(pane, DRAWN_REMOTE)
+    probe_id = secrets.token_hex(8)
+    pane.hidden.hide(probe_id, pane.stream.end)
+    keyboard.press(_CLEAR_LINE + probe(probe_id))
     with anyio.move_on_after(PROBE_TIMEOUT):
-        while probe_id.encode() not in pane.heard:
+        while pane.heard[:1] != (probe_id.encode(),):
             await pane.stream.changed()
-        return replace(found, fish=fish_id.encode() in pane.heard)
+        _, who, status = pane.heard
+        return replace(found, fish=who == _FISH, status=int(status))
     raise TabUnavailable(
         "no shell answered behind the program in the foreground: a test line was typed into it",
         state=pane.look(),
@@ -56,15 +61,29 @@ async def reach_shell(
     )
 
 
-def typed_lines(
-    command: bytes, command_id: str, env: Mapping[str, str], cwd: str | None, *, fish: bool = False
-) -> bytes:
-    """Everything to type for a command in a shell behind a relay; InvalidArgument for what works on this side only."""
+def check_reach(env: Mapping[str, str], cwd: str | None) -> None:
+    """Refuse, for a shell behind a relay, what works on this side only: InvalidArgument."""
     if env or cwd is not None:
         raise InvalidArgument(
             "env and cwd do not reach a shell behind ssh or a container", remedy="set them in the command itself"
         )
-    return b"".join(foreign_wrap(command, command_id, fish=fish))
+
+
+def typed_lines(command: bytes, command_id: str, listener: Listener, before: bytes) -> bytes:
+    """Everything to type for a command in a shell behind a relay, which prints `before` as soon as it has it all."""
+    return b"".join(foreign_wrap(command, command_id, fish=listener.fish, before=before, status=listener.status))
+
+
+def hide_line(pane: PaneState, execution: Execution, listener: Listener, prompt: bytes, shown: bytes) -> bytes:
+    """What is typed from here on for `execution`, in a shell at `prompt`, is ours; a person sees `shown` in its place.
+
+    Return what the shell has to print as soon as it has it all.
+    """
+    shell, command_id = listener.shell, execution.command_id
+    execution.level, execution.listener_pgrp, execution.listener_prompt = listener.level, listener.pgrp, prompt
+    execution.listener_name = shell.name if shell is not None else "fish" if listener.fish else ""
+    execution.ends_with(partial(pane.hidden.ended, command_id))
+    return shown_again(command_id) if pane.hidden.hide(command_id, pane.stream.end, shown) else b""
 
 
 def settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) -> None:
@@ -74,8 +93,13 @@ def settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) ->
     prompt = prompt_again(pane, execution)
     if prompt < 0:
         return
-    command_id = execution.command_id.encode()
-    status = b"$status" if execution.listener_name == "fish" else b'"$?"'
-    with suppress(ConnectionClosed):  # between two connections: whoever looks again asks
-        keyboard.press(_CLEAR_LINE + _ASK % (command_id, status, command_id))
+    command_id = execution.command_id
+    # The prompt that the line is typed at is drawn once more when it has run.
+    rows = pane.stream.ring.read(prompt, pane.stream.end).count(b"\n")
+    again = b"\r" + (b"\x1b[%dA" % rows if rows else b"") + b"\x1b[J"
+    before = shown_again(command_id) + again if pane.hidden.hide(command_id, pane.stream.end) else b""
+    try:
+        keyboard.press(_CLEAR_LINE + foreign_end(command_id, before, fish=execution.listener_name == "fish"))
         execution.cut = prompt
+    except ConnectionClosed:  # between two connections: whoever looks again asks
+        pane.hidden.give_up()

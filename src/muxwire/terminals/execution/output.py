@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, final
 from muxwire.pane.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muxwire.terminals.execution.execution import Execution
     from muxwire.terminals.shells import Shell
     from muxwire.terminals.tabs.stream import PaneStream
@@ -54,11 +56,32 @@ def decode(raw: bytes, *, strip: bool) -> str:
     return strip_ansi(text) if strip else text
 
 
-async def read_output(stream: PaneStream, begin: int, end: int, *, strip: bool, max_chars: int | None) -> OutputText:
-    """Read the output between two raw offsets; with `max_chars`, head and tail on line boundaries."""
+def without(raw: bytes, begin: int, ours: Sequence[tuple[int, int]]) -> bytes:
+    """`raw`, the bytes from offset `begin` on, without those that are ours."""
+    end, parts, at = begin + len(raw), [], begin
+    for first, last in sorted(part for part in ours if part[0] < end and part[1] > begin):
+        parts.append(raw[at - begin : max(first, at) - begin])
+        at = max(at, last)
+    return b"".join((*parts, raw[at - begin :])) if parts else raw
+
+
+async def read_output(
+    stream: PaneStream,
+    begin: int,
+    end: int,
+    *,
+    strip: bool,
+    max_chars: int | None,
+    ours: Sequence[tuple[int, int]] = (),
+) -> OutputText:
+    """Read the output between two raw offsets; with `max_chars`, head and tail on line boundaries.
+
+    `ours`: ranges that are no output.
+    """
     size = end - begin
     if max_chars is None or size <= max_chars * _BYTES_PER_CHAR:
         raw, lost = await stream.read(begin, end)
+        raw = without(raw, begin + lost, ours)
         text = decode(raw, strip=strip)
         if max_chars is None or len(text) <= max_chars:
             return OutputText(text, 0, lost)
@@ -69,6 +92,7 @@ async def read_output(stream: PaneStream, begin: int, end: int, *, strip: bool, 
         head_raw, lost = await stream.read(begin, begin + span)
         tail_raw, _ = await stream.read(end - span, end)
         head_begin = begin + lost
+        head_raw, tail_raw = without(head_raw, head_begin, ours), without(tail_raw, end - len(tail_raw), ours)
     return _clip(head_raw, tail_raw, head_begin, end, max_chars, lost, strip=strip)
 
 
@@ -109,7 +133,7 @@ def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -
         return execution.provisional[0]
     if execution.cut >= 0:
         return execution.cut
-    end, name = stream.settled, shell.name if shell is not None else ""
+    end, name = stream.settled if execution.held < 0 else execution.held, shell.name if shell is not None else ""
     if name == "fish":
         begun = _FISH_END_BEGUN.search(stream.ring.read(max(execution.delivered, end - FISH_END_REACH), end))
         end -= len(begun[0]) if begun else 0

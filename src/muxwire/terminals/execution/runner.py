@@ -45,7 +45,7 @@ from muxwire.terminals.execution.listening import (
     ready_deadline,
     refusal,
 )
-from muxwire.terminals.execution.nesting import reach_shell, settle_aborted, typed_lines
+from muxwire.terminals.execution.nesting import check_reach, hide_line, reach_shell, settle_aborted, typed_lines
 from muxwire.terminals.execution.redraw import redraw
 from muxwire.terminals.execution.wrapper_file import WrapperFile
 from muxwire.terminals.instances.folders import write_private
@@ -129,8 +129,11 @@ class Runner:
         deadline = time.monotonic() + turn_timeout
         await self._take_turn(turn_timeout)
         try:
-            listener = await self._ready(deadline)
+            listener = await self._ready(deadline, env, cwd)
             return await self._type(command, shown or command, listener, env=env, cwd=cwd)
+        except BaseException:
+            self.pane.hidden.give_up(seen=True)
+            raise
         finally:
             self.turn.release()
 
@@ -239,7 +242,7 @@ class Runner:
 
     # -- whose turn, and is the shell listening?
 
-    async def _ready(self, deadline: float) -> Listener:
+    async def _ready(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Listener:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self.pane
         begun = time.monotonic()
@@ -259,6 +262,7 @@ class Runner:
             found = None if pane.dead else find_listener(pane, waited, self.folder)
             if found is not None:
                 if found.level == 3:
+                    check_reach(env, cwd)
                     return await reach_shell(pane, self.keyboard, found, self._client, self._pane_id)
                 return found
             if pane.dead or waited >= deadline - begun or await self._in_vain(waited):
@@ -289,9 +293,8 @@ class Runner:
         pane, shell = self.pane, listener.shell
         command_id = os.urandom(_ID_BYTES).hex()
         prompt = await prompt_drawn(pane, listener) if listener.level > 1 else b""
-        # Before the command counts as typed: both may refuse, or find out that it cannot be done.
-        lines = typed_lines(command, command_id, env, cwd, fish=listener.fish) if shell is None else b""
-        drawn = b"" if shell is None else await self._redraw(shown, command_id, shell, nested=listener.level > 1)
+        # Before the command counts as typed: it may refuse, or find out that it cannot be done.
+        drawn = b"" if listener.level > 1 or shell is None else await self._redraw(shown, command_id, shell)
         if pane.dead:  # since it listened: nobody would ever say how the command ended
             raise refusal(pane)
         execution = Execution(
@@ -302,12 +305,10 @@ class Runner:
             cwd=pane.cwd,
         )
         if listener.level > 1:
-            execution.level, execution.listener_pgrp = listener.level, listener.pgrp
-            execution.listener_name = shell.name if shell is not None else "fish" if listener.fish else ""
-            execution.listener_prompt = prompt
+            drawn = hide_line(pane, execution, listener, prompt, shown)
         execution.ends_with(pane.stream.wake)
         if shell is None:
-            self.keyboard.press(lines)
+            self.keyboard.press(typed_lines(command, command_id, listener, drawn))
             pane.open(execution)
             self._again = None
             return execution
@@ -336,11 +337,9 @@ class Runner:
                 write_private(self.folder / name, content)
         self.keyboard.press(wrapped.typed)
 
-    async def _redraw(self, command: bytes, command_id: str, shell: Shell, *, nested: bool) -> bytes:
+    async def _redraw(self, command: bytes, command_id: str, shell: Shell) -> bytes:
         """The bytes that turn the typed line into the readable command; none where nobody could see the difference."""
         pane = self.pane
-        if nested:
-            return redraw(command, command_id, column=None, columns=80, typed_length=0)
         if shell.draws_late or not pane.prompts.learned:  # the first one may still be on its way, and teaches the rest
             with anyio.move_on_after(EDITOR_GRACE):
                 await first_prompt(pane, self._client)

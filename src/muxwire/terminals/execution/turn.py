@@ -30,6 +30,8 @@ _BEGIN_SECONDS = 1.0
 
 def typed_from(pane: PaneState, turn: SharedTurn | anyio.Semaphore) -> int:
     """The offset from which on the stream may hold a typed line that the shell has not begun to run yet."""
+    if pane.hidden.since >= 0:
+        return pane.hidden.since
     typed = pane.running
     if typed is not None and not typed.started:
         return typed.typed_at

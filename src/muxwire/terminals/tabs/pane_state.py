@@ -19,6 +19,7 @@ from muxwire.pane.text import strip_ansi
 from muxwire.terminals.execution.echo import NOTHING
 from muxwire.terminals.execution.execution import SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
 from muxwire.terminals.execution.foreground import SEES_WAITS, files_limit, foreground, foreground_pgrp, tty_modes
+from muxwire.terminals.execution.hidden import HiddenLines
 from muxwire.terminals.execution.output import FISH_END_REACH, without_fish_end, without_prompt_sp
 from muxwire.terminals.execution.redraw import PromptColumns
 
@@ -65,7 +66,8 @@ class PaneState:
         self.accepted_at = -1  # the offset behind the newest C mark: there the answer to a typed line begins
         self.typed = NOTHING
         self.says_accepted = False  # whether its shell prints C at all: bash before 4.4 and the plain ones do not
-        self.heard: list[bytes] = []  # the ids that were answered to the newest probe
+        self.heard: tuple[bytes, ...] = ()  # what was answered to the newest probe
+        self.hidden = HiddenLines(tty)
         self.ended_at = -1  # the end of the newest mark that ended a command or a probe: a prompt follows it
         self.exit_status: int | None = None
         self.closed = False
@@ -133,8 +135,9 @@ class PaneState:
             case "N":
                 self._on_note(mark)
             case "H":
-                self.heard = [*self.heard[-1:], mark.fields[0]]  # a probe has two answers at most
-                self.ended_at = mark.end
+                self.heard, self.ended_at = mark.fields, mark.end
+            case "B" | "T":
+                self._on_hidden(mark)
             case _:
                 pass
 
@@ -165,6 +168,7 @@ class PaneState:
         execution = self._open.get(mark.fields[0])
         if execution is not None and not execution.started:
             execution.start(mark.end)
+            self._is_ours(execution, mark)
 
     def _on_end(self, mark: Mark) -> None:
         execution = self._open.get(mark.fields[0])
@@ -175,6 +179,7 @@ class PaneState:
             self.cwd = cwd
         end = mark.begin if execution.cut < 0 else execution.cut
         self.ended_at = mark.end
+        self._is_ours(execution, mark)
         status = shell_status(int(mark.fields[1]))
         if status and execution.level == 1:  # perhaps not the command's own, but that of what should have told it
             execution.explain(self.short_of_files())
@@ -183,6 +188,20 @@ class PaneState:
             # It was typed into a shell inside of this one, which has ended without a word: `exit`, a closed line.
             if inner.running and inner.typed_at > execution.typed_at:
                 inner.finish("aborted", end=mark.begin, exit_code=execution.exit_code, cwd=cwd)
+
+    def _is_ours(self, execution: Execution, mark: Mark) -> None:
+        """A mark of `execution` is no output of those that it runs in."""
+        if execution.level > 1:
+            for outer in self._open.values():
+                if outer is not execution and outer.running and outer.started:
+                    outer.ours.append((mark.begin, mark.end))
+
+    def _on_hidden(self, mark: Mark) -> None:
+        found = self.hidden.on_mark(mark)
+        for outer in self._open.values():
+            if outer.running and outer.started:
+                outer.held = self.hidden.begin
+                outer.ours += [found] if found else []
 
     def _on_prompt(self, mark: Mark) -> None:
         nonce, seq, pid, status, cwd = mark.fields[0], int(mark.fields[1]), int(mark.fields[2]), *mark.fields[3:5]
