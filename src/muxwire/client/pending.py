@@ -10,6 +10,8 @@ import anyio
 from muxwire.errors import CommandError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from muxwire.client.patience import Patience
     from muxwire.errors import ConnectionClosed
     from muxwire.protocol.commands import Command
@@ -20,12 +22,13 @@ if TYPE_CHECKING:
 class Pending:
     """A sent command. Nobody has to wait for it: its answer keeps its place in the order all the same."""
 
-    __slots__ = ("_event", "_failure", "_patience", "blocks", "command", "done", "waits_until")
+    __slots__ = ("_event", "_failure", "_patience", "_then", "blocks", "command", "done", "waits_until")
 
     def __init__(self, command: Command, patience: Patience) -> None:
         self.command = command
         self.waits_until = math.inf  # on the monotonic clock; infinity: nobody waits, or for ever
         self._patience = patience
+        self._then: Callable[[], None] | None = None
         self.blocks: list[CommandBlock] = []
         self.done = False
         self._event: anyio.Event | None = None
@@ -70,6 +73,13 @@ class Pending:
             return last.output
         return tuple(line for block in self.blocks for line in block.output)
 
+    def then(self, call: Callable[[], None]) -> None:
+        """Have that called, by the reader, when the answer is here or can no longer come: in the order of answers."""
+        if self.done:
+            call()
+        else:
+            self._then = call
+
     def answer(self, block: CommandBlock) -> None:
         """Take a block, and wake the waiter after the last one."""
         self.blocks.append(block)
@@ -92,3 +102,5 @@ class Pending:
         self.done = True
         if self._event is not None:
             self._event.set()
+        if self._then is not None:
+            self._then()

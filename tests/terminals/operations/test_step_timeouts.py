@@ -183,7 +183,7 @@ async def test_the_whole_list_has_a_time(terminals: muxwire.Terminals, tab: muxw
         timeout=1.0,
         on_error="continue",
     )
-    assert statuses(result) == ["unknown", "skipped"]
+    assert statuses(result) == ["failed", "skipped"]
     assert "1.0 s" in result.steps[1].error
 
 

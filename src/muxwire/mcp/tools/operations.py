@@ -40,7 +40,7 @@ class RunTmuxOperations(Arguments):
     on_error: Literal["stop", "continue"] = "stop"
     dry_run: bool = False
     rollback_on_error: bool = False
-    dispatch_timeout_ms: Milliseconds = Field(default=round(DISPATCH_TIMEOUT * 1000))
+    dispatch_timeout_ms: int = Field(default=round(DISPATCH_TIMEOUT * 1000), ge=1)
     timeout_ms: Milliseconds = Field(default=0)
 
 
@@ -66,7 +66,7 @@ async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> Result:
             given.operations,
             on_error=given.on_error,
             dry_run=given.dry_run,
-            dispatch_timeout=seconds(given.dispatch_timeout_ms) if given.dispatch_timeout_ms else None,
+            dispatch_timeout=seconds(given.dispatch_timeout_ms),
             timeout=seconds(given.timeout_ms) if given.timeout_ms else None,
             rollback_on_error=given.rollback_on_error,
             max_chars=DEFAULT_MAX_CHARS,

@@ -71,6 +71,8 @@ class OwnSteps:
             run.plan(step)
             return
         step.sent()
+        if run.rollback is not None:
+            run.rollback.at(step)
         # These two end by times of their own.
         limit = None if isinstance(operation, Execute | WaitFor) else run.options.dispatch_timeout
         with anyio.move_on_after(limit):
@@ -145,10 +147,11 @@ class OwnSteps:
         timeout = DEFAULT_TIMEOUT if operation.timeout is None else operation.timeout
         self._typed_at.pop(tab.pane_id, None)
         self._cannot(step, "a command that was run cannot be taken back")
-        result = await tab.execute(operation.command, timeout=timeout, max_chars=self._run.options.max_chars)
+        with self._run.time_for(timeout) as (limit, said):
+            result = await tab.execute(operation.command, timeout=limit, max_chars=self._run.options.max_chars)
         step.output, step.exit_code = result.output, result.exit_code
         if result.timed_out:
-            step.fail(f"it was interrupted after {timeout} s; give the step a longer time")
+            step.fail(f"it was interrupted after {said}; give the step a longer time")
         elif result.exit_code == 0:
             step.succeed()
         else:
@@ -156,16 +159,17 @@ class OwnSteps:
 
     async def _wait_for(self, step: Step, operation: WaitFor, tab: Tab) -> None:
         timeout = WAIT_TIMEOUT if operation.timeout is None else operation.timeout
-        outcome = await waits.wait_for(
-            [tab], wanted(operation), from_byte=self._typed_at.get(tab.pane_id), timeout=timeout
-        )
+        with self._run.time_for(timeout) as (limit, said):
+            outcome = await waits.wait_for(
+                [tab], wanted(operation), from_byte=self._typed_at.get(tab.pane_id), timeout=limit
+            )
         if outcome.outcome == "met":
             step.stdout = outcome.match
             step.succeed()
             return
         step.output = outcome.tail
         ended = f"{tab.key} ended: {tab.end_reason or 'its program did'}"
-        step.fail(ended if outcome.outcome == "closed" else f"not met within {timeout} s")
+        step.fail(ended if outcome.outcome == "closed" else f"not met within {said}")
 
     # -- windows
 

@@ -15,18 +15,31 @@ import anyio
 from muxwire.errors import InstanceUnavailable, MuxwireError
 from muxwire.terminals.instances.tab_record import TabRecord
 from muxwire.terminals.operations.commands import Arguments, Place, command_of
-from muxwire.terminals.operations.kinds import SetOption, ShowOption
+from muxwire.terminals.operations.kinds import (
+    JoinPane,
+    RenameWindow,
+    ResizePane,
+    SelectLayout,
+    SelectPane,
+    SetOption,
+    ShowOption,
+    SplitPane,
+    SwapPane,
+)
 from muxwire.terminals.tabs.panes import look_up
 from muxwire.terminals.tabs.tab_maker import window_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
+    from muxwire.client.pending import Pending
     from muxwire.terminals.instances.tmux_server import TmuxServer
+    from muxwire.terminals.operations.batch import Part
     from muxwire.terminals.operations.step import Step
     from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.tabs.tab_book import TabBook
 
+TOUCHES_WINDOW = (SplitPane, ResizePane, SelectLayout, SelectPane, SwapPane, JoinPane)
 # With the index of each pane: tmux 3.6 and newer do not loop over panes in the window's order.
 _PICTURE = (
     "#{window_id}|#{window_zoomed_flag}|#{window_layout}|#{P:#{?pane_active,#{pane_id},}}|#{P:#{pane_index}#{pane_id} }"
@@ -81,8 +94,13 @@ class Rollback:
         self.errors: list[str] = []
         self._server = server
         self._book = book
-        self._undo: list[tuple[str, Callable[[], Awaitable[object]]]] = []
+        self._undo: list[tuple[int, str, Callable[[], Awaitable[object]]]] = []
+        self._index = 0
         self._pictures: dict[str, Picture] = {}
+
+    def at(self, step: Step) -> None:
+        """What is said next is of this step."""
+        self._index = step.index
 
     def saw(self, picture: Picture | None) -> None:
         """A step is about to touch this window; only how it was before the first one counts."""
@@ -95,7 +113,7 @@ class Rollback:
         async def say() -> None:
             self.errors.append(f"operations[{step.index}] ({step.operation.kind}): {why}")
 
-        self._undo.append(("", say))
+        self._then("", say)
 
     def made(self, tab: Tab) -> None:
         """A pane was made."""
@@ -104,7 +122,7 @@ class Rollback:
             await tab.close(force=True)
             self.rolled_back.append(tab.pane_id)
 
-        self._undo.append((f"pane {tab.pane_id}", undo))
+        self._then(f"pane {tab.pane_id}", undo)
 
     def set_option(self, operation: SetOption, place: Place | None, before: Sequence[bytes]) -> None:
         """An option was set, of which tmux had said `before`."""
@@ -125,7 +143,7 @@ class Rollback:
         async def undo() -> None:
             await rename(self._book, tab, before, given)
 
-        self._undo.append((f"name of {tab.window_id}", undo))
+        self._then(f"name of {tab.window_id}", undo)
 
     def swapped(self, pane: str, other: str) -> None:
         """Two panes changed places."""
@@ -134,7 +152,7 @@ class Rollback:
             await self._server.client.command("swap-pane", "-d", "-s", pane, "-t", other)
             await look_up(self._book)
 
-        self._undo.append((f"swap of {pane} and {other}", undo))
+        self._then(f"swap of {pane} and {other}", undo)
 
     def moved(self, tab: Tab, before: Picture, name: str) -> None:
         """A pane was moved out of a window that looked like this, and was called so."""
@@ -153,17 +171,21 @@ class Rollback:
             self._pictures.pop(before.window, None)
             self.errors.append(f"{before.window} ended when its last pane left; {tab.pane_id} is {tab.window_id} now")
 
-        self._undo.append((f"place of {tab.pane_id}", undo))
+        self._then(f"place of {tab.pane_id}", undo)
 
     def _add(self, what: str, words: Arguments) -> None:
         async def undo() -> None:
             await self._server.client.command(*words)
 
-        self._undo.append((what, undo))
+        self._then(what, undo)
+
+    def _then(self, what: str, undo: Callable[[], Awaitable[object]]) -> None:
+        self._undo.append((self._index, what, undo))
 
     async def run(self, timeout: float | None) -> None:
         """Undo all of it, last first, each in `timeout` seconds at most."""
-        for what, undo in reversed(self._undo):
+        self._undo.sort(key=lambda one: one[0])  # what came late was said last
+        for _, what, undo in reversed(self._undo):
             await self._one(what, undo, timeout)
         for picture in list(self._pictures.values()):
 
@@ -212,9 +234,39 @@ def swaps(now: Sequence[str], wanted: Sequence[str]) -> Iterator[Arguments]:
 
 async def rename(book: TabBook, tab: Tab, name: str, given: str = "") -> None:
     """Give a tab's window a name, as `rename_window` does; `given` is what tmux gets of it."""
+    (asked,) = tab.client.submit(("rename-window", "-t", tab.pane_id, "--", given or window_name(name)))
     will_rename(book, tab)
-    await tab.client.command("rename-window", "-t", tab.pane_id, "--", given or window_name(name))
-    was_renamed(book, tab, name)
+    try:
+        await asked.wait()
+    finally:
+        asked.then(lambda: _renamed(book, tab, name, asked))
+
+
+def _renamed(book: TabBook, tab: Tab, name: str, asked: Pending) -> None:
+    if asked.blocks and not asked.blocks[-1].error:
+        was_renamed(book, tab, name)
+    else:
+        will_rename(book, tab, -1)
+
+
+def undoable(rollback: Rollback, part: Part, outputs: Sequence[tuple[bytes, ...]]) -> None:
+    """A step was done, and tmux has answered its commands so: what undoes it."""
+    operation, place = part.step.operation, part.place
+    tab = place.tab if place is not None else None
+    if isinstance(operation, TOUCHES_WINDOW):
+        for before in outputs[:-1]:
+            rollback.saw(Picture.told(before))
+    match operation:
+        case SetOption():
+            rollback.set_option(operation, place, outputs[0])
+        case RenameWindow() if tab is not None:
+            rollback.renamed(tab, part.was_called, outputs[0])
+        case SwapPane() if place is not None and part.other is not None:
+            rollback.swapped(place.pane, part.other.pane)
+        case JoinPane() if tab is not None and (before_it := Picture.told(outputs[0])) is not None:
+            rollback.moved(tab, before_it, part.was_called)
+        case _:
+            pass
 
 
 def will_rename(book: TabBook, tab: Tab, count: int = 1) -> None:

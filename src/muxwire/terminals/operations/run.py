@@ -6,11 +6,14 @@ every command with a block of its own. With "continue" each is a line of its own
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections import deque
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, final
 
 import anyio
+import anyio.lowlevel
 
 from muxwire.client.patience import ANSWER_SECONDS
 from muxwire.errors import MuxwireError, NoSuchTarget
@@ -24,9 +27,6 @@ from muxwire.terminals.operations.kinds import (
     Operation,
     Ref,
     RenameWindow,
-    ResizePane,
-    SelectLayout,
-    SelectPane,
     SetOption,
     SplitPane,
     SwapPane,
@@ -34,14 +34,16 @@ from muxwire.terminals.operations.kinds import (
     refs_of,
     targets_of,
 )
+from muxwire.terminals.operations.late import Late, was_done
 from muxwire.terminals.operations.own import OwnSteps
 from muxwire.terminals.operations.results import Dispatch, OperationsResult
 from muxwire.terminals.operations.rollback import (
-    Picture,
+    TOUCHES_WINDOW,
     Rollback,
     name_command,
     option_command,
     picture_command,
+    undoable,
     was_renamed,
     will_rename,
 )
@@ -50,15 +52,13 @@ from muxwire.terminals.tabs.panes import look_up
 from muxwire.terminals.tabs.tab_maker import PANE_FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from muxwire.client.pending import Pending
     from muxwire.terminals.instances.tmux_server import TmuxServer
     from muxwire.terminals.operations.setting import Options, Surroundings
     from muxwire.terminals.tabs.tab import Tab
     from muxwire.terminals.tabs.tab_maker import Birth, TabMaker
-
-_TOUCHES_WINDOW = (SplitPane, ResizePane, SelectLayout, SelectPane, SwapPane, JoinPane)
 
 
 @final
@@ -74,6 +74,8 @@ class OperationsRun:
         server = around.server
         self.rollback = Rollback(server, around.book) if server and options.rollback_on_error else None
         self._own = OwnSteps(self)
+        self._late = Late(around.book)
+        self._whole = anyio.CancelScope()
         self._planned: dict[str, str] = {}  # what a dry run calls the panes of its refs
 
     @property
@@ -95,15 +97,19 @@ class OperationsRun:
 
     async def run(self) -> OperationsResult:
         """Do all of it; never raises for what a step meets."""
-        with anyio.move_on_after(self.options.timeout) as whole:
+        active = self.around.book.latest
+        with anyio.move_on_after(self.options.timeout) as self._whole:
             await self._run_steps()
-        if whole.cancelled_caught:
+        if self._whole.cancelled_caught:
             for step in self.steps:
                 if step.status == "skipped":
                     step.skip(f"the {self.options.timeout} s for the whole list were over")
         succeeded = all(step.status in ("succeeded", "planned") for step in self.steps)
         if self.rollback is not None and not succeeded:
+            await self._late.undo(self.rollback, self.steps, self.options.dispatch_timeout or ANSWER_SECONDS)
             await self.rollback.run(self.options.dispatch_timeout)
+            if active in self.around.book.open:
+                self.around.book.latest = active
         return OperationsResult(
             succeeded=succeeded,
             dry_run=self.dry,
@@ -114,6 +120,20 @@ class OperationsRun:
             dispatches=tuple(self.dispatches),
         )
 
+    @contextmanager
+    def time_for(self, seconds: float) -> Iterator[tuple[float, str]]:
+        """For a step that ends by a time of its own: that, or what is left for all, and how to call it.
+
+        The step is not interrupted from outside: it ends itself, and tells what it has.
+        """
+        deadline, self._whole.deadline = self._whole.deadline, math.inf
+        left = max(0.0, deadline - anyio.current_time())
+        try:
+            whole = left, f"the {self.options.timeout} s for the whole list"
+            yield (seconds, f"{seconds} s") if seconds <= left else whole
+        finally:
+            self._whole.deadline = deadline
+
     async def _run_steps(self) -> None:
         waiting = deque(self.steps)
         while waiting and not self._stopped():
@@ -122,6 +142,7 @@ class OperationsRun:
                 await self._dispatch(batch)
             elif waiting and not self._stopped() and not batch.takes(waiting[0].operation):
                 await self._own.do(waiting.popleft())
+                await anyio.lowlevel.checkpoint()  # the time for the whole list may have passed meanwhile
 
     def _stopped(self) -> bool:
         return self.options.on_error == "stop" and any(step.status in ("failed", "unknown") for step in self.steps)
@@ -157,7 +178,7 @@ class OperationsRun:
         if place is not None and place.tab is not None:
             part.was_called = place.tab.name
         if self.rollback is not None:
-            if isinstance(operation, _TOUCHES_WINDOW):
+            if isinstance(operation, TOUCHES_WINDOW):
                 part.commands[:0] = [picture_command(one.pane) for one in places]
             elif isinstance(operation, RenameWindow):
                 part.commands.insert(0, name_command(places[0].pane))
@@ -233,7 +254,9 @@ class OperationsRun:
 
     def _answered(self, part: Part, answer: Pending) -> None:
         step, blocks = part.step, part.blocks(answer)
-        if len(blocks) == len(part.commands) and not blocks[-1].error:
+        if self.rollback is not None:
+            self.rollback.at(step)
+        if was_done(part, answer):
             self._succeeded(part, [block.output for block in blocks])
             return
         if blocks and blocks[-1].error:
@@ -246,7 +269,9 @@ class OperationsRun:
             elif answer.failed:
                 step.lose("the tmux connection was lost before an answer came: look before you try it again")
             if part.birth is not None:
-                self.around.book.spawn(lambda: self._late(part, answer))
+                self.around.book.spawn(lambda: self._made_late(part, answer))
+            else:
+                self._late.add(part, answer)
             return
         if part.birth is not None:
             part.birth.discard()
@@ -263,22 +288,8 @@ class OperationsRun:
             step.succeed(outputs[-1] or None)
         if isinstance(operation, RenameWindow) and tab is not None:
             was_renamed(self.around.book, tab, operation.name)
-        if self.rollback is None:
-            return
-        if isinstance(operation, _TOUCHES_WINDOW):
-            for before in outputs[:-1]:
-                self.rollback.saw(Picture.told(before))
-        match operation:
-            case SetOption():
-                self.rollback.set_option(operation, place, outputs[0])
-            case RenameWindow() if tab is not None:
-                self.rollback.renamed(tab, part.was_called, outputs[0])
-            case SwapPane() if place is not None and part.other is not None:
-                self.rollback.swapped(place.pane, part.other.pane)
-            case JoinPane() if tab is not None and (before_it := Picture.told(outputs[0])) is not None:
-                self.rollback.moved(tab, before_it, part.was_called)
-            case _:
-                pass
+        if self.rollback is not None:
+            undoable(self.rollback, part, outputs)
 
     def _born(self, part: Part, answer: tuple[bytes, ...]) -> None:
         assert part.birth is not None
@@ -289,13 +300,13 @@ class OperationsRun:
             part.step.window = tab.window_id
             self.server.client.submit(self.maker.show_in_place_of_keeper(tab.window_id))
 
-    async def _late(self, part: Part, answer: Pending) -> None:
+    async def _made_late(self, part: Part, answer: Pending) -> None:
         """The answer to a step that was given up: a pane that was made all the same is known all the same."""
         assert part.birth is not None
         await answer.settled()
         blocks = part.blocks(answer)
         made: tuple[bytes, ...] = ()
-        if len(blocks) == len(part.commands) and not blocks[-1].error:
+        if was_done(part, answer):
             made = blocks[-1].output
         elif answer.failed:
             made = await self._made_unheard(part.birth)
