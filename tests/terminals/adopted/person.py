@@ -55,6 +55,8 @@ _PRINTED = {
     "session_alert", "session_alerts", "session_activity_flag", "window_activity_flag", "window_flags",
     "window_raw_flags",
 }  # fmt: skip
+# Where the cursor was when a program last switched to the alternate screen, as a typed line of ours does too.
+_SWITCHED = {"alternate_saved_x", "alternate_saved_y"}
 _LEFT_OUT = _TIMES | _ASKING | _PRINTED
 # What a session says of how many windows it has, and which: true while a window of ours is there.
 COUNTED = {
@@ -135,7 +137,8 @@ class Person:
             ask("show-options", "-p", "-t", pane)
             ask("show-hooks", "-p", "-t", pane)
             values = self.tmux("display-message", "-a", "-p", "-t", pane).splitlines()
-            found[f"variables of {pane}"] = [line for line in values if line.partition("=")[0] not in _LEFT_OUT]
+            left_out = _LEFT_OUT | _SWITCHED if pane in used else _LEFT_OUT
+            found[f"variables of {pane}"] = [line for line in values if line.partition("=")[0] not in left_out]
             if pane not in used:
                 ask("capture-pane", "-p", "-S", "-", "-t", pane)
         found["list-clients -F " + _OF_CLIENTS] = sorted(filter(None, found["list-clients -F " + _OF_CLIENTS]))
