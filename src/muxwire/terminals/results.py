@@ -43,18 +43,28 @@ class ExecutionResult:
 @final
 @dataclass(frozen=True, slots=True)
 class ProcessStart:
-    """`start_process`: `started` once the text was delivered; `ready` is None if no readiness was asked for."""
+    """`start_process`: `started` once its shell has begun it; `ready` is None if no readiness was asked for.
+
+    `exit_code` is None while it runs; `output` is what it has written so far, in its middle cut if that is much.
+    `command_id` is "" if the text was only typed.
+    """
 
     started: bool
     from_byte: int
     ready: bool | None
     state: State
+    command_id: str = ""
+    output: str = ""
+    exit_code: int | None = None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ProcessStop:
-    """`stop_process`: `signal_sent` is the last one that was needed, "" if nothing ran."""
+    """`stop_process`: `success` if nothing runs now. `signal_sent` is the last one that was needed, "" if none was.
+
+    `exit_code` is that of the command that ended; None if what was typed never ran, or if nothing did.
+    """
 
     success: bool
     signal_sent: str

@@ -162,7 +162,11 @@ async def result_of(
     if execution.delivered >= 0:
         execution.delivered = max(execution.delivered, end)  # another call may have asked meanwhile
     until = time.monotonic() if execution.running else execution.end_time
-    notes = [execution.note] if execution.note else []
+    notes, state = [execution.note] if execution.note else [], pane.state_after(execution)
+    asks = execution.level == 3 and execution.answered_at == stream.end  # by what stands behind a relay's cursor
+    if execution.running and (asks or state == "interactive"):
+        what = f"the program waits for {pane.waited_for()}; it still runs"
+        notes.insert(0, f"{what}: answer with send_keys, or stop_process")
     if text.lost_bytes:
         notes.append(f"the first {text.lost_bytes} bytes are lost: neither memory nor the log holds them")
     return ExecutionResult(
@@ -171,7 +175,7 @@ async def result_of(
         exit_code=execution.exit_code,
         timed_out=execution.timed_out,
         duration_ms=round((until - (execution.begin_time or execution.typed_time)) * 1000, 3),
-        state=pane.state_after(execution),
+        state=state,
         cwd=execution.cwd,
         from_byte=begin,
         next_byte=end,

@@ -27,7 +27,11 @@ _HAS_PROC = (_PROC / "self" / "stat").exists()
 SEES_WAITS = (_PROC / "self" / "wchan").exists()
 
 # Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
-_STAT_PGRP, _STAT_SESSION, _STAT_TPGID = 2, 3, 5
+_STAT_PPID, _STAT_PGRP, _STAT_SESSION, _STAT_TPGID, _STAT_FLAGS = 1, 2, 3, 5, 6
+# PF_FORKNOEXEC in those flags (include/linux/sched.h): the process runs the program of its parent.
+_FORKED = 0x40
+# The signals that a process ignores, and those that it catches.
+_DISPOSITIONS = re.compile(rb"^Sig(?:Ign|Cgt):\s*([0-9a-f]+)", re.MULTILINE)
 
 # The kernel function in which a process sleeps that reads from a tty (n_tty_read), as Linux 5 and 6 name it.
 _TTY_READ = (b"wait_woken", b"n_tty_read")
@@ -143,12 +147,50 @@ def _session_of(pid: int) -> int:
         return 0
 
 
-def foreground(session_leader: int) -> Foreground | None:
-    """What runs in the foreground now; None if the pane's leader is gone."""
+def foreground(session_leader: int, *, supervised: bool = False) -> Foreground | None:
+    """What runs in the foreground now; None if the pane's leader is gone.
+
+    `supervised`: the leader is our supervisor, in whose process group the program beneath it is at first.
+    """
     pgrp = foreground_pgrp(session_leader)
     if pgrp is None:
         return None
-    return Foreground(pgrp, executable(pgrp) if _HAS_PROC else command_name(pgrp))
+    pid = child_of(pgrp) or pgrp if supervised and pgrp == session_leader else pgrp
+    return Foreground(pgrp, executable(pid) if _HAS_PROC else command_name(pid))
+
+
+def child_of(pid: int) -> int:
+    """The first child of a process; 0 if it has none."""
+    if _HAS_PROC:
+        # A kernel without CONFIG_PROC_CHILDREN has no such file.
+        children = [int(child) for child in _read_proc(pid, f"task/{pid}/children").split()]
+        return next(iter(children or _members(_STAT_PPID, pid)), 0)
+    return next((int(child) for child, parent in _ps("-A", "-o", "pid=,ppid=") if parent == str(pid)), 0)
+
+
+def group_members(pgrp: int) -> list[int]:
+    """The processes of a process group."""
+    if _HAS_PROC:
+        return _members(_STAT_PGRP, pgrp)
+    return [int(pid) for pid, group in _ps("-A", "-o", "pid=,pgid=") if group == str(pgrp)]
+
+
+def takes(pgrp: int, number: signal.Signals, shell_pid: int) -> bool:
+    """Whether the leader of a process group takes a signal as its program will, and not as the shell that forked it.
+
+    bash and dash give a child the terminal before they reset its signals, in several steps (`make_child` in bash's
+    jobs.c, `restore_original_signals` in its trap.c): what the shell ignores or catches is lost until then.
+    """
+    fields = _stat_fields(pgrp)
+    if len(fields) <= _STAT_FLAGS or not int(fields[_STAT_FLAGS]) & _FORKED:
+        return True
+    mine = _disposition(pgrp, number)
+    return not any(mine) or mine != _disposition(shell_pid, number)
+
+
+def _disposition(pid: int, number: signal.Signals) -> list[int]:
+    masks = _DISPOSITIONS.findall(_read_proc(pid, "status"))
+    return [int(mask, 16) >> (number - 1) & 1 for mask in masks]
 
 
 def executable(pid: int) -> str:
@@ -156,6 +198,13 @@ def executable(pid: int) -> str:
     with contextlib.suppress(OSError):
         return (_PROC / str(pid) / "exe").readlink().name.removesuffix(" (deleted)")
     return ""
+
+
+def shown_name(pid: int) -> str:
+    """What tmux shows as the command of a pane (`osdep_get_name`): the file name of its argv[0]; "" if it is gone."""
+    if _HAS_PROC:
+        return os.fsdecode(_read_proc(pid, "cmdline").partition(b"\0")[0]).rpartition("/")[2]
+    return command_name(pid)
 
 
 def command_name(pid: int) -> str:

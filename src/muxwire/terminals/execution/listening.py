@@ -169,7 +169,7 @@ def find_listener(pane: PaneState, waited: float, folder: Path) -> Listener | No
     `folder` is the tab's own: a shell that cannot read in it gets its commands typed.
     """
     kind = pane.waits_for_input()
-    front = foreground(pane.leader_pid) if kind else None
+    front = pane.front() if kind else None
     if front is None or (pane.running is not None and not quiet(pane, DRAWN)):
         return None
     own = pane.shell if front.pgrp == pane.shell_pid else None
@@ -353,7 +353,7 @@ def refusal(pane: PaneState) -> TabUnavailable:
             state=state,
             remedy="answer with send_keys" if asks else "read the tab's log; then try again",
         )
-    front = foreground(pane.leader_pid)
+    front = pane.front()
     program = (front.program if front is not None else "") or "a program"
     remedy = "wait for it, stop it with stop_process, or use another tab"
     if running is not None:

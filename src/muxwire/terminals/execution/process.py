@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import signal
+import time
 from typing import TYPE_CHECKING
 
 import anyio
@@ -11,14 +13,25 @@ import anyio
 from muxwire.errors import InvalidArgument
 from muxwire.pane.text import strip_ansi, undo_onlcr
 from muxwire.terminals.execution.foreground import foreground_pgrp
-from muxwire.terminals.results import ProcessStop
+from muxwire.terminals.execution.listening import START_TIMEOUT
+from muxwire.terminals.results import ProcessStart, ProcessStop
 
 if TYPE_CHECKING:
+    from muxwire.terminals.execution.execution import Execution
     from muxwire.terminals.execution.runner import Runner
+    from muxwire.terminals.results import ExecutionResult
     from muxwire.terminals.tabs.pane_state import PaneState
 
 # A line that says "ready" may have begun this long before the bytes that complete it.
 _OVERLAP = 4096
+# What cannot start has said so by then: no such command, a port in use.
+_FAILS_WITHIN = 0.15
+# What is told of the output of a process that has started: a banner, or why it failed.
+OUTPUT_CHARACTERS = 2000
+# A shell takes a line that was typed at its prompt within a few ms. Of that no event tells in every shell: so often it
+# is looked for.
+_TAKEN_WITHIN = 0.15
+_LOOK_SECONDS = 0.001
 
 STOPPING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 
@@ -35,16 +48,27 @@ def ready_pattern(ready: str, *, regex: bool) -> re.Pattern[str] | None:
         ) from error
 
 
-async def wait_ready(pane: PaneState, pattern: re.Pattern[str], from_byte: int, timeout: float) -> bool:
+async def begun(runner: Runner, execution: Execution) -> None:
+    """Wait until a command has begun, and for a moment longer, in which one that fails at once has failed."""
+    deadline = time.monotonic() + START_TIMEOUT
+    await runner.wait(execution, _FAILS_WITHIN)
+    while not execution.started and time.monotonic() < deadline:
+        await runner.wait(execution, _FAILS_WITHIN)
+
+
+async def wait_ready(
+    pane: PaneState, execution: Execution | None, pattern: re.Pattern[str], from_byte: int, timeout: float
+) -> bool:
     """Wait until the output of the command that was just typed matches; False if it ended or the time did."""
-    stream, execution = pane.stream, pane.running
+    stream = pane.stream
     seen = from_byte
     with anyio.move_on_after(timeout):
         while True:
             # Until its start mark the bytes are the echo of the command, which would match itself.
             if execution is None or execution.started:
                 begin = max(seen - _OVERLAP, from_byte if execution is None else execution.begin, stream.ring.start)
-                text = strip_ansi(undo_onlcr(stream.ring.read(begin, stream.end)).decode("utf-8", "replace"))
+                end = stream.end if execution is None or execution.running else execution.end
+                text = strip_ansi(undo_onlcr(stream.ring.read(begin, end)).decode("utf-8", "replace"))
                 if pattern.search(text):
                     return True
                 seen = stream.end
@@ -52,6 +76,19 @@ async def wait_ready(pane: PaneState, pattern: re.Pattern[str], from_byte: int, 
                 return False
             await stream.changed()
     return False
+
+
+def started(execution: Execution, told: ExecutionResult, from_byte: int, ready: bool | None) -> ProcessStart:
+    """What `start_process` says of a command, of which `told` is known so far."""
+    return ProcessStart(
+        started=execution.ran,
+        from_byte=from_byte,
+        ready=ready,
+        state=told.state,
+        command_id=told.command_id,
+        output=told.output,
+        exit_code=told.exit_code,
+    )
 
 
 def stopping_signal(name: str) -> signal.Signals:
@@ -72,10 +109,15 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
             success=not execution.running,
             signal_sent=execution.signal_sent,
             exit_code=execution.exit_code,
-            state=pane.look(),
+            state=pane.state_after(execution),
         )
-    sent = ""
+    sent, newest = "", pane.current
+    if newest is not None and newest.ending == "completed" and pane.prompt_time < newest.end_time:
+        await runner.settled()  # it has ended, and its shell is on its way to the prompt
+        return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
+    await _accepted(pane, runner)
     if not pane.listens and not pane.dead:
+        await runner.interrupter.forked(pane.accepted_time or 0.0, first, functools.partial(_prompted, pane))
         busy = foreground_pgrp(pane.leader_pid)
 
         async def ended(seconds: float) -> bool:
@@ -86,6 +128,21 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
 
         sent = await runner.interrupter.stop(ended, first=first, grace=grace)
         await runner.settled()
-    return ProcessStop(
-        success=pane.dead or pane.listens, signal_sent=sent, exit_code=pane.exit_status, state=pane.look()
-    )
+    status = pane.exit_status
+    if not sent and newest is not None and pane.prompt_seq == newest.prompt_seq + 1:
+        status = newest.exit_code  # it ended before the call, and nothing has run since
+    return ProcessStop(success=pane.dead or pane.listens, signal_sent=sent, exit_code=status, state=pane.look())
+
+
+async def _accepted(pane: PaneState, runner: Runner) -> None:
+    """Wait until the shell has taken the line that was typed in this moment, if one was."""
+    while pane.listens and pane.prompt_time < runner.keyboard.pressed_at > time.monotonic() - _TAKEN_WITHIN:
+        with anyio.move_on_after(_LOOK_SECONDS):
+            await pane.stream.changed()
+
+
+async def _prompted(pane: PaneState, seconds: float) -> bool:
+    with anyio.move_on_after(seconds):
+        while not (pane.dead or pane.listens):
+            await pane.stream.changed()
+    return pane.dead or pane.listens

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 
 from muxwire.errors import ConnectionClosed
-from muxwire.terminals.execution.execution import SIGNAL_STATUS, Execution
+from muxwire.terminals.execution.execution import Execution
 from muxwire.terminals.execution.interrupt import CTRL_C, Interrupter, continue_shell
 from muxwire.terminals.execution.listening import (
-    DRAWN_REMOTE,
     EDITOR_GRACE,
     PROMPT_GRACE,
     QUIET,
@@ -197,36 +196,15 @@ class Runner:
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
     ) -> None:
-        """Climb the ladder until the command has ended; `execution.signal_sent` says how far that was."""
+        """Climb the ladder until the command has ended; `execution.signal_sent` says how far that was.
+
+        A line that was typed is waited for until it runs, or provably never will: then the command has `never_ran`.
+        """
         if execution.ending:  # before we came: what is in front by now is somebody else's
             return
         if execution is self.pane.current and not execution.started:
             self._again = None  # should C-c throw its line away, no later call may type it again
-
-        async def ended(seconds: float) -> bool:
-            with anyio.move_on_after(seconds):
-                if execution.level == 1:
-                    await execution.ended()
-                else:
-                    await self._given_up(execution)
-            return not execution.running
-
-        spared = execution.listener_pgrp
-        sent = await self.interrupter.stop(ended, first=first, grace=grace, spared=spared)
-        execution.signal_sent = sent
-        if execution.running and execution.level > 1 and not execution.started:
-            execution.start(self.pane.stream.end)  # C-c threw away the typed line; what it does later is not ours
-            execution.note = "it had not begun when it was interrupted"
-            execution.finish("aborted", end=execution.begin, exit_code=SIGNAL_STATUS + signal.SIGINT)
-        elif execution.running:
-            execution.note = "could not be interrupted: the shell itself ignores SIGINT; close the tab with force"
-
-    async def _given_up(self, execution: Execution) -> None:
-        """Wait for the end of a command in a nested shell, which says nothing of its own accord if C-c ended it."""
-        while execution.running:
-            settle_aborted(self.pane, self.keyboard, execution)
-            with anyio.move_on_after(DRAWN_REMOTE):
-                await self.pane.stream.changed()
+        await self.interrupter.end(execution, self._unstick, first=first, grace=grace)
 
     async def settled(self, at_most: float = PROMPT_GRACE) -> None:
         """Wait, for a moment at most, until the prompt is back."""

@@ -18,6 +18,9 @@ _SCRIPT = (
     "PATH=$PATH:/usr/bin:/bin; exec sleep 2147483647"
 )
 
+# What tmux takes the supervisor for.
+SUPERVISOR = "sh"
+
 
 def supervisor_argv(argv: tuple[str, ...], nonce: str) -> tuple[str, ...]:
     """Return the argv that runs `argv`, prints X when it ended, and then waits to be dismissed."""

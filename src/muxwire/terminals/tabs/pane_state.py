@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, final
 from muxwire.pane.text import strip_ansi
 from muxwire.terminals.execution.echo import NOTHING
 from muxwire.terminals.execution.execution import SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
-from muxwire.terminals.execution.foreground import SEES_WAITS, files_limit, foreground, foreground_pgrp, tty_modes
+from muxwire.terminals.execution.foreground import (
+    SEES_WAITS,
+    Foreground,
+    files_limit,
+    foreground,
+    foreground_pgrp,
+    tty_modes,
+)
 from muxwire.terminals.execution.hidden import HiddenLines
 from muxwire.terminals.execution.output import FISH_END_REACH, without_fish_end, without_prompt_sp
 from muxwire.terminals.execution.redraw import PromptColumns
@@ -39,6 +46,8 @@ _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 FRESH_PROMPT = 0.05
 # How far back zsh's PROMPT_SP may reach: a terminal's width of blanks and a few escape sequences.
 _PROMPT_SP_REACH = 4096
+# What a program that waits is waiting for; anything else reads single keys.
+_WAITED_FOR = {"password": "a password (echo is off)", "line": "a line of input", "editor": "input (its shell reads)"}
 # How the terminal shows a C-c, and the new line that bash then begins.
 _ECHOED = b"^C\r\n"
 
@@ -55,6 +64,7 @@ class PaneState:
         self.cwd = cwd
         self.stream: PaneStream  # set by the tab as soon as both exist
         self.shell_pid = 0
+        self.supervised = True  # its first process is our supervisor
         self.adopted_shell: Shell | None = None
         self.prompt_seq = 0
         self.prompt_status = 0  # what `$?` is at the newest prompt
@@ -86,6 +96,11 @@ class PaneState:
     def dead(self) -> bool:
         """Whether the pane's program has ended or the pane is gone."""
         return self.closed or self.exit_status is not None
+
+    @property
+    def runs_program(self) -> bool:
+        """Whether it was made for a program of its own, in place of a shell that we know."""
+        return self.shell is None and self.supervised
 
     @property
     def running(self) -> Execution | None:
@@ -267,7 +282,7 @@ class PaneState:
 
     def adopt(self, shell: Shell | None) -> None:
         """The pane was not started by us; its first process is this shell, or a program that is none."""
-        self.adopted_shell = shell
+        self.adopted_shell, self.supervised = shell, False
         self.shell_pid = self.leader_pid if shell is not None else 0
 
     def look(self) -> State:
@@ -326,6 +341,10 @@ class PaneState:
             and _SECONDARY.fullmatch(strip_ansi(last.decode("utf-8", "replace"))) is not None
         )
 
+    def front(self) -> Foreground | None:
+        """What runs in the foreground; None if the pane is gone."""
+        return foreground(self.leader_pid, supervised=self.supervised)
+
     def waits_for_input(self) -> str:
         """What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
 
@@ -342,6 +361,10 @@ class PaneState:
         if front.reads_tty() or (self._is_ash(front.pgrp) and front.polls()):
             return "line" if modes.echo else "password"
         return ""
+
+    def waited_for(self) -> str:
+        """What the program in the foreground, which waits, is waiting for, in words."""
+        return _WAITED_FOR.get(self.waits_for_input(), "keys")
 
     def reads(self) -> bool:
         """Whether the foreground sleeps until something is typed; a tty left raw makes it look so when it computes."""

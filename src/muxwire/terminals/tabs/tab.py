@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 import anyio.lowlevel
 
-from muxwire.errors import NotPermitted, TabUnavailable
+from muxwire.errors import InvalidArgument, NotPermitted, TabUnavailable
 from muxwire.terminals.execution import process
 from muxwire.terminals.execution.execution import Execution, result_of
 from muxwire.terminals.execution.listening import check_width
@@ -43,8 +43,6 @@ OnInput = Callable[[str], Awaitable[None]]
 DEFAULT_TIMEOUT = 10.0
 # What a progress report shows of the output: one line of a terminal.
 _PROGRESS_BYTES = 400
-# What a program that waits is waiting for; anything else reads single keys.
-_WAITED_FOR = {"password": "a password (echo is off)", "line": "a line of input", "editor": "input (its shell reads)"}
 
 
 @final
@@ -208,12 +206,12 @@ class Tab:
         *,
         shown: bytes | None = None,
     ) -> Execution:
+        if timeout <= 0:
+            raise InvalidArgument("a command needs a time-out of more than 0 s", remedy="not to wait is `wait=False`")
         check_width(self.pane, self.columns)
         variables = checked_environment(env or {})
         folder = str(checked_folder(cwd, self.cwd)) if cwd is not None else None
-        execution = await self.runner.start(
-            command, turn_timeout=max(timeout, 0.0), env=variables, cwd=folder, shown=shown
-        )
+        execution = await self.runner.start(command, turn_timeout=timeout, env=variables, cwd=folder, shown=shown)
         self._book.remember(self, execution)
         return execution
 
@@ -246,7 +244,7 @@ class Tab:
         try:
             outcome = await self.runner.wait(execution, timeout, progress=progress if on_progress else None)
             while outcome == "interactive" and on_input is not None:
-                await on_input(self._waited_for())
+                await on_input(self.pane.waited_for())
                 left = deadline - time.monotonic()
                 outcome = await self.runner.wait(execution, left, progress=progress if on_progress else None)
             if outcome == "timed_out":
@@ -258,12 +256,7 @@ class Tab:
                 self._book.spawn(lambda: self.runner.interrupt(execution))
             raise
         if outcome == "interactive":
-            what = self._waited_for()
-            execution.note = f"the program waits for {what}; it still runs: answer with send_keys, or stop_process"
             execution.explain(self.pane.short_of_files())
-
-    def _waited_for(self) -> str:
-        return _WAITED_FOR.get(self.pane.waits_for_input(), "keys")
 
     def _written(self, execution: Execution) -> int:
         return self.next_byte - execution.begin if execution.started else 0
@@ -289,15 +282,19 @@ class Tab:
         With `append_newline=False` the text is only typed. Raises as `execute`, and InvalidArgument for a bad regex.
         """
         pattern = process.ready_pattern(ready, regex=ready_regex)
-        from_byte = self.next_byte
+        from_byte, execution, is_ready = self.next_byte, None, None
         if append_newline:
-            await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, None, None)
+            execution = await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, None, None)
+            if pattern is None:
+                await process.begun(self.runner, execution)
         else:
             await self.runner.keyboard.type(command.encode())
-        is_ready = None
         if pattern is not None:
-            is_ready = await process.wait_ready(self.pane, pattern, from_byte, ready_timeout)
-        return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=self.state)
+            is_ready = await process.wait_ready(self.pane, execution, pattern, from_byte, ready_timeout)
+        if execution is None:
+            return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=self.state)
+        told = await self.result(execution, strip_ansi=True, max_chars=process.OUTPUT_CHARACTERS)
+        return process.started(execution, told, from_byte, is_ready)
 
     async def stop_process(self, name: str = "SIGINT", *, grace: float = 2.0) -> ProcessStop:
         """Stop what runs in the foreground: `name` first, after `grace` seconds each stronger signal up to SIGKILL.

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from muxwire.terminals.execution.foreground import child_of, foreground_pgrp, shown_name
 from muxwire.terminals.results import SessionInfo, TabInfo, TabList
+from muxwire.terminals.shells import SUPERVISOR
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -54,6 +56,8 @@ def _closed_rows(book: TabBook) -> tuple[TabInfo, ...]:
 
 
 def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
+    if command == SUPERVISOR and tab.pane.supervised:
+        command = _beneath(tab.pane.leader_pid) or command
     return TabInfo(
         window_id=book.address(tab),
         name=tab.name,
@@ -67,3 +71,8 @@ def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
         next_byte=tab.next_byte,
         closed=tab.pane.dead,
     )
+
+
+def _beneath(supervisor: int) -> str:
+    """The command that runs beneath the supervisor, if that is in front itself: it leads the group of its program."""
+    return shown_name(child_of(supervisor)) if foreground_pgrp(supervisor) == supervisor else ""
