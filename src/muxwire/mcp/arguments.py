@@ -39,7 +39,7 @@ class InTab(Arguments):
 class ExecutionOptions(InTab):
     """What execute_command and execute_script share."""
 
-    timeout_ms: Milliseconds = DEFAULT_TIMEOUT_MS
+    timeout_ms: Annotated[int, Field(ge=1)] = DEFAULT_TIMEOUT_MS
     strip_ansi: bool = False
     env: Environment = Field(default={})
     cwd: str = ""

@@ -17,7 +17,6 @@ NUMBER: Final[Schema] = {"type": "number"}
 BOOLEAN: Final[Schema] = {"type": "boolean"}
 ARRAY: Final[Schema] = {"type": "array"}
 INTEGER_OR_NULL: Final[Schema] = {"type": ["integer", "null"]}
-BOOLEAN_OR_NULL: Final[Schema] = {"type": ["boolean", "null"]}
 
 
 def object_of(fields: Mapping[str, Schema], *, like: str = "") -> Schema:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from muxwire.mcp.arguments import InTab, Milliseconds, seconds
 from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import BOOLEAN, BOOLEAN_OR_NULL, INTEGER, INTEGER_OR_NULL, STRING, object_of
+from muxwire.mcp.schemas import BOOLEAN, INTEGER, INTEGER_OR_NULL, STRING, object_of
 
 # A development server that compiles first takes this long to say that it listens.
 DEFAULT_READY_TIMEOUT_MS = 30_000
@@ -23,7 +23,7 @@ class StartProcess(InTab):
     command: str
     append_newline: bool = Field(default=True, description="false: only type the text")
     ready: str = Field(default="", description="text to wait for in the output")
-    ready_regex: bool = Field(default=False, description="ready is a regex")
+    ready_regex: bool = False
     ready_timeout_ms: Milliseconds = DEFAULT_READY_TIMEOUT_MS
 
 
@@ -36,12 +36,22 @@ class StopProcess(InTab):
 
 @tool(
     StartProcess,
-    returns=object_of({"started": BOOLEAN, "from_byte": INTEGER, "ready": BOOLEAN_OR_NULL, "state": STRING}),
+    returns=object_of(
+        {
+            "started": BOOLEAN,
+            "command_id": STRING,
+            "from_byte": INTEGER,
+            "ready": BOOLEAN,
+            "state": STRING,
+            "output": STRING,
+            "exit_code": INTEGER,
+        }
+    ),
     hints=Hints(destructive=True, open_world=True),
 )
 async def start_process(call: Call, given: StartProcess) -> Result:
     """Start a server, watcher or REPL in a tab and leave it running. Also types into a running program.
-    Read on with stream_logs_from_tab from from_byte.
+    Read on with command_result.
     """
     tab = await call.terminals.tab(given.window_id)
     started = await call.progress.during(
@@ -53,7 +63,7 @@ async def start_process(call: Call, given: StartProcess) -> Result:
             ready_timeout=seconds(given.ready_timeout_ms),
         )
     )
-    return asdict(started)
+    return {name: value for name, value in asdict(started).items() if value not in (None, "")}
 
 
 @tool(
