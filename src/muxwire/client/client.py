@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self, final
 
 import anyio
@@ -30,6 +31,7 @@ from muxwire.client.unknown import UnknownOutput
 from muxwire.errors import ConnectionClosed
 from muxwire.protocol.commands import Command, command, command_list
 from muxwire.protocol.control import ControlProtocol
+from muxwire.protocol.escaping import undo_dollars
 from muxwire.protocol.events import CommandBlock, Exit, ExtendedOutput, Output
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ class ControlClient:
         """
         self.close_reason = ""
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
+        self.undoes_dollars = False  # set once it is known that tmux is 3.4
         self.unknown = UnknownOutput()
         self._transport = transport
         self._on_notification = on_notification
@@ -288,6 +291,8 @@ class ControlClient:
             self._on_chunk()
 
     def _answer(self, block: CommandBlock) -> None:
+        if self.undoes_dollars and block.command is not None and block.index not in block.command.raw:
+            block = replace(block, output=undo_dollars(block.output))
         self._pending[0].answer(block)
         if block.last:
             self._pending.popleft()

@@ -21,6 +21,10 @@ MAX_COMMAND_BYTES = 1024 * 1024
 _REFRESH_CLIENT = ("refresh-client", "refresh")
 _DISPLAY_MESSAGE = ("display-message", "display")
 _IF_SHELL = ("if-shell", "if")
+# What these print are bytes of a pane or a buffer; all others print text of tmux's own.
+_RAW = ("capture-pane", "capturep", "show-buffer", "showb")
+_FIRST: frozenset[int] = frozenset((0,))
+_NONE: frozenset[int] = frozenset()
 
 
 @final
@@ -29,12 +33,14 @@ class Command:
     """One line for tmux.
 
     `silent` has one entry for each block that will answer: whether that command prints nothing of its own, so
-    that a notification inside its block is a notification (`refresh-client -A` puts %pause there).
+    that a notification inside its block is a notification (`refresh-client -A` puts %pause there). `raw` are the
+    blocks whose text tmux 3.4 prints as it is.
     """
 
     name: str
     line: bytes
     silent: tuple[bool, ...] = (False,)
+    raw: frozenset[int] = frozenset()
 
 
 def command(*arguments: str | bytes) -> Command:
@@ -50,7 +56,8 @@ def command(*arguments: str | bytes) -> Command:
             remedy="send the text in smaller pieces",
         )
     silent = _is_silent(name, arguments)
-    return Command(name, line, (silent, silent) if name in _IF_SHELL else (silent,))
+    raw = _FIRST if name in _RAW else _NONE
+    return Command(name, line, (silent, silent) if name in _IF_SHELL else (silent,), raw)
 
 
 def command_list(*commands: Sequence[str | bytes]) -> Command:
@@ -59,7 +66,9 @@ def command_list(*commands: Sequence[str | bytes]) -> Command:
         raise LocalProtocolError("an empty line would detach the client")
     parts = [command(*arguments) for arguments in commands]
     line = b" ; ".join(part.line for part in parts)
-    return Command(parts[0].name, line, tuple(silent for part in parts for silent in part.silent))
+    blocks = [(part, at) for part in parts for at in range(len(part.silent))]
+    raw = frozenset(index for index, (part, at) in enumerate(blocks) if at in part.raw)
+    return Command(parts[0].name, line, tuple(part.silent[at] for part, at in blocks), raw)
 
 
 def _name(arguments: Sequence[str | bytes]) -> str:

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import codecs
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Bytes that an escape takes on the wire beyond the one that it stands for: `\012` is four for one.
 _ESCAPE_OVERHEAD = 3
@@ -48,3 +52,13 @@ _WIRE = tuple(b"\\%03o" % byte if byte < 0x20 or byte == 0x5C else bytes((byte,)
 def escape(data: bytes) -> bytes:
     """Return `data` as tmux would put it into %output."""
     return b"".join(map(_WIRE.__getitem__, data))
+
+
+# utf8_strvis of tmux 3.4, which all that it prints goes through; from 3.5 on only what is quoted for its own parser.
+_DOLLAR = re.compile(rb"\\(?=\$[A-Za-z_{])")
+DOLLAR_VERSION = (3, 4)
+
+
+def undo_dollars(lines: Sequence[bytes]) -> tuple[bytes, ...]:
+    """What tmux 3.4 meant by a line in which it put a backslash before each `$` of a name."""
+    return tuple(_DOLLAR.sub(b"", line) for line in lines)

@@ -25,6 +25,7 @@ from muxwire.client.liveness import Watchdog
 from muxwire.client.process import clean_environment
 from muxwire.errors import ConnectionClosed, InstanceUnavailable, NoSuchTarget
 from muxwire.ids import pane_id
+from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.terminals.execution.foreground import command_name, executable
 from muxwire.terminals.instances.adopted_link import Link, after_a_gap, open_link
 from muxwire.terminals.instances.folders import private_folder
@@ -162,6 +163,7 @@ class Adopted:
         async with self._linking:
             if session not in self._servers or self._links[session].client.closed:
                 link = self._links[session] = await self._tasks.start(self._hold_link, session)
+                link.client.undoes_dollars = self.version == DOLLAR_VERSION
                 sessions = Sessions(link.client, session, "", "")
                 self._servers[session] = TmuxServer(
                     self._folders, link.process, link.client, self.version, 1, self._store, sessions, self._access

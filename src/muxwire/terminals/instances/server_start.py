@@ -23,6 +23,7 @@ from muxwire.errors import (
     TmuxUnavailable,
     remedy_for,
 )
+from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.terminals.execution.foreground import is_stopped
 from muxwire.terminals.instances.folders import Folders, replace_private
 from muxwire.terminals.instances.status_line import status_config
@@ -141,6 +142,7 @@ class ServerStart:
                 process.watch_server(pid)  # it may not answer whoever ends it
             raise
         process.watch_server(greeting.pid)
+        client.undoes_dollars = greeting.version == DOLLAR_VERSION
         client.patience.explain = lambda: silent_server(greeting.pid, self._ends_it)
         if self._access.lasting:
             process.keep_server()
