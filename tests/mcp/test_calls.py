@@ -182,6 +182,7 @@ async def test_fields_without_news_are_left_out(session: Session) -> None:
         ("execute_command", {"window_id": "@1", "command": "x", "comand": "x"}, "comand is unknown"),
         ("execute_command", {"window_id": "@1", "command": "x", "timeout_ms": "soon"}, "timeout_ms: Input should be"),
         ("execute_command", {"window_id": "@1", "command": "x", "timeout_ms": -1}, "timeout_ms: Input should be"),
+        ("execute_command", {"window_id": "@1", "command": "x", "timeout_ms": 0}, "timeout_ms: Input should be"),
         ("execute_command", {"window_id": "@1", "command": "x", "on_timeout": "kill"}, "on_timeout: Input should be"),
         ("execute_command", {"window_id": "@1", "command": "x", "env": {"A": 1}}, "env.A: Input should be"),
         ("execute_command", {"window_id": "@1", "command": "x", "in_background": True}, "in_background is unknown"),
