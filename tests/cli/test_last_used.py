@@ -69,3 +69,28 @@ def test_a_new_tab_is_the_one_used_last(place: Place, tabs: tuple[str, str]) -> 
     made = place.ok("new").strip()
     assert active(place) == made
     place.ok("kill", "-f", made)
+
+
+@pytest.mark.parametrize(
+    "by", [["run", "echo mar''ked"], ["send-keys", "echo mar''ked", "Enter"], ["paste", "echo mar''ked", "--enter"]]
+)
+def test_every_verb_goes_to_the_tab_used_last_by_whichever_verb(
+    place: Place, tabs: tuple[str, str], by: list[str]
+) -> None:
+    one, two = tabs
+    for window in tabs:  # an empty screen, and a log in which nothing of before is found
+        place.ok("run", "-t", window, "clear")
+    verb, *words = by
+    place.ok(verb, "-t", one, *words)
+    if verb != "run":
+        place.ok("wait", "-t", one, "--until", "marked", "--timeout", "5")
+    assert found(place, "marked")
+    assert "marked" in place.ok("logs", "-n", "4")
+    assert "marked" in place.ok("snapshot")
+    pane = place.ok("run", "-t", one, "echo $TMUX_PANE")
+    place.ok("send-keys", "echo in-$TMUX_PANE", "Enter")
+    assert found(place, f"in-{pane.strip()}")
+    place.ok("paste", "echo pasted-$TMUX_PANE", "--enter")
+    assert found(place, f"pasted-{pane.strip()}")
+    place.ok("run", "-t", two, "true")
+    assert "pasted" not in place.ok("logs", "-n", "4")
