@@ -127,6 +127,24 @@ async def test_a_command_that_was_interrupted_leaves_one_prompt(terminals: Termi
         nothing_of_ours({"outer": (await terminals.command_result(outer.command_id, wait=DEADLINE)).output})
 
 
+@pytest.mark.parametrize("kind", ["bash", "zsh", "dash", "busybox", "fish", "script bash", "script zsh"])
+async def test_what_a_person_has_half_typed_goes(tab_of: Tab, kind: str) -> None:
+    await tab_of.execute(OUTERS[kind], timeout=DEADLINE)
+    for _ in range(2):  # fish draws its first prompt in a way of its own
+        assert (await tab_of.execute("echo first")).output == "first\n"
+    since = tab_of.next_byte
+    await tab_of.send_keys(["junk"])
+    while tab_of.pane.stream.ring.read(since, tab_of.next_byte).count(b"k") < 1:
+        await tab_of.pane.stream.changed()
+    assert (await tab_of.execute("echo second")).output == "second\n"
+    text = "\n".join((await tab_of.snapshot()).lines)
+    assert "junk" not in text
+    first, second = (re.search(f"(?m)^(.*)echo {word}$", text) for word in ("first", "second"))
+    assert first
+    assert second
+    assert first[1] == second[1]
+
+
 @pytest.mark.parametrize("outer", [NESTED["bash"], SCRIPT["script bash"]])
 async def test_a_status_that_a_person_left_is_found(tab_of: Tab, outer: str) -> None:
     await tab_of.execute(outer, timeout=DEADLINE)

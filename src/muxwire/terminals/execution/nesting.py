@@ -11,7 +11,14 @@ import anyio
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, TabUnavailable
 from muxwire.terminals.execution.hidden import shown_again
-from muxwire.terminals.execution.listening import DRAWN_REMOTE, Listener, fall_silent, prompt_again, prompt_begun
+from muxwire.terminals.execution.listening import (
+    DRAWN_REMOTE,
+    Listener,
+    fall_silent,
+    prompt_again,
+    prompt_begun,
+    prompt_drawn,
+)
 from muxwire.terminals.shells import foreign_end, foreign_wrap, probe
 
 if TYPE_CHECKING:
@@ -46,6 +53,7 @@ async def reach_shell(
         )
     if await prompt_begun(pane, found):
         await fall_silent(pane, DRAWN_REMOTE)
+    await _forget_typed(pane, keyboard, found)
     probe_id = secrets.token_hex(8)
     pane.hidden.hide(probe_id, pane.stream.end)
     keyboard.press(_CLEAR_LINE + probe(probe_id))
@@ -59,6 +67,26 @@ async def reach_shell(
         state=pane.look(),
         remedy="look at it with snapshot or read_logs_from_tab, and use send_keys and wait_for",
     )
+
+
+async def nested_prompt(pane: PaneState, keyboard: Keyboard, listener: Listener) -> bytes:
+    """The prompt of a nested shell, whole, and nothing typed behind it."""
+    prompt = await prompt_drawn(pane, listener)
+    typed_at = await _forget_typed(pane, keyboard, listener) if listener.level < 3 else b""  # else the probe's prompt
+    return typed_at or prompt
+
+
+async def _forget_typed(pane: PaneState, keyboard: Keyboard, listener: Listener) -> bytes:
+    """Clear what a person has half typed behind a prompt that is known; return that prompt, b"" if nothing was."""
+    before = pane.current
+    if before is None or before.running or before.listener_pgrp != listener.pgrp:
+        return b""
+    prompt, drawn = before.listener_prompt, pane.stream.ring.read(pane.ended_at, pane.stream.end)
+    if not prompt or not drawn.startswith(prompt) or drawn == prompt:
+        return b""
+    keyboard.press(_CLEAR_LINE)
+    await fall_silent(pane, DRAWN_REMOTE)
+    return prompt
 
 
 def check_reach(env: Mapping[str, str], cwd: str | None) -> None:

@@ -38,13 +38,19 @@ from muxwire.terminals.execution.listening import (
     find_listener,
     first_prompt,
     mend_line_modes,
-    prompt_drawn,
     quiet,
     reads_on,
     ready_deadline,
     refusal,
 )
-from muxwire.terminals.execution.nesting import check_reach, hide_line, reach_shell, settle_aborted, typed_lines
+from muxwire.terminals.execution.nesting import (
+    check_reach,
+    hide_line,
+    nested_prompt,
+    reach_shell,
+    settle_aborted,
+    typed_lines,
+)
 from muxwire.terminals.execution.redraw import redraw
 from muxwire.terminals.execution.wrapper_file import WrapperFile
 from muxwire.terminals.instances.folders import write_private
@@ -270,7 +276,7 @@ class Runner:
     ) -> Execution:
         pane, shell = self.pane, listener.shell
         command_id = os.urandom(_ID_BYTES).hex()
-        prompt = await prompt_drawn(pane, listener) if listener.level > 1 else b""
+        prompt = await nested_prompt(pane, self.keyboard, listener) if listener.level > 1 else b""
         # Before the command counts as typed: it may refuse, or find out that it cannot be done.
         drawn = b"" if listener.level > 1 or shell is None else await self._redraw(shown, command_id, shell)
         if pane.dead:  # since it listened: nobody would ever say how the command ended
