@@ -70,6 +70,8 @@ RELAYS = {
 _EDITOR_SIGN = {"bash": b"\x1b[?2004h"}
 # DSR 6, "where is the cursor?" (ECMA-48).
 _CURSOR_QUERY = b"\x1b[6n"
+# A mark for a line that was not ended, and blanks up to the right edge: if it was, all of that is erased.
+_BEFORE_PROMPT = re.compile(r"[%#⏎] {2,}|⏎ ?\x0f? *")
 _SECRET = re.compile(r"(?i)(passw|passphrase|\bpin\b|otp|code|yes/no).{0,40}\Z")
 
 
@@ -254,12 +256,7 @@ async def cursor_asked(pane: PaneState, at_most: float) -> None:
 
 def asks_secret(pane: PaneState) -> bool:
     """Whether the line that the cursor is on looks like the question for a password."""
-    return _SECRET.search(shown_line(pane)) is not None
-
-
-def shown_line(pane: PaneState) -> str:
-    """The text on the line that the cursor is on."""
-    return strip_ansi(_last_line(pane).decode("utf-8", "replace")).rstrip()
+    return _SECRET.search(strip_ansi(_last_line(pane).decode("utf-8", "replace")).rstrip()) is not None
 
 
 def _last_line(pane: PaneState) -> bytes:
@@ -273,12 +270,18 @@ async def prompt_begun(pane: PaneState, listener: Listener) -> bool:
     before = pane.current
     known = before is not None and before.listener_pgrp == listener.pgrp
     empty = known and before is not None and not _looks(before.listener_prompt)
-    if listener.pgrp == pane.shell_pid or empty or shown_line(pane):
+    if listener.pgrp == pane.shell_pid or empty or _shows_prompt(pane):
         return False
     with anyio.move_on_after(PROMPT_GRACE if listener.level < 3 else FIRST_PROMPT):
-        while not shown_line(pane):
+        while not _shows_prompt(pane):
             await pane.stream.changed()
     return True
+
+
+def _shows_prompt(pane: PaneState) -> bool:
+    """Whether something stands on the cursor's line that is not what zsh and fish print before a prompt."""
+    parts = strip_ansi(_last_line(pane).decode("utf-8", "replace")).split("\r")
+    return any(part.strip() and not _BEFORE_PROMPT.fullmatch(part) for part in parts)
 
 
 async def prompt_drawn(pane: PaneState, listener: Listener) -> bytes:
