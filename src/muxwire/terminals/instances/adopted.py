@@ -31,6 +31,7 @@ from muxwire.terminals.instances.adopted_link import Link, after_a_gap, open_lin
 from muxwire.terminals.instances.folders import private_folder
 from muxwire.terminals.instances.reattach import restore
 from muxwire.terminals.instances.resync import catch_up
+from muxwire.terminals.instances.server_start import silent_server
 from muxwire.terminals.instances.sessions import Sessions
 from muxwire.terminals.instances.tab_record import TabRecord
 from muxwire.terminals.instances.tmux_program import program_for, read_version, server_pid
@@ -164,6 +165,8 @@ class Adopted:
             if session not in self._servers or self._links[session].client.closed:
                 link = self._links[session] = await self._tasks.start(self._hold_link, session)
                 link.client.undoes_dollars = self.version == DOLLAR_VERSION
+                if pid := server_pid(self._folders.socket_path):
+                    link.client.patience.explain = lambda: silent_server(pid, "the person who runs it has to look")
                 sessions = Sessions(link.client, session, "", "")
                 self._servers[session] = TmuxServer(
                     self._folders, link.process, link.client, self.version, 1, self._store, sessions, self._access
