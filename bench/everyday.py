@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import secrets
 import shutil
 import subprocess
 import sys
@@ -152,7 +153,7 @@ class Everyday:
         """Something is started, and stopped in the next moment; afterwards the tab can be used."""
         signal, delay = self._random.choice(STOP_SIGNALS), self._random.choice(STOP_DELAYS)
         self._count += 1
-        length = f"1000.{os.getpid()}{self._count}"
+        length = f"1000.{secrets.randbelow(10**12)}"  # known by its argument among those of all users
         if self._random.random() < 0.5:
             await tab.start_process(f"sleep {length}")
         else:
