@@ -12,6 +12,7 @@ import pytest
 from muxwire import ConnectionClosed, TabUnavailable
 from muxwire.terminals.execution.interrupt import CTRL_C
 from muxwire.terminals.execution.keyboard import Keyboard
+from muxwire.terminals.execution.prompt_line import PromptEnd
 from muxwire.terminals.execution.runner import Runner
 from muxwire.terminals.execution.wrapper_file import WrapperFile
 
@@ -132,15 +133,15 @@ async def test_a_line_in_an_open_quote_is_typed_again_by_one_call_of_two(
 async def test_a_tab_that_ends_just_before_the_line_is_typed_refuses_it(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    redraw = Runner._redraw
+    column = PromptEnd.column
 
-    async def ends_meanwhile(runner: Runner, *arguments: Any, **options: Any) -> bytes:
-        drawn = await redraw(runner, *arguments, **options)
+    async def ends_meanwhile(prompt: PromptEnd, *arguments: Any, **options: Any) -> int | None:
+        found = await column(prompt, *arguments, **options)
         await tab.send_keys(["exit", "Enter"])
         while not tab.pane.dead:
             await tab.pane.stream.changed()
-        return drawn
+        return found
 
-    monkeypatch.setattr(Runner, "_redraw", ends_meanwhile)
+    monkeypatch.setattr(PromptEnd, "column", ends_meanwhile)
     with pytest.raises(TabUnavailable, match="has ended"):
         await tab.execute("echo never", timeout=0.5)

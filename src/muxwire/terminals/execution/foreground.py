@@ -86,6 +86,12 @@ class Foreground:
         return SEES_WAITS and _wchan(self.pgrp).startswith(_POLL)
 
 
+def sleeps_for_keys(pid: int, *, polls: bool) -> bool:
+    """Whether that process itself sleeps in a read of its tty, or with `polls` in poll(2); True if nobody can tell."""
+    where = _wchan(pid) if SEES_WAITS else _TTY_READ[0]
+    return where in _TTY_READ or (polls and where.startswith(_POLL))
+
+
 def _read_proc(pid: int, name: str) -> bytes:
     """A small file of a process; empty if it is gone. Read plainly, because a scan reads one for each process."""
     try:

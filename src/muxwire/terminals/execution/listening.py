@@ -18,11 +18,11 @@ from muxwire.errors import MORE_FILES, TabUnavailable
 from muxwire.pane.text import strip_ansi
 from muxwire.terminals.execution.foreground import (
     SEES_WAITS,
-    echoes,
     foreground,
     foreground_pgrp,
     restore_line_modes,
     shares_folder,
+    sleeps_for_keys,
     tty_modes,
 )
 from muxwire.terminals.shells import shell_for
@@ -50,9 +50,6 @@ FIRST_PROMPT = 3.0
 # Seconds of silence after which a prompt without an editor is drawn, on this machine and on another one.
 DRAWN = 0.005
 DRAWN_REMOTE = 0.05
-# A line editor takes the tty within a fraction of a ms after the prompt mark; an empty PS1 draws nothing to wake us.
-EDITOR_GRACE = 0.02
-EDITOR_LOOK = 0.001
 # Answers of tmux after which it has sent on what a pane wrote before: it may answer once before it reads the pane.
 CATCH_UP = 2
 # How far back a prompt without a mark is looked for: its last line, and escape sequences.
@@ -66,10 +63,6 @@ RELAYS = {
     "incus", "machinectl", "script", "sshpass", "autossh", "nsenter", "chroot", "sudo", "su", "doas", "runuser",
     "login", "systemd-run", "distrobox", "toolbox",
 }  # fmt: skip
-# DECSET 2004, bracketed paste: readline asks for it when it has taken the tty (`rl_prep_terminal` in rltty.c).
-_EDITOR_SIGN = {"bash": b"\x1b[?2004h"}
-# DSR 6, "where is the cursor?" (ECMA-48).
-_CURSOR_QUERY = b"\x1b[6n"
 # A mark for a line that was not ended, and blanks up to the right edge: if it was, all of that is erased.
 _BEFORE_PROMPT = re.compile(r"[%#⏎] {2,}|⏎ ?\x0f? *")
 _SECRET = re.compile(r"(?i)(passw|passphrase|\bpin\b|otp|code|yes/no).{0,40}\Z")
@@ -81,14 +74,15 @@ class Listener:
     """The shell that reads the pane's input now.
 
     `shell` is None where all must be typed (a probe tells whether it is `fish`), `pgrp` 0 where it is not needed.
-    `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`). `status`: what its `$?` was
-    when it answered a probe.
+    `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`). `fresh`: nobody can have
+    typed anything at its prompt yet. `status`: what its `$?` was when it answered a probe.
     """
 
     shell: Shell | None
     level: Literal[1, 2, 3]
     pgrp: int = 0
     edits: bool = True
+    fresh: bool = False
     fish: bool = False
     status: int = 0
 
@@ -96,56 +90,6 @@ class Listener:
 def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
     """Whether the pane has been silent for that long."""
     return time.monotonic() - pane.stream.last_output >= seconds
-
-
-def drawn_prompt(pane: PaneState) -> bytes:
-    """What was drawn since the newest prompt mark."""
-    return pane.stream.ring.read(pane.prompt_end, pane.stream.end)
-
-
-def editor_is_due(pane: PaneState) -> bool:
-    """Whether a line editor that says so at every prompt has not said yet that it has the tty."""
-    return pane.editor_tells and not _editor_shows(pane)
-
-
-async def editor_up(pane: PaneState) -> bool:
-    """Wait until the line editor has the tty, and return whether it has: until then the kernel echoes our key."""
-    if pane.shell is None or not pane.shell.private_key:
-        return True
-    if editor_is_due(pane):
-        with anyio.move_on_after(EDITOR_GRACE):
-            while editor_is_due(pane):
-                await pane.stream.changed()
-    pane.editor_tells = _editor_shows(pane)  # to ask the kernel takes longer
-    if pane.editor_tells or not echoes(pane.tty):
-        return True
-    with anyio.move_on_after(EDITOR_GRACE):
-        while echoes(pane.tty):
-            with anyio.move_on_after(EDITOR_LOOK):  # bash and zsh draw the prompt next; fish has drawn it
-                await pane.stream.changed()
-        return True
-    return False
-
-
-def _editor_shows(pane: PaneState) -> bool:
-    sign = _EDITOR_SIGN.get(pane.shell.name) if pane.shell is not None else None
-    return sign is not None and pane.stream.ring.find(sign, pane.prompt_end) >= 0
-
-
-async def late_prompt(pane: PaneState) -> None:
-    """Wait until a prompt that comes after its mark, and in pieces, is whole; one seen before is known at once."""
-    await fall_silent(pane, DRAWN, lambda: drawn_prompt(pane) in pane.prompts)
-
-
-async def first_prompt(pane: PaneState, client: ControlClient) -> None:
-    """Wait until a prompt of which nothing is known is whole. ConnectionClosed."""
-    assert pane.shell is not None
-    if pane.shell.draws_late or not SEES_WAITS:
-        await late_prompt(pane)
-        return
-    while not await reads_on(pane, client):
-        with anyio.move_on_after(EDITOR_LOOK):
-            await pane.stream.changed()
 
 
 async def caught_up(pane: PaneState, client: ControlClient) -> bool:
@@ -235,23 +179,22 @@ async def reads_on(pane: PaneState, client: ControlClient) -> bool:
 
     On a machine that has no time for it, or behind a tmux that has none, it looks nearly the same for long.
     """
-    return _asleep(pane) and await caught_up(pane, client) and _asleep(pane)
+    return bool(shell_sleeps(pane)) and await caught_up(pane, client) and bool(shell_sleeps(pane))
 
 
-def _asleep(pane: PaneState) -> bool:
-    kind = pane.waits_for_input()
-    own = kind == "editor" or (kind == "line" and foreground_pgrp(pane.leader_pid) == pane.shell_pid)
-    return own and pane.reads()
+def shell_sleeps(pane: PaneState) -> str:
+    """How the tty is read for which the tab's own shell sleeps: `editor` or `line`; "" if it does not, or nobody knows.
 
-
-async def cursor_asked(pane: PaneState, at_most: float) -> None:
-    """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
-
-    tmux's answer goes down the same queue as our keys, so it stands before them.
+    Only that process is looked at: to look for its group takes some ms, and this is asked again and again.
     """
-    with anyio.move_on_after(at_most - (time.monotonic() - pane.prompt_time)):
-        while pane.stream.ring.find(_CURSOR_QUERY, pane.prompt_end) < 0:
-            await pane.stream.changed()
+    modes = tty_modes(pane.tty)
+    if modes is None or pane.shell is None or (modes.icanon and not SEES_WAITS):
+        return ""
+    if not sleeps_for_keys(pane.shell_pid, polls=not modes.icanon or pane.shell.name == "ash"):
+        return ""
+    if foreground_pgrp(pane.leader_pid) != pane.shell_pid:
+        return ""
+    return "line" if modes.icanon else "editor"
 
 
 def asks_secret(pane: PaneState) -> bool:
@@ -358,6 +301,12 @@ def refusal(pane: PaneState) -> TabUnavailable:
         )
     front = pane.front()
     program = (front.program if front is not None else "") or "a program"
+    if state == "prompt":
+        return TabUnavailable(
+            f"the shell has not drawn its prompt yet: {program} runs for it",
+            state="busy",
+            remedy="give it more time, or stop it with send_keys C-c",
+        )
     remedy = "wait for it, stop it with stop_process, or use another tab"
     if running is not None:
         what = f"{running.command[:80].decode('utf-8', 'replace')!r} (command_id {running.command_id})"

@@ -46,20 +46,10 @@ class PromptColumns:
 
     def __init__(self) -> None:
         self._known: dict[bytes, int] = {}
-        self._latest: tuple[bytes, int] = (b"", 0)
 
     def column(self, drawn: bytes) -> int | None:
-        """The end of the prompt of which `drawn` is here, or None if it was never measured."""
-        if drawn in self._known:
-            return self._known[drawn]
-        prompt, column = self._latest
-        # The prompt is still being drawn: it is nearly always the one of last time.
-        return column if prompt.startswith(drawn) and prompt else None
-
-    @property
-    def learned(self) -> bool:
-        """Whether any prompt was measured."""
-        return bool(self._known)
+        """The end of the prompt that `drawn` is, or None if it was never measured."""
+        return self._known.get(drawn)
 
     def __contains__(self, drawn: object) -> bool:
         """Whether these bytes are a whole prompt that was seen before."""
@@ -74,4 +64,3 @@ class PromptColumns:
         if len(self._known) >= REMEMBERED_PROMPTS:
             self._known.pop(next(iter(self._known)))
         self._known[drawn] = column
-        self._latest = (drawn, column)

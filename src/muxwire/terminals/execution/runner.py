@@ -24,19 +24,13 @@ from muxwire.errors import ConnectionClosed
 from muxwire.terminals.execution.execution import Execution
 from muxwire.terminals.execution.interrupt import CTRL_C, Interrupter, continue_shell
 from muxwire.terminals.execution.listening import (
-    EDITOR_GRACE,
     PROMPT_GRACE,
     QUIET,
     START_TIMEOUT,
     Listener,
     asks_secret,
     caught_up,
-    cursor_asked,
-    drawn_prompt,
-    editor_is_due,
-    editor_up,
     find_listener,
-    first_prompt,
     mend_line_modes,
     quiet,
     reads_on,
@@ -50,6 +44,13 @@ from muxwire.terminals.execution.nesting import (
     reach_shell,
     settle_aborted,
     typed_lines,
+)
+from muxwire.terminals.execution.prompt_line import (
+    PromptEnd,
+    look_again,
+    on_its_way,
+    own_listener,
+    prompt_whole,
 )
 from muxwire.terminals.execution.redraw import redraw
 from muxwire.terminals.execution.wrapper_file import WrapperFile
@@ -106,6 +107,7 @@ class Runner:
         self.keyboard = keyboard
         self.interrupter = Interrupter(pane, keyboard)
         self._client = client
+        self._prompt_end = PromptEnd(pane, keyboard, client, pane_id)
         self._pane_id = pane_id
         self.folder = folder
         self._columns = columns
@@ -232,32 +234,39 @@ class Runner:
         begun = time.monotonic()
         deadline = ready_deadline(pane, begun, deadline)
         if not pane.listens and pane.current is not None and pane.current.ending == "completed":
-            self._client.catch_up(lambda: pane.listens and not editor_is_due(pane))
+            self._client.catch_up(lambda: pane.listens and prompt_whole(pane))
             await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
-        # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
-        while not pane.listens or (pane.running is not None and not pane.running.started):
+        while True:
             waited = time.monotonic() - begun
+            # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
             typed = pane.running
-            if typed is not None and not typed.started:
-                await self._unstick(typed)
-                if not typed.running:
-                    continue  # an earlier process typed it, and it never ran: the shell may listen all the time
-            continue_shell(pane)
-            found = None if pane.dead else find_listener(pane, waited, self.folder)
+            at_prompt = pane.listens and (typed is None or typed.started)
+            found = await own_listener(pane, self._client, begun) if at_prompt else await self._other_shell(waited)
+            if found is not None and found.level == 3:
+                check_reach(env, cwd)
+                return await reach_shell(pane, self.keyboard, found, self._client, self._pane_id)
             if found is not None:
-                if found.level == 3:
-                    check_reach(env, cwd)
-                    return await reach_shell(pane, self.keyboard, found, self._client, self._pane_id)
                 return found
+            if typed is not None and not typed.running:
+                continue  # an earlier process typed it, and it never ran: the shell may listen all the time
             if pane.dead or waited >= deadline - begun or await self._in_vain(waited):
                 raise refusal(pane)
-            with anyio.move_on_after(min(QUIET, deadline - begun - waited)):
+            with anyio.move_on_after(min(look_again(pane) if at_prompt else QUIET, deadline - begun - waited)):
                 await pane.stream.changed()
-        assert pane.shell is not None
-        edits = await editor_up(pane)
-        if pane.shell.settle_after_prompt:
-            await cursor_asked(pane, pane.shell.settle_after_prompt)
-        return Listener(pane.shell, 1, edits=edits)
+
+    async def _other_shell(self, waited: float) -> Listener | None:
+        """Who listens while no prompt of ours says so."""
+        pane = self.pane
+        typed = pane.running
+        if typed is not None and not typed.started:
+            await self._unstick(typed)
+            if not typed.running:
+                return None
+        continue_shell(pane)
+        found = None if pane.dead else find_listener(pane, waited, self.folder)
+        if found is not None and found.pgrp == pane.shell_pid and not await caught_up(pane, self._client):
+            return None  # it may have said that it is at its prompt
+        return found
 
     async def _in_vain(self, waited: float) -> bool:
         """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
@@ -267,7 +276,7 @@ class Runner:
         # Behind a command of ours the prompt's mark is still to come.
         ended = pane.current.end_time if pane.current is not None else 0.0
         busy = min(waited, time.monotonic() - ended) >= BUSY_GRACE
-        return busy and (pane.hooked or pane.shell is None or waited >= START_TIMEOUT)
+        return busy and not on_its_way(pane) and (pane.hooked or pane.shell is None or waited >= START_TIMEOUT)
 
     # -- typing
 
@@ -278,7 +287,11 @@ class Runner:
         command_id = os.urandom(_ID_BYTES).hex()
         prompt = await nested_prompt(pane, self.keyboard, listener) if listener.level > 1 else b""
         # Before the command counts as typed: it may refuse, or find out that it cannot be done.
-        drawn = b"" if listener.level > 1 or shell is None else await self._redraw(shown, command_id, shell)
+        drawn, ours = b"", shell if listener.level == 1 else None
+        if ours is not None:
+            column = await self._prompt_end.column(ours, edits=listener.edits, fresh=listener.fresh)
+            length = len(ours.typed_line)
+            drawn = redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
         if pane.dead:  # since it listened: nobody would ever say how the command ended
             raise refusal(pane)
         execution = Execution(
@@ -304,6 +317,8 @@ class Runner:
         wrapped = wrap(nested=listener.level > 1)
         if not listener.edits or self._retyped >= KEY_LOST:  # a key would mean nothing
             wrapped = replace(wrapped, typed=CLEAR_LINE + shell.typed_line + b"\r")
+        if ours is not None and self._prompt_end.cleared:  # two of these on end have ksh go on without an editor
+            wrapped = replace(wrapped, typed=wrapped.typed.removeprefix(CLEAR_LINE))
         # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
         self._press(wrapped, shell)
         pane.open(execution)
@@ -320,25 +335,6 @@ class Runner:
             else:
                 write_private(self.folder / name, content)
         self.keyboard.press(wrapped.typed)
-
-    async def _redraw(self, command: bytes, command_id: str, shell: Shell) -> bytes:
-        """The bytes that turn the typed line into the readable command; none where nobody could see the difference."""
-        pane = self.pane
-        if shell.draws_late or not pane.prompts.learned:  # the first one may still be on its way, and teaches the rest
-            with anyio.move_on_after(EDITOR_GRACE):
-                await first_prompt(pane, self._client)
-        here = pane.prompt_end >= pane.stream.ring.start  # else it was drawn before we came to this tab
-        drawn = drawn_prompt(pane) if here else b""
-        column = pane.prompts.column(drawn) if here else None
-        if column is None and (drawn or not here):
-            answer = await self._client.command("display-message", "-p", "-t", self._pane_id, "#{cursor_x}")
-            column = int(answer[0]) if answer and answer[0].isdigit() else None
-            if shell.draws_late and not column:
-                column = None  # nothing of it is on the screen yet
-            if here and column is not None and drawn_prompt(pane) == drawn:
-                pane.prompts.remember(drawn, column)
-        length = len(shell.typed_line)
-        return redraw(command, command_id, column=column, columns=self._columns(), typed_length=length)
 
     async def _unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""

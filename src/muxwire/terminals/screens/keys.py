@@ -16,8 +16,8 @@ import anyio
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
 from muxwire.terminals.execution.echo import Typed
 from muxwire.terminals.execution.foreground import tty_modes
-from muxwire.terminals.execution.listening import editor_up
 from muxwire.terminals.execution.open_line import OpenLine
+from muxwire.terminals.execution.prompt_line import editor_up
 from muxwire.terminals.results import KeysSent
 
 if TYPE_CHECKING:
@@ -250,7 +250,8 @@ class KeySender:
     async def _send(self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool) -> KeysSent:
         await self._prompt_to_come()
         if self._pane.at_prompt:
-            await editor_up(self._pane)  # its terminal may still have the modes of a program that reads by lines
+            # Its terminal may still have the modes of a program that reads by lines.
+            await editor_up(self._pane, self._client)
         await self._begun()
         modes = await self._modes()
         found = strokes(keys, modes, paste=paste, literal=literal, enter=enter)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from muxwire.terminals.shells.foreign import foreign_end, foreign_wrap, probe
-from muxwire.terminals.shells.shell import CLEAR_LINE, WRAPPER, Launch, Shell, Wrapped
+from muxwire.terminals.shells.shell import CLEAR_LINE, CLEAR_TYPED, WRAPPER, Launch, Shell, Wrapped
 from muxwire.terminals.shells.supervisor import SUPERVISOR, supervisor_argv, supervisor_waits
 from muxwire.terminals.shells.table import TYPED_LINES, default_shell, install, shell_for
 
 __all__ = (
     "CLEAR_LINE",
+    "CLEAR_TYPED",
     "SUPERVISOR",
     "TYPED_LINES",
     "WRAPPER",

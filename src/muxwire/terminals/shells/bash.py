@@ -40,6 +40,7 @@ class Bash(Shell):
     name = "bash"
     typed_line = rb" \builtin eval \\builtin eval \"\$_mux\";_mux&&:"
     private_key = LINE_KEY
+    clear_key = b" " + CLEAR_KEY
     has_accept_mark = True
 
     def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:

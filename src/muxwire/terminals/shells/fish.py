@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, final
 
 from muxwire.terminals.shells.quoting import end_format, fish_quote, os_bytes, start_formats
-from muxwire.terminals.shells.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
+from muxwire.terminals.shells.shell import CLEAR_KEY, CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +23,9 @@ class Fish(Shell):
     """fish 3.1 and later."""
 
     name = "fish"
-    draws_late = True
     typed_line = b" __muxwire_b; eval $__muxwire_c; __muxwire_e"
     private_key = PRIVATE_KEY
+    clear_key = CLEAR_KEY
     has_accept_mark = True
     redraws = True
     files_needed = 12

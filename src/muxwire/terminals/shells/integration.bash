@@ -94,10 +94,11 @@ __muxwire_i() {
 }
 __muxwire_i
 
-# C: a command line was accepted. Older shells have no PS0.
+# C: a command line was accepted. Older shells have no PS0; the others say so now, as of a prompt number 0.
 case $BASH_VERSION in
   [123].* | 4.[0-3]*) ;;
-  *) PS0=$'\e]7770;C;'$__muxwire_n$';$__muxwire_q\a'${PS0-} ;;
+  *) PS0=$'\e]7770;C;'$__muxwire_n$';$__muxwire_q\a'${PS0-}
+     \builtin printf '\033]7770;C;%s;0\007' "$__muxwire_n" >/dev/tty ;;
 esac
 
 # The private keys, in these keymaps: forget what is typed; our line and Enter, whatever the user bound. Readline asks

@@ -62,10 +62,15 @@ if status is-interactive; and not set -q __muxwire_n
     function __muxwire_k
         set -g __muxwire_high (math $__muxwire_high + 1)
         set -l line "commandline -r ' __muxwire_b; eval \$__muxwire_c; __muxwire_e'; commandline -f execute"
+        set -l clear "commandline -r ''; builtin printf '\e[m' >/dev/tty"
         for m in default insert visual replace_one
             bind -M $m -m insert \e\[7770~ $line 2>/dev/null
+            bind -M $m -m insert \e\[7771~ $clear 2>/dev/null
         end
-        contains -- $fish_key_bindings fish_vi_key_bindings fish_hybrid_key_bindings; or bind \e\[7770~ $line
+        contains -- $fish_key_bindings fish_vi_key_bindings fish_hybrid_key_bindings; or begin
+            bind \e\[7770~ $line
+            bind \e\[7771~ $clear
+        end
         # At each `cd` fish tells its terminal the folder (OSC 7), which would be output of the command; tmux asks the kernel.
         functions -e __fish_update_cwd_osc __update_cwd_osc
         # Our line is no title to show; and fish's own title function is slower than all the rest of a command.

@@ -83,6 +83,12 @@ __muxwire_k() {
   zle .accept-line
 }
 
+# The key before it, where we have to see where the prompt ends; it writes something (no colour) in any case.
+__muxwire_z() {
+  if [[ $CONTEXT != start || -n $BUFFER ]]; then zle .push-input; fi
+  { \builtin printf '\033[m' >/dev/tty } 2>/dev/null
+}
+
 # (Re-)install; E calls it.
 __muxwire_i() {
   (( ${precmd_functions[(I)__muxwire_p]-0} && ${zshaddhistory_functions[(I)__muxwire_l]-0} )) && \builtin return
@@ -92,8 +98,9 @@ __muxwire_i() {
   (( $preexec_functions[(I)__muxwire_c] )) || preexec_functions+=(__muxwire_c)
   (( $zshaddhistory_functions[(I)__muxwire_l] )) || zshaddhistory_functions=(__muxwire_l $zshaddhistory_functions)
   zle -N __muxwire_k
+  zle -N __muxwire_z
   local m
-  for m in emacs viins vicmd; do bindkey -M $m '\e[7770~' __muxwire_k; done
+  for m in emacs viins vicmd; do bindkey -M $m '\e[7770~' __muxwire_k '\e[7771~' __muxwire_z; done
 }
 __muxwire_i
 

@@ -89,4 +89,5 @@ class Ksh(PlainSh):
     """ksh93: parses an `eval` as a whole, and a dot script too, whose status it would cut to eight bits."""
 
     name = "ksh"
+    draws_early = True
     start_apart = True

@@ -12,8 +12,12 @@ if TYPE_CHECKING:
 
 # Asks the integrated line editor to take our line. Nobody's keyboard sends a function key 7770.
 PRIVATE_KEY = b"\x1b[7770~"
+# Has the integrated line editor forget what is typed, and write something that nobody sees.
+CLEAR_KEY = b"\x1b[7771~"
 # VKILL in canonical mode, unix-line-discard or its like in every line editor: forget what is typed on this line.
 CLEAR_LINE = b"\x15"
+# The same, and in any case something is drawn.
+CLEAR_TYPED = b" " + CLEAR_LINE
 # The wrapper's name in the tab's folder. One is enough: it is only rewritten when the shell waits at its prompt.
 WRAPPER = "c"
 
@@ -69,7 +73,8 @@ class Shell(ABC):
     `private_key`: the key that the integration binds, empty if it has no line editor to bind it in;
     `has_accept_mark`: whether it prints C;
     `settle_after_prompt`: seconds to wait after P before typing;
-    `draws_late`: it has the tty before its prompt is drawn;
+    `clear_key`: has it forget what is typed on its line, and write something;
+    `draws_early`: it draws its prompt before its line editor has the tty;
     `redraws`: it draws the line once more when it takes it, so that only C tells where the echo ends;
     `files_needed`: the least limit of open files with which it was seen to run our commands, 0 if any will do.
     """
@@ -79,7 +84,8 @@ class Shell(ABC):
     private_key: ClassVar[bytes] = b""
     has_accept_mark: ClassVar[bool] = False
     settle_after_prompt: ClassVar[float] = 0.0
-    draws_late: ClassVar[bool] = False
+    clear_key: ClassVar[bytes] = CLEAR_TYPED
+    draws_early: ClassVar[bool] = False
     redraws: ClassVar[bool] = False
     files_needed: ClassVar[int] = 0
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.terminals.shells.posix import BUILTIN, GOES_ON, REPAIR, TO_TTY, body_to_eval, end_group, source_line
 from muxwire.terminals.shells.quoting import os_bytes, posix_quote, start_formats
-from muxwire.terminals.shells.shell import PRIVATE_KEY, Launch, Request, Shell, Wrapped
+from muxwire.terminals.shells.shell import CLEAR_KEY, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +38,7 @@ class Zsh(Shell):
         b"always { { __muxwire_e; } 2>/dev/null; };_mux&&:"
     )
     private_key = PRIVATE_KEY
+    clear_key = CLEAR_KEY
     has_accept_mark = True
     files_needed = 16
 

@@ -71,11 +71,12 @@ class PaneState:
         self.prompt_end = -1
         self.prompt_time = 0.0
         self.at_prompt = False
-        self.editor_tells = False  # whether its line editor said at the last prompt that it has the tty
+        self.sleeps_since: float | None = None  # from when on its shell was seen to sleep at this prompt
         self.accepted_time: float | None = None
         self.accepted_at = -1  # the offset behind the newest C mark: there the answer to a typed line begins
         self.typed = NOTHING
-        self.says_accepted = False  # whether its shell prints C at all: bash before 4.4 and the plain ones do not
+        # Whether its shell prints C at all. The plain ones do not, and of bash those from 4.4 on, which say so at once.
+        self.says_accepted = shell is not None and shell.has_accept_mark and shell.name != "bash"
         self.heard: tuple[bytes, ...] = ()  # what was answered to the newest probe
         self.hidden = HiddenLines(tty)
         self.ended_at = -1  # the end of the newest mark that ended a command or a probe: a prompt follows it
@@ -224,7 +225,7 @@ class PaneState:
             return
         self.shell_pid, self.prompt_seq, self.prompt_end = pid, seq, mark.end
         self.prompt_time, self.prompt_status = time.monotonic(), int(status)
-        self.at_prompt, self.accepted_time = True, None
+        self.at_prompt, self.accepted_time, self.sleeps_since = True, None, None
         self.cwd = cwd.decode("utf-8", "surrogateescape")
         for execution in self._open.values():
             if execution.running and execution.started:
@@ -369,7 +370,7 @@ class PaneState:
     def reads(self) -> bool:
         """Whether the foreground sleeps until something is typed; a tty left raw makes it look so when it computes."""
         front = foreground(self.leader_pid)
-        return not SEES_WAITS or (front is not None and (front.reads_tty() or front.polls()))
+        return not SEES_WAITS or (front is not None and (front.polls() or front.reads_tty()))
 
     def _awaits_keys(self) -> bool:
         """Whether what is in front, on a raw tty, sleeps until a key comes; it may compute, or be ending."""

@@ -1,0 +1,229 @@
+"""Prompts that take their time: what a person sees is the prompt, the readable command and its output, as ever.
+
+Each screen is asked of tmux by a client of its own, row by row, and compared with what a person's own typing leaves.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.errors import TabUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from muxwire import Tab
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60.0
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+SCREEN = (100, 40)
+END = "mw> "  # every prompt below ends so
+BRANCH = "$(git rev-parse --abbrev-ref HEAD)"
+
+
+def posix(before: str, prompt: str, shell: str) -> str:
+    """The start-up file of a shell like sh, with a program that runs before each prompt where the shell has a hook."""
+    if shell == "zsh":
+        return f"setopt promptsubst\nPROMPT='{prompt}'\nprecmd() {{ {before} }}\n"
+    hook = f"PROMPT_COMMAND='{before}'\n" if shell == "bash" else ""
+    return f"{hook}PS1='{prompt}'\n"
+
+
+# What makes a prompt late, for a shell: its start-up file, and the prompt's rows.
+LATE: dict[str, Callable[[str], tuple[str, list[str]]]] = {
+    "program before": lambda shell: (
+        f"function fish_prompt; sleep 0.1; echo -n '{END}'; end\n"
+        if shell == "fish"
+        else posix("sleep 0.1", f"$(sleep 0.1){END}", shell),
+        [END],
+    ),
+    "program in it": lambda shell: (
+        f"function fish_prompt; echo -n (sleep 0.2; echo '{END}'); end\n"
+        if shell == "fish"
+        else posix(":", f"$(sleep 0.2){END}", shell),
+        [END],
+    ),
+    # Longer than a program that a person runs is waited for.
+    "long": lambda shell: (
+        f"function fish_prompt; sleep 0.4; echo -n (sleep 0.5; echo '{END}'); end\n"
+        if shell == "fish"
+        else posix("sleep 0.4", f"$(sleep 0.5){END}", shell),
+        [END],
+    ),
+    "git": lambda shell: (
+        f'function fish_prompt; set -l dirty (git status --porcelain); echo -n ({BRANCH[2:-1]})"$dirty {END}"; end\n'
+        if shell == "fish"
+        else posix("git status >/dev/null", f"{BRANCH}$(git status --porcelain) {END}", shell),
+        [f"trunk {END}"],
+    ),
+    "in pieces": lambda shell: (
+        f"function fish_prompt; echo one; sleep 0.1; echo -n '{END}'; end\n"
+        if shell == "fish"
+        else posix("printf one; sleep 0.1; echo", f"$(sleep 0.05){END}", shell),
+        ["one", END] if shell in ("bash", "zsh", "fish") else [END],
+    ),
+    "never the same": lambda shell: (
+        f"function fish_prompt; random; sleep 0.03; echo -n '{END}'; end\n"
+        if shell == "fish"
+        else posix("sleep 0.03", f"$(sleep 0.01; date +%N)\n{END}", shell),
+        ["*", END],
+    ),
+    "quick": lambda shell: (
+        f"function fish_prompt; echo -n '{END}'; end\n" if shell == "fish" else posix(":", END, shell),
+        [END],
+    ),
+}
+NAMES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A tab and the tmux client that looks at it."""
+
+    tab: Tab
+    tmux: tuple[str, ...]
+    prompt: list[str]
+
+    async def rows(self) -> list[str]:
+        """The rows that are not empty."""
+        done = await anyio.run_process([*self.tmux, "capture-pane", "-p", "-t", self.tab.pane_id])
+        return [row.rstrip() for row in done.stdout.decode().split("\n") if row.strip()]
+
+    async def type(self, text: str) -> None:
+        """Type as a person does, and wait for the echo."""
+        before = await self.rows()
+        await anyio.run_process([*self.tmux, "send-keys", "-t", self.tab.pane_id, "-l", text])
+        while await self.rows() == before:
+            pass
+
+    async def shows(self, entries: list[tuple[str, str]], last: str = "") -> None:
+        """The screen is, as soon as it is, these commands and their outputs, and the prompt with `last` behind it."""
+        wanted = [
+            row.rstrip()
+            for command, output in entries
+            for row in [*self.prompt[:-1], self.prompt[-1] + command, *output.split("\n")]
+            if row.strip()
+        ]
+        wanted += [row.rstrip() for row in [*self.prompt[:-1], self.prompt[-1] + last]]
+        shown: list[str] = []
+        with anyio.move_on_after(5):
+            while not same(shown, wanted):
+                shown = await self.rows()
+        assert same(shown, wanted), "\n".join(shown)
+
+
+def same(shown: list[str], wanted: list[str]) -> bool:
+    return len(shown) == len(wanted) and all(b in ("*", a) for a, b in zip(shown, wanted, strict=True))
+
+
+@asynccontextmanager
+async def late_screen(
+    folder: Path, environ: dict[str, str], home: Path, shell: str, kind: str, *, settled: bool = True
+) -> AsyncIterator[Screen]:
+    """A new tab in a git repository, whose prompt is late; `settled`: commands have run in it."""
+    if not shutil.which(shell):
+        pytest.skip(f"needs {shell}")
+    text, prompt = LATE[kind](shell)
+    start = home / NAMES.get(shell, ".shrc")
+    start.parent.mkdir(parents=True, exist_ok=True)
+    start.write_text("set -g fish_greeting\n" + text if shell == "fish" else text)
+    repository = home / "repository"
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    subprocess.run([*git, "init", "-q", "-b", "trunk", str(repository)], check=True)
+    subprocess.run([*git, "-C", str(repository), "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    theirs = environ | {"HOME": str(home), "ENV": str(home / ".shrc")}
+    async with muxwire.open_terminals(state_dir=folder / "state", environ=theirs) as terminals:
+        tab = await terminals.create_tab(shell=shutil.which(shell), cwd=str(repository), size=SCREEN)
+        socket = str(terminals.folders.socket_path)
+        with anyio.fail_after(DEADLINE):
+            while settled and (await tab.execute("stty size")).output != f"{SCREEN[1]} {SCREEN[0]}\n":
+                pass
+            if settled:
+                await tab.execute("clear")
+            yield Screen(tab, ("tmux", "-u", "-S", socket), prompt)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("kind", LATE)
+async def test_nothing_of_ours_stays_beside_a_prompt(
+    folder: Path, environ: dict[str, str], tmp_path: Path, kind: str, shell: str
+) -> None:
+    async with late_screen(folder, environ, tmp_path, shell, kind) as screen:
+        entries: list[tuple[str, str]] = []
+        for command, output in (
+            ("echo first", "first\n"),
+            ("true", ""),
+            ("seq 3", "1\n2\n3\n"),
+            ("echo last", "last\n"),
+        ):
+            result = await screen.tab.execute(command)
+            assert (result.output, result.exit_code) == (output, 0)
+            entries.append((command, output))
+        await screen.shows(entries)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("kind", ["quick", "program in it", "git", "never the same"])
+async def test_what_a_person_has_half_typed_leaves_nothing_behind(
+    folder: Path, environ: dict[str, str], tmp_path: Path, kind: str, shell: str
+) -> None:
+    async with late_screen(folder, environ, tmp_path, shell, kind) as screen:
+        await screen.tab.execute("echo first")
+        entries = [("echo first", "first\n")]
+        await screen.shows(entries)
+        await screen.type("echo whole and more")
+        assert (await screen.tab.execute("echo second")).output == "second\n"
+        entries.append(("echo second", "second\n"))
+        half = "echo whole and more" if shell == "zsh" else ""  # zsh gives it back
+        await screen.shows(entries, half)
+        assert (await screen.tab.execute("echo third")).output == "third\n"
+        await screen.shows([*entries, ("echo third", "third\n")], half)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_what_runs_for_the_first_prompt_is_nobodys(
+    folder: Path, environ: dict[str, str], tmp_path: Path, shell: str
+) -> None:
+    """It takes longer than what a person runs is waited for."""
+    async with late_screen(folder, environ, tmp_path, shell, "long", settled=False) as screen:
+        result = await screen.tab.execute("echo first")
+        assert (result.output, result.exit_code) == ("first\n", 0)
+        banner = [row for row in await screen.rows() if row.startswith(("BusyBox", "Enter 'help'"))]
+        assert (await screen.rows())[len(banner) :][:2] == [f"{END}echo first", "first"]
+
+
+async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
+    folder: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    async with late_screen(folder, environ, tmp_path, "bash", "quick") as screen:
+        (tmp_path / "slow").touch()
+        await screen.tab.execute("PROMPT_COMMAND+='; [ ! -e ~/slow ] || sleep 30'")
+        with pytest.raises(TabUnavailable, match="has not drawn its prompt yet: sleep runs for it") as refused:
+            await screen.tab.execute("echo no", timeout=0.5)
+        assert refused.value.state == "busy"
+        (tmp_path / "slow").unlink()  # bash begins the prompt once more
+        await screen.tab.send_keys(["C-c"])
+        assert (await screen.tab.execute("echo yes")).output == "yes\n"
+
+
+async def test_a_line_editor_that_is_off_is_no_late_prompt(
+    folder: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    async with late_screen(folder, environ, tmp_path, "bash", "program before") as screen:
+        await screen.tab.execute("set +o emacs +o vi")
+        await screen.tab.execute("clear")
+        for number in range(3):
+            assert (await screen.tab.execute(f"echo {number}")).output == f"{number}\n"
+        await screen.shows([(f"echo {number}", f"{number}\n") for number in range(3)])
