@@ -6,6 +6,7 @@ as long as they like; what is typed meanwhile the kernel echoes, and no line edi
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, final
 
@@ -38,6 +39,11 @@ REACTION = 0.005
 # when it has drawn the prompt too (`zleread` in zle_main.c).
 _EDITOR_SIGN = b"\x1b[?2004h"
 _TELLS = ("bash", "zsh")
+# They begin a new line for their prompt if the output has not.
+_NEW_LINE = ("zsh", "fish")
+# The marks that end a command and begin a prompt, with a folder in each.
+_LINE_REACH = 1024
+_ONLY_MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
 # DSR 6, "where is the cursor?" (ECMA-48).
 _CURSOR_QUERY = b"\x1b[6n"
 
@@ -126,6 +132,12 @@ async def cursor_asked(pane: PaneState, at_most: float) -> None:
             await pane.stream.changed()
 
 
+def _begins_line(pane: PaneState) -> bool:
+    """Whether nothing stands before the prompt on its line: behind an output without a line end its column differs."""
+    line = pane.stream.ring.read(pane.prompt_end - _LINE_REACH, pane.prompt_end).rpartition(b"\n")[2]
+    return _ONLY_MARKS.fullmatch(line) is not None
+
+
 @final
 class PromptEnd:
     """Where the prompt of one pane ends on the screen."""
@@ -147,10 +159,14 @@ class PromptEnd:
         pane = self._pane
         here = pane.prompt_end >= pane.stream.ring.start  # else it was drawn before we came to this tab
         drawn = drawn_prompt(pane) if here else b""
-        column = pane.prompts.column(drawn)
-        self.cleared = column is None and (self._had_text or not fresh)
+        begins = shell.name in _NEW_LINE or _begins_line(pane)
+        column = pane.prompts.column(drawn) if begins else None
+        self.cleared = False
         if column is not None:
             return column
+        # Behind a prompt that is known something was typed: by a person, or by a terminal that answers a query.
+        typed = pane.prompts.length(drawn) not in (0, len(drawn))
+        self.cleared = self._had_text or typed or not fresh
         before, end = await self._cursor(), pane.stream.end
         if self.cleared:
             await self._clear(shell, edits=edits)
@@ -158,7 +174,7 @@ class PromptEnd:
             self._had_text = after != before
         else:
             after = before
-        if after and after == before and drawn and end == pane.prompt_end + len(drawn):
+        if begins and after and after == before and drawn and end == pane.prompt_end + len(drawn):
             pane.prompts.remember(drawn, after[0])
         return after[0] if after else None
 
