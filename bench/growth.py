@@ -13,9 +13,9 @@ from bench.contenders import clean_environment, temporary_home
 from bench.scenario import Report, Scale, Target
 from bench.volume import LINES, LOG_BLOCK
 from muxwire import Terminals, open_terminals
-from muxwire.pane.marks import MarkScanner
-from muxwire.terminals.logs.log_read import View, last_lines
-from muxwire.terminals.shells import TYPED_LINES
+from muxwire.logs.read import View, last_lines
+from muxwire.shell import TYPED_LINES
+from muxwire.shell.marks import MarkScanner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

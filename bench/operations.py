@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from muxwire import Terminals
-    from muxwire.terminals.operations.setting import OnError
+    from muxwire.operations.context import OnError
 
 RUNS, RUNS_SHORT = 100, 20
 STEPS, MANY = 20, 50

@@ -34,7 +34,7 @@ import anyio
 
 import muxwire
 from bench.truth import Truth, Verdict, expected, judge, printing
-from muxwire.terminals.execution.foreground import session_processes
+from muxwire.host.processes import session_processes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

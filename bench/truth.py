@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muxwire.terminals.logs.log_read import LogFileReader
-from muxwire.terminals.logs.log_segments import layout_of
+from muxwire.logs.read import LogFileReader
+from muxwire.logs.segments import layout_of
 
 if TYPE_CHECKING:
     from pathlib import Path

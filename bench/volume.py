@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.scenario import Report, Scale, Target
+from muxwire.logs.read import View, last_lines
 from muxwire.protocol.control import ControlProtocol
-from muxwire.terminals.logs.log_read import View, last_lines
-from muxwire.terminals.shells import TYPED_LINES
+from muxwire.shell import TYPED_LINES
 
 TRANSCRIPTS = Path(__file__).parent.parent / "tests" / "transcripts"
 # Long enough that a garbage collection does not decide.

@@ -18,10 +18,10 @@ VERSIONS = ("3.4", "3.7c")
 # Quoting and options, moved panes and their way back, people and their keys, attaching, what a screen shows.
 CHOSEN = (
     "tests/client/test_commands_on_tmux.py",
-    "tests/terminals/operations",
-    "tests/terminals/named/test_starts.py",
-    "tests/terminals/test_people.py",
-    "tests/terminals/test_snapshots.py",
+    "tests/library/operations",
+    "tests/library/named/test_starts.py",
+    "tests/library/test_people.py",
+    "tests/library/test_snapshots.py",
 )
 # Ten times what they take on two slow processors.
 SECONDS = 3600

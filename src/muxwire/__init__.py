@@ -58,55 +58,55 @@ from muxwire.errors import (
 )
 
 if typing.TYPE_CHECKING:
-    from muxwire.terminals import operations as operations
-    from muxwire.terminals.events.event_log import (
-        EventBatch as EventBatch,
-    )
-    from muxwire.terminals.events.event_log import (
-        TabEvent as TabEvent,
-    )
-    from muxwire.terminals.instances.opening import open_terminals as open_terminals
-    from muxwire.terminals.results import (
+    from muxwire import operations as operations
+    from muxwire.library.opening import open_terminals as open_terminals
+    from muxwire.library.terminals import Terminals as Terminals
+    from muxwire.results import (
         Cursor as Cursor,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         ExecutionResult as ExecutionResult,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         KeysSent as KeysSent,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         LogChunk as LogChunk,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         LogTail as LogTail,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         ProcessStart as ProcessStart,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         ProcessStop as ProcessStop,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         SessionInfo as SessionInfo,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         Snapshot as Snapshot,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         State as State,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         TabInfo as TabInfo,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         TabList as TabList,
     )
-    from muxwire.terminals.results import (
+    from muxwire.results import (
         WaitOutcome as WaitOutcome,
     )
-    from muxwire.terminals.tabs.tab import Tab as Tab
-    from muxwire.terminals.terminals import Terminals as Terminals
+    from muxwire.tabs.event_log import (
+        EventBatch as EventBatch,
+    )
+    from muxwire.tabs.event_log import (
+        TabEvent as TabEvent,
+    )
+    from muxwire.tabs.tab import Tab as Tab
 
 __version__ = "0.1.0.dev0"
 
@@ -149,18 +149,18 @@ __all__ = (
 # The rest of the face is imported when it is first asked for: `muxwire attach` and Tab at a prompt need none of it,
 # and it takes ten times as long as what they need.
 _LATE = (
-    "muxwire.terminals.results",
-    "muxwire.terminals.events.event_log",
-    "muxwire.terminals.instances.opening",
-    "muxwire.terminals.tabs.tab",
-    "muxwire.terminals.terminals",
+    "muxwire.results",
+    "muxwire.tabs.event_log",
+    "muxwire.library.opening",
+    "muxwire.tabs.tab",
+    "muxwire.library.terminals",
 )
 
 if not typing.TYPE_CHECKING:  # a type checker would believe that there is every name
 
     def __getattr__(name):  # noqa: ANN001, ANN202
         if name == "operations":
-            return importlib.import_module("muxwire.terminals.operations")
+            return importlib.import_module("muxwire.operations")
         if name in __all__:
             for home in _LATE:
                 if hasattr(module := importlib.import_module(home), name):

@@ -19,7 +19,7 @@ import anyio
 import pytest
 
 from muxwire.cli.command_line import command_line
-from tests.terminals.adopted.person import Person, differences
+from tests.library.adopted.person import Person, differences
 from tests.users import environ_of
 
 pytestmark = pytest.mark.anyio

@@ -131,7 +131,7 @@ def test_what_waits_ends_by_the_signal_itself(place: Place, tab: str, arguments:
     assert place.ok("run", "-t", tab, "echo free") == "free\n"
 
 
-@pytest.mark.parametrize("module", ["muxwire.cli.command_line", "anyio.streams.memory", "muxwire.terminals.terminals"])
+@pytest.mark.parametrize("module", ["muxwire.cli.command_line", "anyio.streams.memory", "muxwire.library.terminals"])
 def test_an_interrupt_while_modules_are_imported(place: Place, module: str) -> None:
     """It ends us without a word, also where a class is being made: there Python would have it be a RuntimeError."""
     script = f"""

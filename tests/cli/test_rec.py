@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from muxwire.pane.screen import Screen
+from muxwire.vt.screen import Screen
 from tests.cli.user import SECONDS, Place
 
 

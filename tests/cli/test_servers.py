@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from muxwire.client.watchdog import process_table
-from muxwire.terminals.doctor import programs
-from muxwire.terminals.instances import server_start, tmux_program
-from muxwire.terminals.instances.folders import folders_for
-from muxwire.terminals.instances.tmux_program import server_pid
+from muxwire.host.folders import folders_for
+from muxwire.library.doctor import programs
+from muxwire.tmux import program as tmux_program
+from muxwire.tmux import start as server_start
+from muxwire.tmux.program import server_pid
 from tests.cli.user import Place
 
 # A tmux that no server understands, as that of 3.6 and later is for one of 3.5a.

@@ -15,8 +15,8 @@ import muxwire
 from muxwire.cli.command_line import command_line
 from muxwire.mcp.schemas import input_schema
 from muxwire.mcp.tools import TOOLS
-from muxwire.terminals.events.event_log import KINDS
-from muxwire.terminals.results import State
+from muxwire.results import State
+from muxwire.tabs.event_log import KINDS
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference.md"
 HEAD = """\

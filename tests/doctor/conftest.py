@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.terminals.instances.folders import Folders, folders_for
+from muxwire.host.folders import Folders, folders_for
 from tests.users import environ_of
 
 

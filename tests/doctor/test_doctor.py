@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.terminals.doctor.examine import outcome
-from muxwire.terminals.doctor.finding import Finding
+from muxwire.library.doctor.examine import outcome
+from muxwire.library.doctor.finding import Finding
 from tests.doctor.person import doctor, only
 
 

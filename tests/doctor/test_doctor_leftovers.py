@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.terminals.doctor import leftovers
-from muxwire.terminals.instances.folders import Folders
+from muxwire.host.folders import Folders
+from muxwire.library.doctor import leftovers
 from tests.doctor.person import SECONDS, do, levels, only
 
 
@@ -70,7 +70,7 @@ def test_a_named_instance_whose_owner_lives_is_left_alone(where: Folders, enviro
     script = f"""
 import sys
 from pathlib import Path
-from muxwire.terminals.instances.lock import InstanceLock
+from muxwire.host.locks import InstanceLock
 held = InstanceLock(Path({str(lock)!r}))
 print("held" if held.take() else "refused", flush=True)
 sys.stdin.read()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.terminals.doctor import machine, places, programs
-from muxwire.terminals.instances.folders import Folders, folders_for
+from muxwire.host.folders import Folders, folders_for
+from muxwire.library.doctor import machine, places, programs
 from tests.doctor.person import do, doctor, install_tmux, levels, only
 
 

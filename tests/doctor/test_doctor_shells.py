@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.terminals.doctor import trials
-from muxwire.terminals.doctor.examine import examine
+from muxwire.library.doctor import trials
+from muxwire.library.doctor.examine import examine
 from tests.doctor.person import install_tmux, levels, only
 
 BASH = shutil.which("bash") or "/bin/bash"

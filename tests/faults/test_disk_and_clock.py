@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals.logs.log_read import read_raw
+from muxwire.logs.read import read_raw
 from tests.faults.victims import victim
 
 pytestmark = pytest.mark.anyio

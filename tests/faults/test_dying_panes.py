@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals.logs.log_read import read_raw
+from muxwire.logs.read import read_raw
 
 pytestmark = pytest.mark.anyio
 

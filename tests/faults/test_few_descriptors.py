@@ -14,8 +14,8 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.client.descriptors import OURS
 from muxwire.errors import TabUnavailable
+from muxwire.host.descriptors import OURS
 from muxwire.mcp.failures import explained
 from muxwire.mcp.tools import TOOLS
 from tests.faults.conftest import Open

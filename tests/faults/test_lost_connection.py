@@ -14,8 +14,8 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals.logs.log_read import read_raw
-from muxwire.terminals.logs.log_segments import gaps_path
+from muxwire.logs.read import read_raw
+from muxwire.logs.segments import gaps_path
 from tests.faults.victims import victim
 
 pytestmark = pytest.mark.anyio

@@ -11,8 +11,8 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals.logs.log_read import read_raw
-from muxwire.terminals.logs.log_segments import layout_of
+from muxwire.logs.read import read_raw
+from muxwire.logs.segments import layout_of
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from muxwire.terminals.logs.log_read import read_raw
+from muxwire.logs.read import read_raw
 from tests.mcp.raw_client import RawClient
 
 pytestmark = pytest.mark.anyio

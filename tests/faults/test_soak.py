@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from bench.truth import Truth, expected, judge
-from muxwire.terminals.logs.log_segments import record, segment_path
+from muxwire.logs.segments import record, segment_path
 
 ROOT = Path(__file__).parents[2]
 # `python -m bench soak` takes as long as one likes.

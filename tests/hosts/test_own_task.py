@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.terminals.instances.own_task import in_own_task
+from muxwire.instance.own_task import in_own_task
 from tests.hosts.scenario import environ, use_tabs
 
 pytestmark = pytest.mark.anyio

@@ -46,7 +46,7 @@ IMPURE_MODULES = frozenset(
 IMPURE_CALLS = frozenset(("open", "print", "input"))
 
 # Third-party packages that only one place may know.
-WIDTHS = "muxwire.pane.widths"
+WIDTHS = "muxwire.vt.widths"
 ONLY_IN = {
     "wcwidth": WIDTHS,
     "mcp": "muxwire.mcp",
@@ -78,7 +78,7 @@ def module_name(path: Path) -> str:
 
 
 def part_of(module: str) -> str:
-    """`muxwire.pane.ring` -> `pane`; `muxwire` -> `muxwire`."""
+    """`muxwire.vt.ring` -> `pane`; `muxwire` -> `muxwire`."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else parts[0]
 
@@ -201,26 +201,26 @@ def test_one_module_starts_the_other_faces() -> None:
     ("module", "source"),
     [
         ("muxwire.ids", "import muxwire.errors"),
-        ("muxwire.protocol.lines", "from muxwire.pane.ring import RingBuffer"),
-        ("muxwire.pane.ring", "from muxwire import protocol"),
-        ("muxwire.pane.ring", "from ..client import client"),
-        ("muxwire.pane.ring", "def f():\n    from muxwire.terminals import log"),
+        ("muxwire.protocol.lines", "from muxwire.vt.ring import RingBuffer"),
+        ("muxwire.vt.ring", "from muxwire import protocol"),
+        ("muxwire.vt.ring", "from ..client import client"),
+        ("muxwire.vt.ring", "def f():\n    from muxwire.terminals import log"),
         ("muxwire.client.client", "from muxwire.terminals import tab"),
-        ("muxwire.terminals.tabs.tab", "import muxwire"),
-        ("muxwire.terminals.tabs.tab", "from muxwire.testing import MemoryTransport"),
+        ("muxwire.tabs.tab", "import muxwire"),
+        ("muxwire.tabs.tab", "from muxwire.testing import MemoryTransport"),
         ("muxwire.mcp.server", "from muxwire.cli import main"),
         ("muxwire.cli", "import muxwire.mcp.server"),
         ("muxwire.repl", "def f():\n    from muxwire.mcp import server"),
         ("muxwire.cli", "from muxwire import nowhere_yet\nimport muxwire.nowhere_yet"),
-        ("muxwire.pane.marks", "import os"),
+        ("muxwire.shell.marks", "import os"),
         ("muxwire.protocol.control", "from time import monotonic"),
         ("muxwire.protocol.control", "import anyio"),
-        ("muxwire.pane.screen", "import wcwidth"),
-        ("muxwire.terminals.tabs.tab", "import wcwidth"),
-        ("muxwire.terminals.tabs.tab", "import mcp.types"),
+        ("muxwire.vt.screen", "import wcwidth"),
+        ("muxwire.tabs.tab", "import wcwidth"),
+        ("muxwire.tabs.tab", "import mcp.types"),
         ("muxwire.client.client", "import asyncio"),
         ("muxwire.client.client", "import trio"),
-        ("muxwire.pane.ring", "async def f(): ..."),
+        ("muxwire.vt.ring", "async def f(): ..."),
         ("muxwire.errors", "print('x')"),
     ],
 )
@@ -236,8 +236,8 @@ def test_a_breach_is_seen(module: str, source: str) -> None:
             "from muxwire.pane import ring\nfrom muxwire.protocol.control import ControlProtocol",
         ),
         ("muxwire.client.client", "import asyncio  # anyio has no such thing"),
-        ("muxwire.pane.widths", "from wcwidth import wcwidth"),
-        ("muxwire.pane.ring", "import codecs\nfrom collections import deque\nfrom muxwire.pane.marks import Mark"),
+        ("muxwire.vt.widths", "from wcwidth import wcwidth"),
+        ("muxwire.vt.ring", "import codecs\nfrom collections import deque\nfrom muxwire.shell.marks import Mark"),
         (
             "muxwire.mcp.server",
             "import anyio\nimport os\nfrom mcp.types import Tool\nfrom muxwire import open_terminals",

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 
 from muxwire.errors import InstanceUnavailable, NoSuchTarget, TabUnavailable
-from muxwire.pane.cells import Run, Style
-from muxwire.terminals.events.event_log import EventBatch, EventFilter, EventLog, watch
-from muxwire.terminals.operations import OperationsResult
-from muxwire.terminals.results import (
+from muxwire.operations import OperationsResult
+from muxwire.results import (
     Cursor,
     ExecutionResult,
     KeysSent,
@@ -29,9 +27,11 @@ from muxwire.terminals.results import (
     TabList,
     WaitOutcome,
 )
+from muxwire.tabs.event_log import EventBatch, EventFilter, EventLog, watch
+from muxwire.vt.cells import Run, Style
 
 if TYPE_CHECKING:
-    from muxwire.terminals.terminals import Terminals
+    from muxwire.library.terminals import Terminals
 
 Note = Callable[[str], object]
 

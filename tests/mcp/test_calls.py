@@ -15,7 +15,7 @@ from mcp.types import CallToolResult, TextContent
 
 import muxwire.mcp.progress
 from muxwire.errors import InvalidArgument
-from muxwire.mcp.instance import LazyTerminals
+from muxwire.mcp.lifespan import LazyTerminals
 from muxwire.mcp.registry import select
 from muxwire.mcp.server import build_server
 from muxwire.mcp.tools import TOOLS
@@ -330,7 +330,7 @@ async def test_a_failed_opening_is_told_and_tried_again() -> None:
 
 
 async def test_a_close_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muxwire.mcp.instance.CLOSE_SECONDS", 0.05)
+    monkeypatch.setattr("muxwire.mcp.lifespan.CLOSE_SECONDS", 0.05)
     events: list[str] = []
     with anyio.fail_after(DEADLINE):
         async with Client(build_server(Opener(events.append, slow_close=True))) as client:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muxwire.mcp.lines import LineBuffer, LineTooLong
+from muxwire.mcp.line_reader import LineBuffer, LineTooLong
 
 LIMIT = 20
 

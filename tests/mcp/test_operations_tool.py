@@ -19,8 +19,8 @@ from mcp.types import CallToolResult, TextContent
 import muxwire
 from muxwire.mcp.server import build_server
 from muxwire.mcp.tools.operations import run_tmux_operations
-from muxwire.terminals.operations import KINDS
-from muxwire.terminals.operations.reading import read_operation
+from muxwire.operations import KINDS
+from muxwire.operations.parse import read_operation
 from tests.users import SYSTEM_PATH
 
 pytestmark = pytest.mark.anyio

@@ -13,8 +13,8 @@ from muxwire.errors import ForbiddenCommand
 from muxwire.repl.entries import run_entries
 from muxwire.repl.live import Live
 from muxwire.repl.printer import Printer
-from muxwire.repl.session import Session
 from muxwire.repl.showing import Line, plain
+from muxwire.repl.state import Session
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from muxwire.errors import InvalidArgument
 from muxwire.protocol.commands import command, command_list
-from muxwire.repl.reading import Unfinished, is_unfinished, read_commands, sent_command, split_entries
+from muxwire.repl.tmux_parser import Unfinished, is_unfinished, read_commands, sent_command, split_entries
 
 ARGUMENT = st.binary().map(lambda data: data.replace(b"\0", b""))
 ARGUMENTS = st.lists(ARGUMENT, max_size=4).map(lambda rest: (b"name", *rest))

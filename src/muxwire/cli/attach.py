@@ -10,7 +10,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.cli.instance import chosen_name
+from muxwire.cli.connect import chosen_name
 from muxwire.cli.listing import listed_tabs
 from muxwire.cli.options import ACTIVE, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
@@ -60,8 +60,8 @@ def _persons_server(arguments: argparse.Namespace) -> list[str]:
 
     A session of one's own, as on our servers, would leave theirs in a session group.
     """
-    from muxwire.terminals.instances.adopted import socket_of
-    from muxwire.terminals.instances.tmux_program import program_for, server_pid
+    from muxwire.instance.adopted import socket_of
+    from muxwire.tmux.program import program_for, server_pid
 
     server = ("-S", arguments.socket) if arguments.socket is not None else ("-L", arguments.socket_name)
     if arguments.target != ACTIVE:
@@ -82,9 +82,9 @@ def _flags(arguments: argparse.Namespace) -> str:
 
 
 def _own_server(arguments: argparse.Namespace) -> list[str]:
-    from muxwire.terminals.instances.folders import folders_for
-    from muxwire.terminals.instances.server_start import HUB
-    from muxwire.terminals.instances.tmux_program import program_for, server_pid
+    from muxwire.host.folders import folders_for
+    from muxwire.tmux.program import program_for, server_pid
+    from muxwire.tmux.start import HUB
 
     name = chosen_name(arguments, any_running=True)
     socket = folders_for(name, os.environ).socket_path
@@ -106,7 +106,7 @@ def _own_server(arguments: argparse.Namespace) -> list[str]:
 
 def _find(tmux: Sequence[str], target: str, *, hub: str) -> tuple[str, str]:
     """The session whose windows are to be shown, and the window to begin with; NoSuchTarget."""
-    from muxwire.terminals.tabs.tab_maker import window_name
+    from muxwire.tabs.maker import window_name
 
     rows = listed_tabs(tmux)
     in_hub = [row for row in rows if row.session == hub]

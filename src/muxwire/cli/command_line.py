@@ -7,8 +7,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from muxwire import __version__
-from muxwire.cli import attach, completion, doctor, faces, keys, ops, reading, rec, run, tabs, waiting
-from muxwire.cli.instance import unwrapped
+from muxwire.cli import attach, completion, doctor, ops, rec, run, tabs, waiting
+from muxwire.cli import send_keys as keys
+from muxwire.cli import serve as faces
+from muxwire.cli import views as reading
+from muxwire.cli.connect import unwrapped
 from muxwire.cli.interrupts import raise_them
 from muxwire.cli.options import Parser
 from muxwire.cli.printing import FAILED, USAGE, die_of, explain, flush, guard_descriptors

@@ -120,7 +120,7 @@ def _values(action: argparse.Action, before: list[str]) -> Iterable[Candidate]:
         case "NAME", "name":
             return _instances()
         case "KIND", _:
-            from muxwire.terminals.events.event_log import KINDS
+            from muxwire.tabs.event_log import KINDS
 
             return [(kind, "") for kind in KINDS]
         case ("FILE" | "PATH", _) | ("PROGRAM", _):
@@ -134,18 +134,18 @@ def _values(action: argparse.Action, before: list[str]) -> Iterable[Candidate]:
 
 
 def _instances() -> list[Candidate]:
-    from muxwire.terminals.instances.running import running_instances
+    from muxwire.tmux.running import running_instances
 
     return [(name, "a running instance") for name in running_instances(os.environ)]
 
 
 def _tabs(before: list[str]) -> list[Candidate]:
     """The tabs of the instance that the words name, by name and by id; none if it does not run."""
-    from muxwire.cli.instance import chosen_name
+    from muxwire.cli.connect import chosen_name
     from muxwire.cli.listing import listed_tabs
-    from muxwire.terminals.instances.folders import folders_for
-    from muxwire.terminals.instances.server_start import HUB
-    from muxwire.terminals.instances.tmux_program import program_for, server_pid
+    from muxwire.host.folders import folders_for
+    from muxwire.tmux.program import program_for, server_pid
+    from muxwire.tmux.start import HUB
 
     named = [value for option, value in pairwise(before) if option == "--name"]
     try:

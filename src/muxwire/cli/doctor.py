@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from muxwire.cli.options import Verbs
-    from muxwire.terminals.doctor.finding import Finding
+    from muxwire.library.doctor.finding import Finding
 
 _SIGNS = {"ok": "ok     ", "warning": "warning", "broken": "BROKEN "}
 
@@ -31,7 +31,7 @@ def add(verbs: Verbs) -> None:
 def _doctor(arguments: argparse.Namespace) -> int:
     import anyio  # late, as for every verb
 
-    from muxwire.terminals.doctor.examine import examine
+    from muxwire.library.doctor.examine import examine
 
     findings = anyio.run(examine)
     healthy = all(finding.level != "broken" for finding in findings)

@@ -32,8 +32,8 @@ class ListedTab:
 
 def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
     """Ask the server that `tmux` (its program, and which server) names; TmuxUnavailable."""
-    from muxwire.terminals.instances.server_start import KEEPER_NAME
-    from muxwire.terminals.instances.used_tab import USED
+    from muxwire.instance.active_tab import USED
+    from muxwire.tmux.start import KEEPER_NAME
 
     command = (*tmux, "-u", "list-windows", "-a", "-F", _WINDOWS.replace("USED", USED))
     try:

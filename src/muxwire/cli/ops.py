@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from muxwire.cli.instance import on_terminals
+from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import add_verb, seconds
 from muxwire.cli.printing import FAILED, USAGE, document, say, shown, spoken, warn
 from muxwire.errors import InvalidArgument
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import argparse
 
     from muxwire.cli.options import Verbs
-    from muxwire.terminals.operations.results import OperationsResult
-    from muxwire.terminals.terminals import Terminals
+    from muxwire.library.terminals import Terminals
+    from muxwire.operations.step_results import OperationsResult
 
 
 def add(verbs: Verbs) -> None:
@@ -39,7 +39,7 @@ def add(verbs: Verbs) -> None:
 
 
 async def _ops(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    from muxwire.terminals.operations.setting import DISPATCH_TIMEOUT
+    from muxwire.operations.context import DISPATCH_TIMEOUT
 
     operations, given = _operations(arguments.file), arguments.dispatch_timeout
     try:

@@ -8,7 +8,7 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING
 
-from muxwire.cli.instance import on_terminals
+from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import add_target, add_verb, seconds
 from muxwire.cli.printing import STDOUT, document, write_soon
 from muxwire.errors import InvalidArgument
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
 
     from muxwire.cli.options import Verbs
-    from muxwire.terminals.terminals import Terminals
+    from muxwire.library.terminals import Terminals
 
 
 def add(verbs: Verbs) -> None:
@@ -40,7 +40,7 @@ def add(verbs: Verbs) -> None:
 async def _rec(terminals: Terminals, arguments: argparse.Namespace) -> int:
     import anyio
 
-    from muxwire.terminals.screens.asciicast import Recorder
+    from muxwire.library.asciicast import Recorder
 
     if arguments.file == "-" and arguments.json:
         raise InvalidArgument("stdout cannot hold a recording and a document", remedy="name a file")

@@ -10,19 +10,19 @@ import signal
 from dataclasses import asdict
 from typing import TYPE_CHECKING, final
 
-from muxwire.cli.instance import on_terminals
-from muxwire.cli.keys import read_stdin
+from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import ACTIVE, add_verb, assignment, seconds, words_behind
 from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
+from muxwire.cli.send_keys import read_stdin
 from muxwire.errors import InvalidArgument, NoSuchTarget
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from muxwire.cli.options import Verbs
-    from muxwire.terminals.results import ExecutionResult
-    from muxwire.terminals.tabs.tab import Tab
-    from muxwire.terminals.terminals import Terminals
+    from muxwire.library.terminals import Terminals
+    from muxwire.results import ExecutionResult
+    from muxwire.tabs.tab import Tab
 
 # timeout(1) takes 124, and 125 for itself.
 TIMED_OUT = 125

@@ -7,7 +7,7 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from muxwire.cli.instance import chosen_name, on_terminals
+from muxwire.cli.connect import chosen_name, on_terminals
 from muxwire.cli.options import add_verb, assignment, size, words_behind
 from muxwire.cli.printing import document, say, shown, warn
 from muxwire.errors import ConnectionClosed, InstanceUnavailable, InvalidArgument, NotPermitted, TmuxUnavailable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muxwire.cli.options import Verbs
-    from muxwire.terminals.terminals import Terminals
+    from muxwire.library.terminals import Terminals
 
 _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "FOLDER")
 
@@ -138,8 +138,8 @@ async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
 def _end_server(name: str) -> None:
     """End the tmux server of an instance from outside: its owner holds on to it, and it may not answer anybody."""
     from muxwire.client.watchdog import end_server, process_table, started_now
-    from muxwire.terminals.instances.folders import folders_for
-    from muxwire.terminals.instances.tmux_program import server_pid
+    from muxwire.host.folders import folders_for
+    from muxwire.tmux.program import server_pid
 
     folders = folders_for(name, os.environ)
     pid = server_pid(folders.socket_path)

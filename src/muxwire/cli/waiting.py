@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from muxwire.cli.instance import on_terminals
+from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import ACTIVE, add_target, add_verb, natural, positive, seconds
 from muxwire.cli.printing import FAILED, document, packed, say, shown, warn, write_soon
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
     from muxwire.cli.options import Verbs
-    from muxwire.terminals.terminals import Terminals
+    from muxwire.library.terminals import Terminals
 
 # As timeout(1).
 TIMED_OUT = 124

@@ -14,8 +14,8 @@ from muxwire.mcp.arguments import Arguments
 from muxwire.mcp.schemas import Schema, input_schema
 
 if TYPE_CHECKING:
+    from muxwire.library.terminals import Terminals
     from muxwire.mcp.progress import Progress
-    from muxwire.terminals.terminals import Terminals
 
 A = TypeVar("A", bound=Arguments)
 Result = Mapping[str, Any]

@@ -11,12 +11,12 @@ from urllib.parse import quote, unquote
 from mcp import MCPError, types
 
 from muxwire.errors import MuxwireError, NoSuchTarget
-from muxwire.terminals.events.event_log import EventFilter
+from muxwire.tabs.event_log import EventFilter
 
 if TYPE_CHECKING:
-    from muxwire.terminals.events.event_log import EventKind
-    from muxwire.terminals.results import TabInfo
-    from muxwire.terminals.terminals import Terminals
+    from muxwire.library.terminals import Terminals
+    from muxwire.results import TabInfo
+    from muxwire.tabs.event_log import EventKind
 
 TABS = "muxwire://tabs"
 # What a person scrolls through; read_logs_from_tab and stream_logs_from_tab have the rest.

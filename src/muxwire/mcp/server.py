@@ -14,8 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from muxwire import __version__
 from muxwire.mcp.failures import explained, refused
-from muxwire.mcp.instance import LazyTerminals, lazily
 from muxwire.mcp.instructions import INSTRUCTIONS, without_unavailable
+from muxwire.mcp.lifespan import LazyTerminals, lazily
 from muxwire.mcp.progress import Progress
 from muxwire.mcp.prompts import PromptBook
 from muxwire.mcp.registry import Call, Catalogue, Result, select
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-    from muxwire.terminals.terminals import Terminals
+    from muxwire.library.terminals import Terminals
 
     OpenTerminals = Callable[[], AbstractAsyncContextManager[Terminals]]
 

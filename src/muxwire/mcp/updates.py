@@ -15,7 +15,7 @@ from mcp import MCPError, types
 from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
 
 from muxwire.mcp.resources import LIST_CHANGES, Subject
-from muxwire.terminals.events.event_log import EventFilter
+from muxwire.tabs.event_log import EventFilter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
     from mcp.server.session import ServerSession
 
-    from muxwire.mcp.instance import LazyTerminals
-    from muxwire.terminals.terminals import Terminals
+    from muxwire.library.terminals import Terminals
+    from muxwire.mcp.lifespan import LazyTerminals
 
 # A person who watches sees a step of half a second as at once; a model is told far less often than a build prints.
 INTERVAL_SECONDS = 0.5

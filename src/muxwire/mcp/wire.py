@@ -21,7 +21,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from muxwire.mcp.descriptors import is_same, peer_is_gone
-from muxwire.mcp.lines import LineBuffer, LineTooLong
+from muxwire.mcp.line_reader import LineBuffer, LineTooLong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,45 +1,90 @@
-"""Where lines of ours stand that were typed into a shell without our hooks: between the marks B and T.
+"""Lines that must be typed into a shell that our hooks do not reach: neither the screen nor a reader shows them.
 
-B;ID;1 is written before the first of them, B;ID;2 by the shell between two of them, and T when it has all. From each B
-to the next B or T all is ours, both marks included, if it is at most `HIDDEN_MAX` bytes, and nothing has begun or ended
-there: B;ID;0, which says that no shell took the lines, or one of the marks S, E, D and X.
+Before such a line the readable command and the mark B are written to the pane's own terminal, as a program there would,
+and the alternate screen is switched on: there the line is echoed, in however many rows and by whatever editor. What the
+line runs first switches it off again, which brings back the screen and the cursor, and prints T. Should nobody run it,
+the same is written from here.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, final
+
+from muxwire.host.processes import tty_modes
+from muxwire.shell.redraw import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from muxwire.shell.marks import Mark
 
-    from muxwire.pane.marks import Mark
-
-# A piece of a long command has up to 3 KB in octal; its echo may be here twice, by the terminal and by the line editor,
-# and before it those of the pieces that the terminal has taken meanwhile: 4 KB, as much as one keeps (MAX_CANON).
-HIDDEN_MAX = 16 * 1024
-# `ESC ] 7770 ; B ; ID ; NUMBER BEL`, and T is shorter.
-HIDDEN_MARK_MAX = 7 + 2 + 17 + 20 + 1
-
-_ENDS = "SEDXT"
-_GIVEN_UP = b"0"
+# DECSET 1049, the alternate screen with the cursor saved (xterm's control sequences).
+_OTHER_SCREEN = b"\x1b[?1049h"
+_SCREEN_BACK = b"\x1b[?1049l"
 
 
-def hidden(marks: Sequence[Mark], pending: int, size: int) -> tuple[list[tuple[int, int]], int]:
-    """Return the ranges that are ours, and where one begins whose end is not here yet; `size` if none does.
-
-    `pending` is where an unfinished mark begins in the data, which has `size` bytes: what comes after is not certain.
-    """
-    found, begun = [], -1
-    for mark in sorted((mark for mark in marks if mark.begin < pending), key=_begin):
-        begins = mark.kind == "B" and mark.fields[1] != _GIVEN_UP
-        if (begins or mark.kind == "T") and begun >= 0 and mark.begin - begun <= HIDDEN_MAX:
-            found.append((begun, mark.end))
-        if begins:
-            begun = mark.begin
-        elif mark.kind == "B" or mark.kind in _ENDS:
-            begun = -1
-    return found, begun if begun >= 0 and size - begun <= HIDDEN_MAX + HIDDEN_MARK_MAX else size
+def shown_again(command_id: str) -> bytes:
+    """What ends the hidden part of the screen and of the log."""
+    return _SCREEN_BACK + b"\x1b]7770;T;%s\x07" % command_id.encode()
 
 
-def _begin(mark: Mark) -> int:
-    return mark.begin
+@final
+class HiddenLines:
+    """The lines of one pane that are being typed out of sight."""
+
+    def __init__(self, tty: str) -> None:
+        self._tty = tty
+        self._id = ""  # of what is hidden now
+        self.since = -1  # the stream's end when it was about to be typed; -1 if nothing is hidden
+        self.begin = -1  # where its B mark is, as soon as that has come
+
+    def hide(self, hidden_id: str, end: int, shown: bytes = b"") -> bool:
+        """From here on, `end` in the stream, typed lines are ours, until T with this id; `shown` is seen before.
+
+        False if the terminal does not take it at once: then all is seen.
+        """
+        before = shown_again(self._id) if self._id else b""
+        if shown:
+            modes = tty_modes(self._tty)
+            before += readable(shown).replace(b"\n", b"\n" if modes is None or modes.opost else b"\r\n")
+        if not self._write(before + b"\x1b]7770;B;%s;1\x07" % hidden_id.encode() + _OTHER_SCREEN):
+            return False
+        self._id = hidden_id
+        self.since = end if self.since < 0 else self.since
+        return True
+
+    def give_up(self, *, seen: bool = False) -> None:
+        """What is hidden, if anything, was not taken by a shell; with `seen` a reader is to know of it."""
+        if self._id:
+            end = _SCREEN_BACK + b"\x1b]7770;B;%s;0\x07" % self._id.encode() if seen else shown_again(self._id)
+            self._id = ""
+            if not self._write(end):  # the terminal is gone
+                self.since = -1
+
+    def ended(self, hidden_id: str) -> None:
+        """The command of this id has ended: if its line is hidden still, it was lost."""
+        if self._id == hidden_id:
+            self.give_up()
+
+    def on_mark(self, mark: Mark) -> tuple[int, int] | None:
+        """Take a B or T of the stream; return the range that turns out to be ours."""
+        found = (self.begin, mark.end) if mark.kind == "T" and self.begin >= 0 else None
+        if mark.kind == "T" or mark.fields[1] == b"0":
+            self.begin = -1
+            if mark.fields[0] == self._id.encode() or not self._id:
+                self._id, self.since = "", -1
+        elif self.since >= 0 and self.begin < 0:
+            self.begin = mark.begin
+        return found
+
+    def _write(self, data: bytes) -> bool:
+        """Write as a program in the pane would, but never wait for a terminal that is stopped (C-s)."""
+        try:
+            descriptor = os.open(self._tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            return os.write(descriptor, data) == len(data)
+        except OSError:
+            return False
+        finally:
+            os.close(descriptor)

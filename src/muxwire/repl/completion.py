@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from muxwire.repl.filtering import KINDS
-from muxwire.repl.reading import is_word
+from muxwire.repl.tmux_parser import is_word
 from muxwire.repl.words import WORDS
 
 if TYPE_CHECKING:

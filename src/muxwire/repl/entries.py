@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muxwire.errors import CommandError, MuxwireError
-from muxwire.repl.reading import is_word, read_commands, split_entries
 from muxwire.repl.showing import failure
+from muxwire.repl.tmux_parser import is_word, read_commands, split_entries
 from muxwire.repl.words import find_word
 
 if TYPE_CHECKING:
-    from muxwire.repl.session import Session
+    from muxwire.repl.state import Session
 
 
 async def run_entries(session: Session, text: str) -> bool:

@@ -11,10 +11,10 @@ from muxwire.repl.vocabulary import Vocabulary, load_targets, load_vocabulary
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muxwire.repl.reading import CommandLine
-    from muxwire.terminals.instances.tmux_server import TmuxServer
-    from muxwire.terminals.tabs.tab import Tab
-    from muxwire.terminals.terminals import Terminals
+    from muxwire.library.terminals import Terminals
+    from muxwire.repl.tmux_parser import CommandLine
+    from muxwire.tabs.tab import Tab
+    from muxwire.tmux.server import TmuxServer
 
 
 @final

@@ -13,14 +13,14 @@ import anyio
 import anyio.to_thread
 
 from muxwire.repl.entries import run_entries
-from muxwire.repl.reading import is_unfinished, is_word
 from muxwire.repl.showing import plain
+from muxwire.repl.tmux_parser import is_unfinished, is_word
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from muxwire.repl.session import Session
     from muxwire.repl.showing import Line
+    from muxwire.repl.state import Session
 
 _READ_BYTES = 65_536
 _STDOUT = 1

@@ -10,7 +10,6 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, TypeAlias, final
 
-from muxwire.pane.marks import MarkScanner
 from muxwire.protocol.events import (
     CommandBlock,
     ConnectionLost,
@@ -19,6 +18,7 @@ from muxwire.protocol.events import (
     StrayLine,
     UnknownNotification,
 )
+from muxwire.shell.marks import MarkScanner
 from muxwire.testing.transcript import Ended, Passed, Received, Sent
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from prompt_toolkit.styles import default_ui_style
 
 from muxwire.repl.completion import complete
 from muxwire.repl.entries import run_entries
-from muxwire.repl.reading import is_unfinished, is_word
 from muxwire.repl.showing import plain
+from muxwire.repl.tmux_parser import is_unfinished, is_word
 from muxwire.repl.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.document import Document
 
-    from muxwire.repl.session import Session
     from muxwire.repl.showing import Line
+    from muxwire.repl.state import Session
 
 
 async def write_lines(lines: Sequence[Line]) -> None:

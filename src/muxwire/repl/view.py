@@ -11,7 +11,6 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from muxwire.pane.ring import RingBuffer
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.events import (
     CommandBlock,
@@ -22,8 +21,9 @@ from muxwire.protocol.events import (
     UnknownNotification,
 )
 from muxwire.repl.rates import Rate
-from muxwire.repl.reading import sent_command
+from muxwire.repl.tmux_parser import sent_command
 from muxwire.testing.transcript import Ended, Received, Sent
+from muxwire.vt.ring import RingBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

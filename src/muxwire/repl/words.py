@@ -12,7 +12,7 @@ from muxwire.repl.showing import NAME, TEXT, failure
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from muxwire.repl.session import Session
+    from muxwire.repl.state import Session
 
     # Given what follows the word; False says that it did not come out well, None or True that it did.
     Run: TypeAlias = Callable[[Session, str], Awaitable[bool | None]]

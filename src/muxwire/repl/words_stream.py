@@ -19,7 +19,7 @@ from muxwire.repl.view import StreamView
 from muxwire.testing.transcript import Passed, Transcript
 
 if TYPE_CHECKING:
-    from muxwire.repl.session import Session
+    from muxwire.repl.state import Session
     from muxwire.repl.view import Question, Seen
     from muxwire.testing.transcript import Record
 

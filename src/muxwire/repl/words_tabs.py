@@ -11,9 +11,9 @@ from muxwire.repl.showing import BAD, DIM, GOOD, NAME, TARGET, TEXT, Line, decod
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muxwire.pane.ring import RingBuffer
-    from muxwire.repl.session import Session
-    from muxwire.terminals.results import ExecutionResult
+    from muxwire.repl.state import Session
+    from muxwire.results import ExecutionResult
+    from muxwire.vt.ring import RingBuffer
 
 # Until somebody presses C-c; a day is longer than anybody waits at a prompt.
 PATIENCE_S = 86_400.0

@@ -13,7 +13,7 @@ from muxwire.mcp.schemas import BOOLEAN, INTEGER, INTEGER_OR_NULL, NUMBER, STRIN
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from muxwire.terminals.results import ExecutionResult
+    from muxwire.results import ExecutionResult
 
 ALWAYS: dict[str, Schema] = {
     "output": STRING,

@@ -10,7 +10,7 @@ from muxwire.mcp.arguments import Arguments, Milliseconds, Target, seconds
 from muxwire.mcp.registry import Call, Hints, Result, tool
 from muxwire.mcp.schemas import ARRAY, INTEGER, object_of
 from muxwire.mcp.tools.screen import DEFAULT_WAIT_MS
-from muxwire.terminals.events.event_log import DEFAULT_LIMIT, KINDS
+from muxwire.tabs.event_log import DEFAULT_LIMIT, KINDS
 
 # Milliseconds: nobody needs to order events by their time, they have a sequence.
 TIME_DIGITS = 3

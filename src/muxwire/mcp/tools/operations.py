@@ -9,8 +9,8 @@ from pydantic import Field, WithJsonSchema
 from muxwire.mcp.arguments import DEFAULT_MAX_CHARS, Arguments, Milliseconds, seconds
 from muxwire.mcp.registry import Call, Hints, Result, tool
 from muxwire.mcp.schemas import ARRAY, BOOLEAN, Schema, object_of
-from muxwire.terminals.operations import KINDS
-from muxwire.terminals.operations.setting import DISPATCH_TIMEOUT
+from muxwire.operations import KINDS
+from muxwire.operations.context import DISPATCH_TIMEOUT
 
 # Every field of every kind in one flat list, most of them by name alone: a schema for each kind would say `target` 17
 # times, and cost every model three times as much. Which kind takes which, and of what type, the library checks; its

@@ -1,0 +1,83 @@
+"""The verbs that start another face of muxwire; no other module of the command line knows one."""
+
+from __future__ import annotations
+
+import gc
+from functools import partial
+from typing import TYPE_CHECKING
+
+from muxwire.cli.connect import chosen_name, given_instance
+from muxwire.cli.options import add_instance, seconds
+
+if TYPE_CHECKING:
+    import argparse
+
+    from muxwire.cli.options import Verbs
+
+
+def add(verbs: Verbs) -> None:
+    """Add `serve`, `demo` and `repl`."""
+    serve = verbs.add_parser("serve", help="serve MCP on stdin and stdout")
+    add_instance(serve, default="an instance of its own, which ends with it")
+    serve.add_argument("--toolsets", metavar="LIST", help="only these of core, screen, scripts, ops; e.g. core,scripts")
+    serve.add_argument("--read-only", action="store_true", help="only tools that change nothing")
+    serve.set_defaults(run=_serve)
+    demo = verbs.add_parser("demo", help="show the main job on this machine: a tab, a command, a process, a log")
+    demo.set_defaults(run=_demo)
+    _add_repl(verbs)
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    # A hundred thousand objects come with these modules, all to stay: to look for garbage among them again and again
+    # takes a third of the start, and every later look would take 20 ms of somebody's call.
+    gc.disable()
+    # Late: the MCP SDK takes 0.4 s to import, and no other verb needs it.
+    import anyio
+
+    from muxwire.library.opening import open_terminals
+    from muxwire.mcp import serve
+
+    toolsets = [name.strip() for name in arguments.toolsets.split(",")] if arguments.toolsets is not None else None
+    gc.freeze()
+    gc.enable()
+    opening = partial(open_terminals, **given_instance(arguments))
+    anyio.run(lambda: serve(opening, toolsets=toolsets, read_only=arguments.read_only))
+    return 0
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    del arguments
+    from muxwire.demo import main as demo
+
+    return demo()
+
+
+def _add_repl(verbs: Verbs) -> None:
+    repl = verbs.add_parser(
+        "repl",
+        help="debug a control connection: tmux commands in, answers and notifications out",
+        description="A prompt on an instance's control connection, or a script for it on standard input. "
+        "Exit code 1: a line of the script failed.",
+    )
+    which = repl.add_argument_group("on what (default: the instance $MUXWIRE_NAME, else main)")
+    one = which.add_mutually_exclusive_group()
+    one.add_argument("--name", metavar="NAME", help="the instance of that name; its server stays when you leave")
+    one.add_argument("--ephemeral", action="store_true", help="an instance of its own, which ends with the REPL")
+    one.add_argument("--socket", metavar="PATH", help="the tmux server at that socket")
+    one.add_argument("--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
+    one.add_argument("--replay", metavar="FILE", help="a recorded transcript")
+    repl.add_argument(
+        "--speed", type=seconds, default=0.0, help="of --replay: 1 is as fast as it was, 0 at once (default)"
+    )
+    repl.set_defaults(run=_repl)
+
+
+def _repl(arguments: argparse.Namespace) -> int:
+    # Late: no other verb needs it.
+    from muxwire.library.opening import open_terminals
+    from muxwire.repl.start import main, replay
+
+    if arguments.replay is not None:
+        return replay(arguments.replay, speed=arguments.speed)
+    given = {} if arguments.ephemeral else given_instance(arguments) or {"name": chosen_name(arguments)}
+    return main(lambda wrap: open_terminals(**given, wrap=wrap))

@@ -1,0 +1,126 @@
+"""The verbs that show what a tab shows: snapshot, logs."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from muxwire.cli.connect import on_terminals
+from muxwire.cli.options import ACTIVE, add_target, add_verb, natural, positive
+from muxwire.cli.printing import document, say, write, write_soon
+
+if TYPE_CHECKING:
+    import argparse
+
+    from muxwire.cli.options import Verbs
+    from muxwire.library.terminals import Terminals
+    from muxwire.results import Snapshot
+
+# As many lines as the MCP tool reads.
+DEFAULT_LINES = 500
+# One wait for more output while following a log; what it costs to begin the next one is nothing.
+_FOLLOW_SECONDS = 3600.0
+_CHUNK = 1 << 20
+
+
+def add(verbs: Verbs) -> None:
+    """Add `snapshot` and `logs`."""
+    snapshot = add_verb(verbs, "snapshot", on_terminals(_snapshot), summary="print what a tab's screen shows now")
+    add_target(snapshot)
+    snapshot.add_argument("--scrollback", metavar="N", type=natural, help="also N rows above it; 0: all")
+    snapshot.add_argument("--unwrap", action="store_true", help="join rows that the terminal wrapped")
+    snapshot.add_argument("--cells", action="store_true", help="with --json: colours and other styles too")
+    snapshot.add_argument("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output")
+
+    logs = add_verb(
+        verbs, "logs", on_terminals(_logs, any_running=True), summary="print what a tab has shown, a closed one too"
+    )
+    logs.add_argument("target", metavar="TAB", nargs="?", default=ACTIVE, help="default: the tab used last")
+    logs.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N lines")
+    logs.add_argument("-f", "--follow", action="store_true", help="go on as more comes, until the tab is closed")
+    logs.add_argument("--from-byte", metavar="N", type=natural, help="all from that offset on, in place of lines")
+    logs.add_argument("--grep", metavar="REGEX", default="", help="only lines with a match")
+    logs.add_argument("-A", "--after", metavar="N", type=natural, default=0, help="lines behind each match")
+    logs.add_argument("-B", "--before", metavar="N", type=natural, default=0, help="lines before each match")
+    logs.add_argument("--strip-ansi", action="store_true", help="without escape sequences")
+
+
+async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    tab = await terminals.tab(arguments.target)
+    if arguments.svg is not None:
+        return _drawn(await tab.snapshot(cells=True), tab.key, arguments)
+    taken = await tab.snapshot(arguments.scrollback, cells=arguments.cells, unwrap=arguments.unwrap)
+    if arguments.json:
+        document(told(taken))
+    else:
+        for line in (*(taken.scrollback or ()), *taken.lines):
+            say(line)
+    return 0
+
+
+def _drawn(taken: Snapshot, window: str, arguments: argparse.Namespace) -> int:
+    """Write the picture; the file is made for us alone, because a screen may hold secrets. OSError if it cannot be."""
+    picture = taken.svg().encode("utf-8", "replace")
+    if arguments.svg == "-":
+        write(picture)
+        return 0
+    descriptor = os.open(arguments.svg, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        write(picture, descriptor)
+    finally:
+        os.close(descriptor)
+    if arguments.json:
+        document({"file": arguments.svg, "window_id": window})
+    return 0
+
+
+def told(taken: Snapshot) -> dict[str, object]:
+    """A snapshot as a document: fields that were not asked for are left out."""
+    fields = {name: value for name, value in asdict(taken).items() if value is not None and name != "schema_version"}
+    if taken.cells is not None:
+        fields["cells"] = [run.told() for run in taken.cells]
+    if taken.scrollback_cells is not None:
+        fields["scrollback_cells"] = [run.told() for run in taken.scrollback_cells]
+    return fields
+
+
+async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    next_byte = arguments.from_byte
+    if next_byte is None:
+        tail = await terminals.read_logs(
+            arguments.target,
+            lines=arguments.lines,
+            strip_ansi=arguments.strip_ansi,
+            grep=arguments.grep,
+            before=arguments.before,
+            after=arguments.after,
+        )
+        next_byte = tail.next_byte
+        if arguments.json:
+            document(asdict(tail))
+        else:
+            await write_soon(tail.content.encode("utf-8", "surrogateescape"))
+        if not arguments.follow:
+            return 0
+    await _stream(terminals, arguments, next_byte)
+    return 0
+
+
+async def _stream(terminals: Terminals, arguments: argparse.Namespace, next_byte: int) -> None:
+    while True:
+        chunk = await terminals.stream_logs(
+            arguments.target,
+            from_byte=next_byte,
+            max_bytes=_CHUNK,
+            strip_ansi=arguments.strip_ansi,
+            wait=_FOLLOW_SECONDS if arguments.follow else 0.0,
+        )
+        next_byte = chunk.next_byte
+        if arguments.json:
+            document(asdict(chunk))
+        else:
+            # Lines end as in `logs -n`; a chunk never cuts the terminal's CR LF.
+            await write_soon(chunk.chunk.replace("\r\n", "\n").encode("utf-8", "surrogateescape"))
+        if chunk.eof and (chunk.closed or not arguments.follow):
+            return

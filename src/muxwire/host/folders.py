@@ -1,0 +1,176 @@
+"""Where an instance keeps its socket, its state and its logs, and who may touch them.
+
+Sockets and integration files live in the runtime folder, which a reboot may empty; logs live in the state folder,
+which it may not. Every folder is 0700 and ours: a folder of somebody else, or a link to one, is refused, because
+what is typed into a terminal passes through them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from muxwire.errors import InstanceUnavailable, remedy_for
+from muxwire.host.descriptors import open_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# sockaddr_un.sun_path holds 108 bytes on Linux and 104 on macOS, the closing NUL included.
+SOCKET_PATH_LIMIT = 103
+PRIVATE_FOLDER = 0o700
+# Memory that looks like files (shm_overview(7)); Linux only.
+MEMORY = Path("/dev/shm")  # noqa: S108 - what we make there is a private folder
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """The places of one instance: all of them exist and are private once `prepare` has returned.
+
+    `runtime` holds the socket, `memory` what shells read at every command, `state` the logs.
+    """
+
+    runtime: Path
+    memory: Path
+    state: Path
+    instance: str
+    adopted: Path | None = None
+
+    @property
+    def socket_path(self) -> Path:
+        """The tmux server's socket; that of a person's server is where it is."""
+        return self.adopted or self.runtime / f"{self.instance}.sock"
+
+    @property
+    def lock(self) -> Path:
+        """The lock of a named instance: who holds it writes its logs."""
+        return self.state / self.instance / "lock"
+
+    @property
+    def start_lock(self) -> Path:
+        """The lock of whoever starts the tmux server of a named instance, or attaches to it."""
+        return self.state / self.instance / "start"
+
+    @property
+    def config(self) -> Path:
+        """The configuration that the tmux server starts with."""
+        return self.runtime / self.instance / "tmux.conf"
+
+    @property
+    def shells(self) -> Path:
+        """The shell integration files."""
+        return self.memory / self.instance / "shells"
+
+    def tab(self, nonce: str) -> Path:
+        """The private folder of one tab: the bodies of its commands."""
+        return self.memory / self.instance / nonce
+
+    @property
+    def transient(self) -> tuple[Path, ...]:
+        """What ends with the instance: all but the logs."""
+        return tuple(dict.fromkeys(home / self.instance for home in (self.runtime, self.memory)))
+
+    def logs(self, generation: int) -> Path:
+        """The log files of one life of the tmux server."""
+        return self.state / self.instance / str(generation) / "logs"
+
+    def generations(self) -> list[int]:
+        """The lives of this instance's tmux server that left logs, newest first."""
+        try:
+            found = [entry.name for entry in (self.state / self.instance).iterdir() if (entry / "logs").is_dir()]
+        except OSError:
+            return []
+        # Counted, not dated: a clock can be set back, and two lives can fall into one second.
+        return sorted((int(name) for name in found if name.isdecimal()), reverse=True)
+
+    def prepare(self) -> None:
+        """Make the folders; InstanceUnavailable if one of them cannot be ours alone."""
+        length = len(os.fsencode(self.socket_path))
+        if length > SOCKET_PATH_LIMIT:
+            raise InstanceUnavailable(
+                f"the socket path {self.socket_path} has {length} bytes; the system allows {SOCKET_PATH_LIMIT}",
+                remedy="set XDG_RUNTIME_DIR to a shorter path, or give the instance a shorter name",
+            )
+        private_folder(self.runtime)
+        # The caller may have named a folder that others read: ours is the one inside it.
+        private_folder(self.state, only_ours=False)
+        private_folder(self.runtime / self.instance)
+        private_folder(self.memory)
+        private_folder(self.memory / self.instance)
+        private_folder(self.state / self.instance)
+
+    def remove_transient(self) -> None:
+        """Remove all but the logs; what is gone already is no error."""
+        for folder in self.transient:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def folders_for(
+    instance: str, environ: Mapping[str, str], *, state_dir: Path | None = None, adopted: Path | None = None
+) -> Folders:
+    """Choose the folders of `instance` from the environment; nothing is made yet."""
+    runtime_home = environ.get("XDG_RUNTIME_DIR", "")
+    if runtime_home and Path(runtime_home).is_dir():
+        runtime = memory = Path(runtime_home) / "muxwire"
+    else:
+        runtime = Path(environ.get("TMPDIR") or tempfile.gettempdir()) / f"muxwire-{os.getuid()}"
+        # Every command's body is a file for a moment: on a disk that costs as much as running the command.
+        memory = MEMORY / f"muxwire-{os.getuid()}" if os.access(MEMORY, os.W_OK | os.X_OK) else runtime
+    if state_dir is None:
+        given, xdg = environ.get("MUXWIRE_STATE_DIR", ""), environ.get("XDG_STATE_HOME", "")
+        home = Path(environ.get("HOME") or Path.home())
+        state_dir = Path(given) if given else (Path(xdg) if xdg else home / ".local" / "state") / "muxwire"
+    return Folders(runtime=runtime, memory=memory, state=state_dir, instance=instance, adopted=adopted)
+
+
+def private_folder(path: Path, *, only_ours: bool = True) -> None:
+    """Make `path` a folder that only we can enter; InstanceUnavailable if it is a link or somebody else's.
+
+    With `only_ours=False` a folder that exists keeps its mode, and must be one that we can write to.
+    """
+    remedy = "remove it, or point XDG_RUNTIME_DIR and MUXWIRE_STATE_DIR at folders of your own"
+    try:
+        path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        found = path.lstat()
+    except OSError as error:
+        raise InstanceUnavailable(
+            f"cannot use the folder {path}: {error.strerror or error}", remedy=remedy_for(error) or remedy
+        ) from error
+    if not stat.S_ISDIR(found.st_mode):
+        raise InstanceUnavailable(f"{path} is not a folder (a link is not followed)", remedy=remedy)
+    if found.st_uid != os.getuid():
+        raise InstanceUnavailable(f"{path} belongs to user {found.st_uid}, not to you", remedy=remedy)
+    if only_ours and stat.S_IMODE(found.st_mode) != PRIVATE_FOLDER:
+        path.chmod(PRIVATE_FOLDER)
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise InstanceUnavailable(f"cannot write to the folder {path}", remedy=remedy)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only we can read; a link in its place is refused by the kernel (OSError, with its path)."""
+    fd = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(fd, view) :]
+    except OSError as error:  # write(2) knows no path
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        os.close(fd)
+
+
+def replace_private(path: Path, content: bytes) -> None:
+    """The same for a file that others may be reading: they see the old content or the new one, whole (OSError)."""
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        write_private(new, content)
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise

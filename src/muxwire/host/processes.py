@@ -1,0 +1,326 @@
+"""What runs in the foreground of a pane, and what it waits for: the kernel's view, read without a fork on Linux.
+
+Sources: proc(5) for `stat`, `wchan` and `exe`; termios(3) on the pane's own tty. Where there is no /proc (macOS),
+`ps` is asked instead, and only when a caller needs the answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import subprocess
+import termios
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from muxwire.host.descriptors import list_folder, open_file
+
+if TYPE_CHECKING:
+    import signal
+
+_PROC = Path("/proc")
+_HAS_PROC = (_PROC / "self" / "stat").exists()
+# Whether the kernel tells in which of its functions a process sleeps.
+SEES_WAITS = (_PROC / "self" / "wchan").exists()
+
+# Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
+_STAT_PPID, _STAT_PGRP, _STAT_SESSION, _STAT_TPGID, _STAT_FLAGS = 1, 2, 3, 5, 6
+# PF_FORKNOEXEC in those flags (include/linux/sched.h): the process runs the program of its parent.
+_FORKED = 0x40
+# The signals that a process ignores, and those that it catches.
+_DISPOSITIONS = re.compile(rb"^Sig(?:Ign|Cgt):\s*([0-9a-f]+)", re.MULTILINE)
+
+# The kernel function in which a process sleeps that reads from a tty (n_tty_read), as Linux 5 and 6 name it.
+_TTY_READ = (b"wait_woken", b"n_tty_read")
+# Those in which it waits for one of several things, a key among them perhaps; a compiled copy adds `.constprop.0`.
+_POLL = (b"poll_schedule_timeout", b"do_sys_poll", b"do_poll", b"do_select", b"ep_poll", b"do_epoll_wait")
+
+# `stat` has some 350 bytes, with every number at its longest some 1,200.
+_PROC_FILE = 4096
+
+# One `ps` takes a few ms; a machine on its knees may take seconds, a hung one must not hold us.
+_PS_SECONDS = 5
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TtyModes:
+    """The modes of a tty that tell a line reader from a password prompt from a full-screen program."""
+
+    icanon: bool
+    echo: bool
+    isig: bool
+    opost: bool = True
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Foreground:
+    """The foreground process group of a pane: its id and its leader's program."""
+
+    pgrp: int
+    program: str
+
+    def reads_tty(self) -> bool:
+        """Whether one of the group blocks in a read of its tty; always False where the kernel does not tell."""
+        # The leader first: it is nearly always the one that reads.
+        return SEES_WAITS and (
+            _sleeps_in_tty_read(self.pgrp) or any(map(_sleeps_in_tty_read, _members(_STAT_PGRP, self.pgrp)))
+        )
+
+    def awaits_keys(self) -> bool:
+        """Whether a thread of the group sleeps where a key may wake it; True where the kernel does not tell.
+
+        A program that leaves the tty raw and ends, or computes, does not; whoever reads keys may do so in any thread.
+        """
+        if not SEES_WAITS or any(_sleeps_for_a_key(self.pgrp, thread) for thread in _threads(self.pgrp)):
+            return True
+        others = _members(_STAT_PGRP, self.pgrp)
+        return any(_sleeps_for_a_key(pid, thread) for pid in others for thread in _threads(pid))
+
+    def polls(self) -> bool:
+        """Whether its leader waits in poll(2) or the like, perhaps for a key; False where the kernel does not tell."""
+        return SEES_WAITS and _wchan(self.pgrp).startswith(_POLL)
+
+
+def sleeps_for_keys(pid: int, *, polls: bool) -> bool:
+    """Whether that process itself sleeps in a read of its tty, or with `polls` in poll(2); True if nobody can tell."""
+    where = _wchan(pid) if SEES_WAITS else _TTY_READ[0]
+    return where in _TTY_READ or (polls and where.startswith(_POLL))
+
+
+def _read_proc(pid: int, name: str) -> bytes:
+    """A small file of a process; empty if it is gone. Read plainly, because a scan reads one for each process."""
+    try:
+        descriptor = open_file(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, _PROC_FILE)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def _stat_fields(pid: int) -> list[bytes]:
+    text = _read_proc(pid, "stat")
+    return text[text.rfind(b")") + 2 :].split()
+
+
+def _members(field: int, value: int) -> list[int]:
+    """The processes whose field of `stat` has that value."""
+    pids = [int(name) for name in list_folder("/proc") if name.isdigit()]
+    return [pid for pid in pids if (fields := _stat_fields(pid)) and int(fields[field]) == value]
+
+
+def _ps(*arguments: str) -> list[list[str]]:
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(["ps", *arguments], capture_output=True, text=True, timeout=_PS_SECONDS, check=False)
+        return [line.split() for line in done.stdout.splitlines()]
+    return []
+
+
+def foreground_pgrp(session_leader: int) -> int | None:
+    """The foreground process group of the tty of `session_leader`; None if the process is gone."""
+    if _HAS_PROC:
+        fields = _stat_fields(session_leader)
+        pgrp = int(fields[_STAT_TPGID]) if len(fields) > _STAT_TPGID else -1
+    else:
+        rows = _ps("-o", "tpgid=", "-p", str(session_leader))
+        pgrp = int(rows[0][0]) if rows and rows[0] else -1
+    return pgrp if pgrp > 0 else None
+
+
+def session_processes(session_leader: int, tty: str) -> list[int]:
+    """Every process of the session that `session_leader` leads, the leader last."""
+    if _HAS_PROC:
+        mine = _members(_STAT_SESSION, session_leader)
+    else:
+        # The tty alone would not do: the next tab gets its name as soon as it is free.
+        there = [int(row[0]) for row in _ps("-o", "pid=", "-t", tty.removeprefix("/dev/")) if row]
+        mine = [pid for pid in there if _session_of(pid) == session_leader]
+    return sorted(mine, key=lambda pid: pid == session_leader)
+
+
+def _session_of(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return 0
+
+
+def foreground(session_leader: int, *, supervised: bool = False) -> Foreground | None:
+    """What runs in the foreground now; None if the pane's leader is gone.
+
+    `supervised`: the leader is our supervisor, in whose process group the program beneath it is at first.
+    """
+    pgrp = foreground_pgrp(session_leader)
+    if pgrp is None:
+        return None
+    pid = child_of(pgrp) or pgrp if supervised and pgrp == session_leader else pgrp
+    return Foreground(pgrp, executable(pid) if _HAS_PROC else command_name(pid))
+
+
+def child_of(pid: int) -> int:
+    """The first child of a process; 0 if it has none."""
+    if _HAS_PROC:
+        # A kernel without CONFIG_PROC_CHILDREN has no such file.
+        children = [int(child) for child in _read_proc(pid, f"task/{pid}/children").split()]
+        return next(iter(children or _members(_STAT_PPID, pid)), 0)
+    return next((int(child) for child, parent in _ps("-A", "-o", "pid=,ppid=") if parent == str(pid)), 0)
+
+
+def group_members(pgrp: int) -> list[int]:
+    """The processes of a process group."""
+    if _HAS_PROC:
+        return _members(_STAT_PGRP, pgrp)
+    return [int(pid) for pid, group in _ps("-A", "-o", "pid=,pgid=") if group == str(pgrp)]
+
+
+def takes(pgrp: int, number: signal.Signals, shell_pid: int) -> bool:
+    """Whether the leader of a process group takes a signal as its program will, and not as the shell that forked it.
+
+    bash and dash give a child the terminal before they reset its signals, in several steps (`make_child` in bash's
+    jobs.c, `restore_original_signals` in its trap.c): what the shell ignores or catches is lost until then.
+    """
+    fields = _stat_fields(pgrp)
+    if len(fields) <= _STAT_FLAGS or not int(fields[_STAT_FLAGS]) & _FORKED:
+        return True
+    mine = _disposition(pgrp, number)
+    return not any(mine) or mine != _disposition(shell_pid, number)
+
+
+def _disposition(pid: int, number: signal.Signals) -> list[int]:
+    masks = _DISPOSITIONS.findall(_read_proc(pid, "status"))
+    return [int(mask, 16) >> (number - 1) & 1 for mask in masks]
+
+
+def executable(pid: int) -> str:
+    """The file name of the program that a process runs; "" if the kernel does not tell."""
+    with contextlib.suppress(OSError):
+        return (_PROC / str(pid) / "exe").readlink().name.removesuffix(" (deleted)")
+    return ""
+
+
+def shown_name(pid: int) -> str:
+    """What tmux shows as the command of a pane (`osdep_get_name`): the file name of its argv[0]; "" if it is gone."""
+    if _HAS_PROC:
+        return os.fsdecode(_read_proc(pid, "cmdline").partition(b"\0")[0]).rpartition("/")[2]
+    return command_name(pid)
+
+
+def command_name(pid: int) -> str:
+    """What ps(1) calls a process; "" if it is gone."""
+    rows = _ps("-o", "comm=", "-p", str(pid))
+    return Path(rows[0][0]).name if rows and rows[0] else ""
+
+
+def _threads(pid: int) -> list[str]:
+    with contextlib.suppress(OSError):
+        return list_folder(f"/proc/{pid}/task")
+    return []
+
+
+def _sleeps_for_a_key(pid: int, thread: str) -> bool:
+    where = _read_proc(pid, f"task/{thread}/wchan")
+    if where.startswith(_POLL) or where in _TTY_READ:
+        return True
+    # Of somebody else's process the kernel tells that it sleeps, not where.
+    state = _read_proc(pid, f"task/{thread}/stat").rpartition(b") ")[2][:1]
+    return where in (b"0", b"") and state == b"S"
+
+
+def _sleeps_in_tty_read(pid: int) -> bool:
+    return _wchan(pid) in _TTY_READ
+
+
+def _wchan(pid: int) -> bytes:
+    return _read_proc(pid, "wchan")
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a process is stopped by a signal (state T); False where the kernel's account is not to be had."""
+    return _stat_fields(pid)[:1] == [b"T"]
+
+
+def files_limit(pid: int) -> float:
+    """How many files a process may have open; infinity where the kernel does not tell."""
+    found = re.search(rb"^Max open files +([0-9]+) ", _read_proc(pid, "limits"), re.MULTILINE)
+    return int(found[1]) if found is not None else math.inf
+
+
+def shares_folder(pid: int, folder: Path) -> bool:
+    """Whether a process finds our private folder where we do, and may read in it: not after `chroot` or `su bob`."""
+    if not _HAS_PROC:
+        return True
+    try:
+        owner = (_PROC / str(pid)).stat().st_uid
+        theirs, ours = os.stat(f"/proc/{pid}/root{folder}"), folder.stat()  # noqa: PTH116 - no path of ours
+    except PermissionError:  # nobody but root may look at root's processes
+        return owner == 0
+    except OSError:
+        return False
+    return owner in (0, os.geteuid()) and os.path.samestat(theirs, ours)
+
+
+def tty_modes(tty: str) -> TtyModes | None:
+    """The modes of the tty at that path; None if it is gone. Opening it never makes it our controlling terminal."""
+    try:
+        fd = open_file(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        _, oflag, _, lflag, *_ = termios.tcgetattr(fd)
+    except termios.error:
+        return None
+    finally:
+        os.close(fd)
+    return TtyModes(
+        icanon=bool(lflag & termios.ICANON),
+        echo=bool(lflag & termios.ECHO),
+        isig=bool(lflag & termios.ISIG),
+        opost=bool(oflag & termios.OPOST),
+    )
+
+
+def echoes(tty: str) -> bool:
+    """Whether the kernel, not a line editor, takes what is typed."""
+    modes = tty_modes(tty)
+    return modes is not None and modes.icanon
+
+
+def restore_line_modes(tty: str) -> None:
+    """Give a tty that a killed program left raw its line modes back, and forget input that nobody will read."""
+    with contextlib.suppress(OSError, termios.error):
+        fd = open_file(tty, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            modes = termios.tcgetattr(fd)
+            modes[0] |= termios.ICRNL
+            modes[1] |= termios.OPOST | termios.ONLCR
+            modes[3] |= termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN
+            termios.tcsetattr(fd, termios.TCSANOW, modes)
+            termios.tcflush(fd, termios.TCIFLUSH)
+        finally:
+            os.close(fd)
+
+
+def signal_group(pgrp: int, number: signal.Signals) -> bool:
+    """Send a signal to a process group; False if it is gone or not ours to signal."""
+    try:
+        os.killpg(pgrp, number)
+    except OSError:
+        return False
+    return True
+
+
+def signal_process(pid: int, number: signal.Signals) -> bool:
+    """Send a signal to one process; False if it is gone or not ours to signal."""
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return False
+    return True

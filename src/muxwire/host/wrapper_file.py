@@ -1,0 +1,61 @@
+"""The file that a tab's shell reads at every command, kept open: to make it anew takes as long as a short command."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, final
+
+from muxwire.host.descriptors import OURS, open_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@final
+class WrapperFile:
+    """A private file of which the content is replaced again and again, while nobody reads it."""
+
+    def __init__(self, path: Path) -> None:
+        """Say where it is to be; it is made when it is first written."""
+        self.path = path
+        self._descriptor: int | None = None
+        self._size = 0
+
+    def write(self, content: bytes) -> None:
+        """Replace the content; OSError, with its path. A link in its place is refused by the kernel."""
+        try:
+            self._replace(content)
+        except OSError as error:  # pwrite(2) knows no path
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
+
+    def _replace(self, content: bytes) -> None:
+        descriptor = self._opened()
+        OURS.keep(self)
+        self._size = max(self._size, len(content))  # should it fail half-way, the next one cuts off what it left
+        written = os.pwrite(descriptor, content, 0)
+        while written < len(content):
+            written += os.pwrite(descriptor, content[written:], written)
+        if len(content) < self._size:
+            os.ftruncate(descriptor, len(content))
+        self._size = len(content)
+
+    def _opened(self) -> int:
+        # Whoever sweeps old files out of memory may have taken ours.
+        if self._descriptor is not None and not os.fstat(self._descriptor).st_nlink:
+            self.close()
+        if self._descriptor is None:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._descriptor, self._size = open_file(self.path, flags), 0
+        return self._descriptor
+
+    def close(self) -> None:
+        """Let go of it; a later write opens it again."""
+        OURS.forget(self)
+        self.let_go()
+
+    def let_go(self) -> bool:
+        """Close it because another file needs the descriptor."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+        return True

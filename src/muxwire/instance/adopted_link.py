@@ -1,0 +1,146 @@
+"""Our connection to one session of a person's tmux server: there while a call needs it, gone in between.
+
+A control client hears the panes of the session that it is attached to, and while it is attached tmux reads these panes
+whatever other control clients do (iTerm2 relies on the opposite). So it stays no longer than a call, or a command that
+a call has left running. It is attached with `ignore-size` and `-E`: no size, no variable and no option changes, and a
+session's current window stays.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.client.client import ControlClient
+from muxwire.client.process import TmuxProcess, clean_environment
+from muxwire.errors import ConnectionClosed, TmuxUnavailable
+from muxwire.ids import pane_id
+from muxwire.logs.segment_writer import UNKNOWN_SIZE
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+    from muxwire.logs.store import LogStore
+    from muxwire.pane.execution import Execution
+    from muxwire.protocol.events import Event
+    from muxwire.tabs.book import TabBook
+    from muxwire.tabs.tab import Tab
+    from muxwire.tmux.server import Wrap
+
+# Calls come in quick succession: so long one waits for the next before it lets go.
+LINGER_SECONDS = 0.2
+_AWAY = "muxwire is attached to a person's server only while a call needs it"
+
+
+@final
+class Link:
+    """The connection to one session; made by `open_link`."""
+
+    def __init__(self, process: TmuxProcess, argv: tuple[str, ...], session: str, book: TabBook) -> None:
+        self.session = session
+        self.client: ControlClient
+        self.process = process
+        self._argv = argv
+        self._book = book
+        self._calls = 0
+        self._resting = False
+        self._wanted = anyio.Event()
+        self._back = anyio.Event()
+
+    @asynccontextmanager
+    async def used(self) -> AsyncIterator[None]:
+        """Be attached for as long as the block lasts; ConnectionClosed if the server or the session is gone."""
+        self._calls += 1
+        try:
+            if self._resting:
+                self._wanted.set()
+                await self._back.wait()
+            if self.client.closed:
+                raise ConnectionClosed(self.client.close_reason)
+            yield
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._book.spawn(self._rest)
+
+    async def _rest(self) -> None:
+        """Let go of the server, unless another call comes or a command of ours still runs."""
+        await anyio.sleep(LINGER_SECONDS)
+        # All tabs anew after each: another command may have been left running while this one ended.
+        while not self._calls and (running := self._left_running()) is not None:
+            await running.ended()
+        if self._calls or self._resting or self.client.closed:
+            return
+        self._resting, self._wanted, self._back = True, anyio.Event(), anyio.Event()
+        with suppress(ConnectionClosed):
+            self.client.submit(("detach-client",))
+
+    def _tabs(self) -> list[Tab]:
+        return [tab for tab in self._book.open.values() if tab.session_id == self.session]
+
+    def _left_running(self) -> Execution | None:
+        return next((tab.pane.running for tab in self._tabs() if tab.pane.running is not None), None)
+
+    async def regain(self, reason: str) -> str:
+        """The connection has ended: by us until somebody wants it again, or for good."""
+        if not self._resting:
+            self._back.set()
+            return reason
+        await self._wanted.wait()
+        try:
+            await self.process.restart(self._argv)
+        except TmuxUnavailable as error:
+            self._back.set()
+            return str(error)
+        return ""
+
+    def on_regained(self) -> None:
+        """Attached again: what was written meanwhile nobody has heard."""
+        for tab in self._tabs():
+            self.client.attach_pane(pane_id(tab.pane_id), after_a_gap(self.client, tab))
+        self._resting = False
+        self._back.set()
+
+
+def after_a_gap(client: ControlClient, tab: Tab) -> Callable[[bytes], None]:
+    """Feed a stream behind a gap of unknown size; a pane that stays silent gets none."""
+
+    def feed(data: bytes) -> None:
+        tab.pane.stream.lose(UNKNOWN_SIZE, exact=False, reason=_AWAY)
+        client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
+        tab.pane.stream.feed(data)
+
+    return feed
+
+
+@asynccontextmanager
+async def open_link(
+    tmux: str,
+    socket: str,
+    session: str,
+    environ: Mapping[str, str],
+    *,
+    store: LogStore,
+    book: TabBook,
+    on_notification: Callable[[Event], None],
+    wrap: Wrap | None = None,
+) -> AsyncIterator[Link]:
+    """Attach to a session of a server that runs; TmuxUnavailable if tmux cannot be started."""
+    # -N: starts no server. -E: the session's environment stays as it is.
+    argv = (tmux, "-u", "-N", "-S", socket, "-C", "attach-session", "-E", "-f", "ignore-size", "-t", session)
+    process = TmuxProcess(argv, socket=socket, env=clean_environment(environ), ephemeral=False, cwd="/")
+    link = Link(process, argv, session, book)
+    link.client = ControlClient(
+        wrap(process) if wrap else process,
+        on_notification=on_notification,
+        on_chunk=store.flush_soon,
+        regain=link.regain,
+        on_regained=link.on_regained,
+        attaches=True,
+    )
+    async with link.client, anyio.create_task_group() as tasks:
+        tasks.start_soon(process.watchdog.keep)
+        yield link
+        tasks.cancel_scope.cancel()

@@ -1,0 +1,212 @@
+"""Taking up tabs that run already: those of an earlier process, and those that another process makes beside us.
+
+A pane of ours is known by the nonce among the arguments of its supervisor; what else must be known of it is in the
+folder of that nonce. What its shell is doing is told by the marks in its log, read again from the last command on.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, final
+
+import anyio
+import anyio.to_thread
+
+from muxwire.errors import CommandError, ConnectionClosed
+from muxwire.instance.follower import aligned, become_owner, begin_stream
+from muxwire.instance.log_merge import join_dead, join_living
+from muxwire.logs import read as log_read
+from muxwire.protocol.events import ClientDetached, LayoutChange, UnlinkedWindowAdd, WindowAdd
+from muxwire.shell.marks import MarkScanner
+from muxwire.tabs.maker import PanePlace, TabMaker
+from muxwire.tabs.record import TabRecord
+from muxwire.tabs.size import restore_sizes
+from muxwire.tmux.stale_clients import a_size_counts, kill_stale_clients, sign_client
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from muxwire.protocol.events import Event
+    from muxwire.shell.marks import Mark
+    from muxwire.tabs.book import TabBook
+    from muxwire.tabs.tab import Tab
+    from muxwire.tmux.server import TmuxServer
+
+_PANES = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{session_id} #{pane_start_command}"
+# The nonce among the words of a supervisor, whatever version of us wrote its script.
+_NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
+# A window of ours is in the book this long after tmux told of it: else another process made it.
+OWN_SECONDS = 0.05
+# A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
+PANE_IN_LAYOUT = re.compile(rb"[0-9]+x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
+# A tab is made in some milliseconds.
+_NEW_SECONDS = 60.0
+# What is read of a log at once.
+_READ_BYTES = 4 << 20
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RunningPane:
+    """A pane of the server that was started by muxwire, ours or another process's."""
+
+    place: PanePlace
+    session_id: str
+    columns: int
+    record: TabRecord
+
+
+async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPane]:
+    """The panes of ours on the server, or in one window; CommandError if there is no such window."""
+    where = ("-t", window) if window else ("-a",)
+    found: dict[str, RunningPane] = {}
+    for line in await server.client.command("list-panes", *where, "-F", _PANES):
+        window_id, pane, pid, tty, width, session, command = line.decode("utf-8", "replace").split(" ", 6)
+        records = (TabRecord.load(server.folders.tab(nonce)) for nonce in _NONCE.findall(command))
+        record = next(filter(None, records), None)
+        # A window that is linked into several sessions is listed for each.
+        if record is not None and pane not in found:
+            found[pane] = RunningPane(PanePlace(window_id, pane, int(pid), tty), session, int(width), record)
+    return list(found.values())
+
+
+async def take_up(server: TmuxServer, book: TabBook, environ: Mapping[str, str]) -> None:
+    """Take up every tab that runs on a server which we have just attached to; the folders of others go."""
+    await sign_client(server)
+    panes = await running_panes(server)
+    maker = TabMaker(server, environ, book)
+    tabs = []
+    for pane in panes:
+        tab = maker.build(pane.record, pane.place)
+        tab.columns, tab.session_id = pane.columns, pane.session_id
+        tabs.append(tab)
+    if server.hand_over is None:
+        async with aligned(server, tabs) as heard:
+            for tab in tabs:
+                await restore(tab, book)
+                tab.pane.stream.feed(bytes(heard[tab]))
+                maker.listen(tab)
+        book.spawn(lambda: succeed(server, book, environ))  # the owner may have left before we could hear of it
+        return
+    await kill_stale_clients(server)
+    for tab in tabs:
+        await restore(tab, book)
+    await join_living(server, tabs, lambda tab, _: maker.listen(tab))
+    if not await a_size_counts(server):
+        restore_sizes(tabs)  # a person may have left while nobody was here to see it
+    await join_dead(server.folders, server.log_store, alive=server.generation)
+    await anyio.to_thread.run_sync(_sweep, server, {pane.record.nonce for pane in panes})
+
+
+async def succeed(server: TmuxServer, book: TabBook, environ: Mapping[str, str]) -> None:
+    """Become the owner of a server whose guest we were, if the owner has gone and nobody else was faster."""
+    # A client that leaves may be the owner's: its hand-over ends a little later, and its lock is free then.
+    if server.access.lock is None or not await server.access.lock.take_soon():
+        return
+    if server.hand_over is None and not server.client.closed:
+        maker = TabMaker(server, environ, book)
+        with suppress(ConnectionClosed):  # what is not joined yet stays for the next one
+            await become_owner(server, list(book.open.values()), maker.listen)
+
+
+async def restore(tab: Tab, book: TabBook) -> None:
+    """Give a tab the state and the commands that its log tells of, up to where its stream begins."""
+    executions = book.recall(tab)
+    for execution in executions:
+        if execution.running:
+            execution.ends_with(tab.pane.stream.wake)
+            tab.pane.open(execution)
+    # The marks since the last command was typed say all, and those since an older one was whose end nobody saw; before
+    # the first command, those since the pane was made.
+    first = next((execution for execution in executions if execution.running), executions[-1] if executions else None)
+    if first is not None:
+        tab.pane.prompt_seq = first.prompt_seq
+    start = first.typed_at if first is not None else 0
+    typed_at = tab.pane.typed.offset
+    for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, tab.pane.stream.end)):
+        tab.pane.on_mark(mark)
+        if tab.pane.typed.offset == typed_at < tab.pane.accepted_at:  # what stands before it is the echo
+            tab.pane.typed = replace(tab.pane.typed, offset=tab.pane.accepted_at)
+    if tab.pane.current is None and executions:
+        tab.pane.current = executions[-1]
+    begun = max((execution.typed_at for execution in executions if execution.started), default=0)
+    for execution in executions:
+        # Lines are read in their order: what a later one has overtaken was thrown away.
+        if execution.running and not execution.started and execution.typed_at < begun:
+            execution.finish("never_ran", end=tab.pane.stream.end, exit_code=None)
+
+
+def _marks(tab: Tab, start: int) -> list[Mark]:
+    end = tab.pane.stream.end
+    marks: list[Mark] = []
+    with log_read.LogFileReader(tab.log_path) as log:
+        for first, last in log.ranges:  # what lies on both sides of a hole is no mark
+            at, stop = max(first, start), min(last, end)
+            scanner = MarkScanner(at)
+            while at < stop and (piece := log.pread(at, min(at + _READ_BYTES, stop))):
+                marks += scanner.feed(piece)
+                at += len(piece)
+    return marks
+
+
+def _sweep(server: TmuxServer, alive: set[str]) -> None:
+    """Remove the folders of tabs that are no more."""
+    home = server.folders.shells.parent
+    with suppress(OSError):
+        for entry in home.iterdir():
+            # A guest may be making one now: its folder is there before its window.
+            new = time.time() - entry.lstat().st_mtime < _NEW_SECONDS
+            if re.fullmatch(r"[0-9a-f]{16}", entry.name) and entry.name not in alive and not new:
+                shutil.rmtree(entry, ignore_errors=True)
+
+
+@final
+class Newcomers:
+    """Takes up the tabs that other processes make on our server, as tmux tells of their windows."""
+
+    def __init__(self, book: TabBook, environ: Mapping[str, str]) -> None:
+        self._book = book
+        self._environ = environ
+
+    def follow(self, event: Event, server: TmuxServer) -> None:
+        """Take a notification of tmux."""
+        match event:
+            case ClientDetached() if server.access.role == "guest":
+                self._book.spawn(lambda: succeed(server, self._book, self._environ))
+            case WindowAdd(window) | UnlinkedWindowAdd(window) if window not in self._book.open:
+                self._book.spawn(lambda: self._look(window, server))
+            case LayoutChange(window, layout) if server.access.lasting and self._strange(layout):
+                self._book.spawn(lambda: self._look(window, server, layout))
+            case _:
+                pass
+
+    def _strange(self, layout: bytes) -> bool:
+        """Whether a window holds panes that we do not know: another process, or a person, has split it."""
+        return not set(PANE_IN_LAYOUT.findall(layout)) <= {tab.pane_id[1:].encode() for tab in self._known()}
+
+    def _known(self) -> Collection[Tab]:
+        return self._book.open.values()
+
+    async def _look(self, window: str, server: TmuxServer, layout: bytes | None = None) -> None:
+        await anyio.sleep(OWN_SECONDS)
+        known = window in self._book.open if layout is None else not self._strange(layout)
+        if known or server.client.closed:
+            return
+        await self.look(server, window)
+
+    async def look(self, server: TmuxServer, window: str = "") -> None:
+        """Ask tmux once for panes of ours, in one window or in all, and take up those that are not known yet."""
+        with suppress(CommandError, ConnectionClosed):
+            for pane in await running_panes(server, window):
+                ours = pane.record.nonce in self._book.coming
+                if not ours and all(tab.pane_id != pane.place.pane for tab in self._known()):
+                    maker = TabMaker(server, self._environ, self._book)
+                    tab = maker.build(pane.record, pane.place)
+                    tab.columns, tab.session_id = pane.columns, pane.session_id
+                    if server.access.role == "guest":
+                        begin_stream(tab, 0)  # we have heard it from its first byte
+                    maker.listen(tab)

@@ -1,0 +1,180 @@
+"""Taking up the connection again when tmux has thrown our client out, and saying what was lost meanwhile.
+
+tmux throws out a control client that has not read for 300 s (`too far behind`: a suspended laptop), and drops what it
+held for it; a person can detach it, and somebody can kill it. The server and its panes go on, so we attach again. Of
+each pane this one line is sent, with nothing read from the pane between its three commands:
+
+    refresh-client -A '%N:pause' ; capture-pane -p -t %N ; refresh-client -A '%N:continue'
+
+What comes behind `%continue` is the output from that moment on. Nobody knows how much is missing before it: tmux counts
+no pane's bytes. So the log gets a hole of one byte, whose record says why, between which two times the lost bytes were
+written, and what the screen showed at its end. Measured on tmux 3.3a.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.client.process import DRAINED_SECONDS, STALL_SECONDS
+from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
+from muxwire.ids import pane_id
+from muxwire.logs.segment_writer import UNKNOWN_SIZE
+from muxwire.pane.state import UNDER_WAY
+from muxwire.protocol.events import Continue, SessionChanged
+from muxwire.shell import supervisor_waits
+from muxwire.tabs.windows import look_up
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muxwire.client.client import ControlClient
+    from muxwire.client.pending import Pending
+    from muxwire.client.process import TmuxProcess
+    from muxwire.ids import PaneId
+    from muxwire.protocol.events import Event
+    from muxwire.tabs.book import TabBook
+    from muxwire.tabs.tab import Tab
+
+# The answer to the second of the three commands: the rows of the screen.
+_CAPTURE = 1
+
+
+@final
+class _Held:
+    """A pane between two connections: what it says is thrown away until tmux says that it flows again."""
+
+    def __init__(self, tab: Tab) -> None:
+        self.tab = tab
+        self.pending: Pending | None = None
+        self.whole_from = 0  # the offset behind the gap
+
+    def feed(self, data: bytes) -> None:
+        """Take output that a gap lies before, and another perhaps behind."""
+
+    def screen(self) -> str:
+        """What the pane showed when it was told to go on; "" if tmux did not say."""
+        if self.pending is None or len(self.pending.blocks) <= _CAPTURE:
+            return ""
+        return b"\n".join(self.pending.blocks[_CAPTURE].output).decode("utf-8", "replace").rstrip()
+
+
+@final
+class Resync:
+    """The connection of one instance, when it is lost and regained.
+
+    `client` is set once there is one, `hub` (the session's id) once the server has said who it is.
+    """
+
+    client: ControlClient
+
+    def __init__(self, process: TmuxProcess, tmux: Sequence[str], size: str, book: TabBook) -> None:
+        """`tmux` is the command line up to the tmux command; `size` is the client's, as refresh-client takes it."""
+        self.hub = ""
+        self._process = process
+        self._tmux = tmux
+        self._size = size
+        self._book = book
+        self._reason = ""
+        self._stall = process.stall
+        self._attaching = False
+        self._held: dict[PaneId, _Held] = {}
+
+    async def regain(self, reason: str) -> str:
+        """Attach again; return why not, if we cannot."""
+        if self._reason or not self.hub:
+            return self._reason or reason  # it ended before it worked: there is no server any more
+        self._reason = reason
+        self._stall = self._process.stall
+        try:
+            # -N: a server that is gone is not started again, empty.
+            await self._process.restart((*self._tmux, "-N", "-C", "attach-session", "-t", self.hub))
+        except TmuxUnavailable:
+            return reason
+        return ""
+
+    def on_regained(self) -> None:
+        """There is a process again: what it says of panes counts once tmux has attached it and they flow."""
+        for tab in self._book.open.values():
+            pane = pane_id(tab.pane_id)
+            self._held[pane] = _Held(tab)
+            self.client.attach_pane(pane, self._held[pane].feed)
+        self._attaching = True
+
+    def follow(self, event: Event) -> None:
+        """Take a notification of tmux: %session-changed when we are attached, %continue when a pane flows."""
+        match event:
+            case SessionChanged() if self._attaching:
+                self._attaching = False
+                self._take_up()
+            case Continue(pane) if pane in self._held:
+                self._go_on(pane)
+            case _:
+                pass
+
+    def _take_up(self) -> None:
+        # Not before we are attached: tmux 3.3 reads commands earlier, and refuses these for want of a client.
+        self.client.submit(("refresh-client", "-C", self._size))
+        for pane, held in self._held.items():
+            held.pending = self.client.submit_list(
+                ("refresh-client", "-A", f"{pane}:pause"),
+                ("capture-pane", "-p", "-t", pane),
+                ("refresh-client", "-A", f"{pane}:continue"),
+            )
+        everyone = list(self._held.items())
+        self._book.spawn(lambda: self._settle(everyone))
+
+    def _go_on(self, pane: PaneId) -> None:
+        held = self._held.pop(pane)
+        stream = held.tab.pane.stream
+        now = time.time()
+        stream.lose(
+            UNKNOWN_SIZE,
+            exact=False,
+            reason=self._reason,
+            since=round(now - (time.monotonic() - self._written_before(stream.last_output)), 3),
+            until=round(now, 3),
+            screen=held.screen(),
+        )
+        held.whole_from = stream.end
+        self.client.attach_pane(pane, stream.feed)
+
+    def _written_before(self, heard: float) -> float:
+        """A time before which the pane wrote what was last heard of it: what tmux or the pipe held is older."""
+        began, ended = self._stall
+        return min(heard - STALL_SECONDS, began) if heard < ended + DRAINED_SECONDS else heard - STALL_SECONDS
+
+    async def _settle(self, everyone: Sequence[tuple[PaneId, _Held]]) -> None:
+        """Find out what happened to the panes meanwhile."""
+        reason = self._reason
+        tabs: list[tuple[Tab, int]] = []
+        with suppress(ConnectionClosed):
+            for pane, held in everyone:
+                assert held.pending is not None
+                with suppress(CommandError):  # the pane is gone: looked up below
+                    await held.pending.wait()
+                if pane in self._held:
+                    self._go_on(pane)
+                tabs.append((held.tab, held.whole_from))
+            await look_up(self._book)
+            self._reason = ""
+        for tab, whole_from in tabs:
+            if not tab.pane.dead:
+                await catch_up(tab, reason, whole_from)
+
+
+async def catch_up(tab: Tab, reason: str, before: int) -> None:
+    """A mark may have been lost: of the program's end, or of a command's."""
+    if supervisor_waits(tab.pane.leader_pid):
+        tab.end_reason = f"its program ended while the connection was lost ({reason}); its status is not known"
+        await tab.close(force=True)
+        return
+    settled = tab.pane.at_prompt and tab.pane.running is None
+    if tab.pane.hooked and not settled and tab.pane.waits_for_input() == "editor":
+        await anyio.sleep(UNDER_WAY)  # a mark that was not lost may be on its way
+        if tab.pane.dead or tab.pane.waits_for_input() != "editor":
+            return
+        tab.pane.came_back(f"the connection was lost while it ran ({reason}); its end was not seen", before)

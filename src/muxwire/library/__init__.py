@@ -1,0 +1,3 @@
+"""What `import muxwire` gives: `Terminals`, how an instance is opened, recordings, the doctor."""
+
+from __future__ import annotations

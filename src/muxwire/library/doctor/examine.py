@@ -1,0 +1,63 @@
+"""All checks in order; what one of them cannot look at is a finding too."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from muxwire.errors import MuxwireError
+from muxwire.host.folders import folders_for
+from muxwire.library.doctor import leftovers, machine, places, programs, trials
+from muxwire.library.doctor.finding import Finding, broken, ok
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    Check = Callable[[], Finding | Iterable[Finding]]
+
+# Any name does: it is that of no folder that is looked at.
+_INSTANCE = "doctor"
+
+
+async def examine(environ: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
+    """Look at everything, and try every shell if nothing is broken that they need. Nothing is changed."""
+    environ = dict(os.environ if environ is None else environ)
+    findings = [finding for name, check in _checks(environ).items() for finding in outcome(name, check)]
+    if any(finding.level == "broken" for finding in findings):
+        findings.append(ok("shells", "not tried: what is broken above comes first"))
+        return tuple(findings)
+    try:
+        findings += await trials.shells(environ)
+    except MuxwireError as error:
+        findings.append(broken("trial", str(error), error.remedy or "mend what the message names"))
+    return tuple(findings)
+
+
+def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
+    where = folders_for(_INSTANCE, environ)
+    return {
+        "tmux": lambda: programs.tmux(environ),
+        "XDG_RUNTIME_DIR": lambda: places.runtime_variable(environ),
+        "folders": lambda: places.folders(where),
+        "socket path": lambda: places.socket_path(where),
+        "room": lambda: places.room(where),
+        "locale": lambda: machine.locale(environ),
+        "open files": machine.open_files,
+        "pipe size": machine.pipe_size,
+        "terminals": machine.terminals,
+        "server version": lambda: programs.servers(where, environ),
+        "sockets": lambda: leftovers.sockets(where),
+        "folders left": lambda: leftovers.folders(where),
+        "clients left": lambda: leftovers.clients(where),
+        "shim lock": lambda: leftovers.shim_locks(environ),
+    }
+
+
+def outcome(name: str, check: Check) -> list[Finding]:
+    """What a check found, or that the system did not let it look."""
+    try:
+        found = check()
+        return [found] if isinstance(found, Finding) else list(found)
+    except OSError as error:
+        said = f"could not be looked at: {error.filename or ''} {error.strerror or error}".replace("  ", " ")
+        return [broken(name, said, "see to the permissions of what is named")]

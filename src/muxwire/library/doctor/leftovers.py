@@ -1,0 +1,146 @@
+"""What instances that are gone have left, and locks of others that hold up every shell; each with its command.
+
+Nothing is removed here. What belongs to an instance that runs is never named: a server that answers, or an owner that
+lives.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muxwire.client.watchdog import process_table
+from muxwire.host.locks import holder
+from muxwire.library.doctor.finding import Finding, ok, warning
+from muxwire.tmux.program import server_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from muxwire.host.folders import Folders
+
+# As open_terminals names what ends with its process: an ephemeral instance, and its side of a person's server.
+_EPHEMERAL = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")
+_PROC = Path("/proc")
+# How long pyenv-rehash waits for its lock; it needs a second for its work.
+_REHASH_S = 60
+# What rehash makes its lock of, and where the shims are if nothing else is set.
+_SHIMS = (
+    ("PYENV_ROOT", ".pyenv", ".pyenv-shim", "pyenv-rehash"),
+    ("RBENV_ROOT", ".rbenv", ".rbenv-shim", "rbenv-rehash"),
+)
+
+
+def sockets(places: Folders) -> Iterator[Finding]:
+    """Sockets at which nobody listens, and ephemeral servers whose owner is gone."""
+    found = sorted(places.runtime.glob("*.sock"))
+    running = [path for path in found if server_runs(path)]
+    dead = [path for path in found if path not in running and not _is_owned(places, path.stem)]
+    if dead:
+        said = f"{_counted(dead, 'socket')} at which no server listens: {_names(dead)}"
+        yield warning("sockets", said, f"rm {shlex.join(map(str, dead))}")
+    for path in running:
+        if _EPHEMERAL.match(path.stem) and not _is_owned(places, path.stem):
+            said = f"the server of {path.stem} runs, and the process that it should have ended with is gone"
+            yield warning("orphans", said, f"tmux -S {shlex.quote(str(path))} kill-server")
+    if not dead:
+        yield ok("sockets", f"{len(running)} servers run")
+
+
+def _is_owned(places: Folders, instance: str) -> bool:
+    """Whether the process lives that an instance belongs to: its server may be about to start, or to end."""
+    owner = _EPHEMERAL.match(instance)
+    if owner is not None:
+        return int(owner[1]) in process_table()
+    return bool(holder(replace(places, instance=instance).lock))
+
+
+def folders(places: Folders) -> Iterator[Finding]:
+    """Folders for sockets and bodies of commands, of instances that do not run."""
+    homes = dict.fromkeys((places.runtime, places.memory))
+    left = [
+        entry
+        for home in homes
+        if home.is_dir()
+        for entry in sorted(home.iterdir())
+        if entry.is_dir() and not entry.is_symlink() and not _in_use(places, entry.name)
+    ]
+    if left:
+        said = f"{_counted(left, 'folder')} of instances that are gone: {_names(left)}"
+        yield warning("folders left", said, f"rm -r {shlex.join(map(str, left))}")
+    else:
+        yield ok("folders left", "none")
+
+
+def _in_use(places: Folders, instance: str) -> bool:
+    return _is_owned(places, instance) or server_runs(places.runtime / f"{instance}.sock")
+
+
+def clients(places: Folders) -> Iterator[Finding]:
+    """`tmux -C` clients whose driver is gone: tmux waits for them, and freezes every pane that they listen to."""
+    table = process_table()
+    left = [pid for pid in table if _is_reaper(table[pid].parent) and _is_client(pid, places.runtime)]
+    if left:
+        pids = " ".join(map(str, left))
+        said = f"{_counted(left, 'process', 'es')} `tmux -C` without a driver ({pids}), for which panes may stand still"
+        yield warning("clients left", said, f"kill -9 {pids}")
+    else:
+        yield ok("clients left", "none")
+
+
+def _is_reaper(pid: int) -> bool:
+    """Whether a process is the one that takes in the children of those that have ended."""
+    try:
+        return pid == 1 or (_PROC / str(pid) / "comm").read_text() == "systemd\n"
+    except OSError:
+        return False
+
+
+def _is_client(pid: int, runtime: Path) -> bool:
+    try:
+        words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:  # it has ended, or there is no /proc
+        return False
+    return b"-C" in words and any(word.startswith(bytes(runtime) + b"/") and word.endswith(b".sock") for word in words)
+
+
+def shim_locks(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """The lock of `pyenv rehash`, which start-up files run: one left behind holds up each shell for a minute."""
+    for variable, folder, lock, program in _SHIMS:
+        root = Path(environ.get(variable) or Path(environ.get("HOME") or Path.home(), folder))
+        path = root / "shims" / lock
+        if not path.exists() or _is_held(path, program):
+            continue
+        said = f"{path} was left by a {program} that was killed: every shell that runs it waits a minute at its start"
+        yield warning("shim lock", said, f"rm {shlex.quote(str(path))}")
+
+
+def _is_held(path: Path, program: str) -> bool:
+    """Whether somebody may be at work behind a lock."""
+    if _PROC.joinpath("self").exists():
+        return any(_runs(pid, program) for pid in process_table())
+    return time.time() - path.stat().st_mtime < _REHASH_S
+
+
+def _runs(pid: int, program: str) -> bool:
+    try:
+        return program.encode() in (_PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def _counted(found: Sequence[object], noun: str, plural: str = "s") -> str:
+    return f"{len(found)} {noun}{'' if len(found) == 1 else plural}"
+
+
+# A line of a report names some; the remedy has all.
+_NAMED = 3
+
+
+def _names(paths: list[Path]) -> str:
+    shown = ", ".join(path.name for path in paths[:_NAMED])
+    return shown + (f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else "")

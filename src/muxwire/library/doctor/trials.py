@@ -1,0 +1,125 @@
+"""Every shell that is there, tried for real: a tab in an instance of its own, a command, its output, its exit code."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.errors import MuxwireError
+from muxwire.library.doctor.finding import Finding, broken, ok, warning
+from muxwire.library.opening import open_terminals
+from muxwire.shell import default_shell, shell_for
+from muxwire.vt.text import strip_ansi, undo_onlcr
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muxwire.library.terminals import Terminals
+    from muxwire.tabs.tab import Tab
+
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+# A shell with a framework of plugins takes a second or two; nobody keeps one that takes longer than this.
+PATIENCE_S = 20.0
+# What a person notices at every new tab.
+SLOW_S = 3.0
+# Quotes, two lines, no newline at the end, a status: all that a shell without integration gets wrong, in the words of
+# every shell.
+COMMAND = "printf 'one\\n  \"two\"'; sh -c 'exit 7'"
+OUTPUT, STATUS = 'one\n  "two"', 7
+_TAIL_BYTES = 2000
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How one shell did: seconds to its prompt and to the answer, or what went wrong, with the end of its screen."""
+
+    ready: float = 0.0
+    failure: str = ""
+    screen: str = ""
+
+
+async def shells(environ: Mapping[str, str]) -> list[Finding]:
+    """Try the user's shell and every other that is known and there; MuxwireError if no instance can be opened."""
+    usual = default_shell(environ)
+    paths = installed(environ, usual)
+    state = tempfile.mkdtemp(prefix="muxwire-doctor-")
+    try:
+        async with open_terminals(state_dir=state, environ=environ) as terminals:
+            findings = [judged(path, await tried(terminals, path), usual=path == usual) for path in paths]
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
+    return [*unknown(environ, usual), *findings]
+
+
+def installed(environ: Mapping[str, str], usual: str) -> list[str]:
+    """The shells that are there, the usual one first. /bin may be a link to /usr/bin: each file once."""
+    found = [path for name in SHELLS if (path := shutil.which(name, path=environ.get("PATH")))]
+    once: dict[Path, str] = {}
+    for path in (usual, *found):
+        once.setdefault(Path(path).resolve(), path)
+    return list(once.values())
+
+
+def unknown(environ: Mapping[str, str], usual: str) -> list[Finding]:
+    """Whether $SHELL is one that can be integrated."""
+    wanted = environ.get("SHELL", "")
+    if wanted and wanted != usual and shell_for(wanted) is None:
+        said = f"SHELL={wanted} is not known: tabs get {usual} instead"
+        return [warning("shell", said, f"export SHELL={usual}, or give create_tab a shell")]
+    if wanted and wanted != usual:
+        return [warning("shell", f"SHELL={wanted} cannot be run: tabs get {usual} instead", f"export SHELL={usual}")]
+    return []
+
+
+async def tried(terminals: Terminals, path: str) -> Trial:
+    """Start one shell and run a command in it; TmuxUnavailable, InstanceUnavailable."""
+    began = time.monotonic()
+    tab: Tab | None = None
+    try:
+        with anyio.fail_after(PATIENCE_S):
+            tab = await terminals.create_tab(shell=path)
+            await tab.execute("true", timeout=PATIENCE_S)  # it is run at the first prompt
+            ready = time.monotonic() - began
+            result = await tab.execute(COMMAND, timeout=PATIENCE_S)
+    except TimeoutError:
+        return Trial(failure=f"shows no prompt within {PATIENCE_S:.0f} s", screen=_screen(tab))
+    except MuxwireError as error:
+        if tab is None:
+            raise
+        return Trial(failure=str(error), screen=_screen(tab))
+    finally:
+        if tab is not None:
+            await tab.close(force=True)
+    if (result.output, result.exit_code) != (OUTPUT, STATUS):
+        failure = f"answers {result.output!r} with exit code {result.exit_code} to {COMMAND!r}"
+        return Trial(failure=failure, screen=_screen(tab))
+    return Trial(ready=ready)
+
+
+def _screen(tab: Tab | None) -> str:
+    """The last line that a shell showed: often it says what it waits for."""
+    if tab is None:
+        return ""
+    ring = tab.pane.stream.ring
+    text = strip_ansi(undo_onlcr(ring.read(ring.end - _TAIL_BYTES)).decode("utf-8", "replace"))
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+
+
+def judged(path: str, trial: Trial, *, usual: bool) -> Finding:
+    """What a trial means; the shell that tabs get unasked has to work."""
+    check = f"shell {Path(path).name}"
+    mine = " (the one that tabs get)" if usual else ""
+    by_hand = f"look at its start-up files; compare with `HOME=$(mktemp -d) {path} -i`"
+    if trial.failure:
+        last = f"; its last line: {trial.screen!r}" if trial.screen else ""
+        return (broken if usual else warning)(check, f"{path}{mine} {trial.failure}{last}", by_hand)
+    if trial.ready > SLOW_S:
+        return warning(check, f"{path}{mine} takes {trial.ready:.1f} s to its prompt", by_hand)
+    return ok(check, f"{path}{mine}: output and exit code are exact, prompt after {trial.ready:.2f} s")

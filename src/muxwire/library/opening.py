@@ -1,0 +1,130 @@
+"""Opening an instance: one of our own, or one that others use too, as its owner or as a guest."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from muxwire.errors import InstanceUnavailable, InvalidArgument
+from muxwire.host.descriptors import OURS
+from muxwire.host.folders import Folders, folders_for
+from muxwire.host.locks import InstanceLock
+from muxwire.instance.adopted import socket_of, wrap_calls
+from muxwire.instance.log_merge import join_dead
+from muxwire.instance.own_task import in_own_task
+from muxwire.library.terminals import Terminals
+from muxwire.logs.store import LogStore
+from muxwire.tmux.access import Access
+from muxwire.tmux.program import server_runs
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from muxwire.tmux.server import Wrap
+
+# A name is part of paths, and the socket's has room for a hundred bytes.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}\Z")
+# What an instance without a name is called: it has an owner already, the process of that number.
+_EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]{6}\Z")
+
+
+def checked_instance(name: str) -> str:
+    """The name of an instance; InvalidArgument for one that cannot be part of a path."""
+    if _NAME.match(name) is None:
+        raise InvalidArgument(
+            f"{name!r} cannot be the name of an instance", remedy="use up to 32 letters, digits, '-' and '_'"
+        )
+    return name
+
+
+def named_access(folders: Folders) -> Access:
+    """What we will be in an instance of that name; InstanceUnavailable.
+
+    Who attaches to its server first is the owner. An instance without a name belongs to the process that made it, and
+    has guests only while it runs.
+    """
+    if _EPHEMERAL.match(folders.instance):
+        if not server_runs(folders.socket_path):
+            raise InstanceUnavailable(
+                f"the instance {folders.instance} does not run", remedy="`muxwire ls` shows those that do"
+            )
+        return Access(lasting=True, guest=True)
+    return Access(lasting=True, lock=InstanceLock(folders.lock))
+
+
+@asynccontextmanager
+async def open_terminals(
+    name: str | None = None,
+    *,
+    socket: str | os.PathLike[str] | None = None,
+    socket_name: str | None = None,
+    state_dir: str | os.PathLike[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    wrap: Wrap | None = None,
+) -> AsyncIterator[Terminals]:
+    """Open an instance; it starts its tmux server when a tab is first made.
+
+    Without a name it is yours alone, and its tmux server ends with you. With one its server outlives you, and the next
+    to open that name finds the tabs again; who opens it while another process does is a guest (`Terminals.role`).
+    The name of a running instance without one (`e<pid>-<hex>`) may be given too, to be its guest.
+
+    `socket` is the path of a tmux server that a person runs, `socket_name` what they call it with `tmux -L`: its
+    windows are the tabs then, nothing of it is changed, and we are attached only while a call needs it.
+
+    `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
+    `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
+
+    Under asyncio the block may be left in another task than it was entered in; under trio it may not.
+    """
+    environ = dict(os.environ if environ is None else environ)
+    if sum(given is not None for given in (name, socket, socket_name)) > 1:
+        raise InvalidArgument("name, socket and socket_name exclude each other", remedy="give one of them")
+    adopted = socket_of(socket_name, environ) if socket_name is not None else Path(socket) if socket else None
+    ours = f"{'e' if adopted is None else 'a'}{os.getpid()}-{secrets.token_hex(3)}"
+    folders = folders_for(
+        ours if name is None else checked_instance(name),
+        environ,
+        state_dir=Path(state_dir) if state_dir is not None else None,
+        adopted=adopted,
+    )
+    access = (
+        named_access(folders) if name is not None else Access(lasting=adopted is not None, adopted=adopted is not None)
+    )
+    with OURS.reserved():
+        async with in_own_task(_opened(folders, environ, wrap, access)) as terminals:
+            yield terminals
+
+
+@asynccontextmanager
+async def _opened(
+    folders: Folders, environ: Mapping[str, str], wrap: Wrap | None, access: Access
+) -> AsyncIterator[Terminals]:
+    """Run the instance's tasks, and end it with the block."""
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        terminals = Terminals(folders, environ, tasks, wrap, access)
+        try:
+            if access.role == "adopted":
+                await terminals.server()
+                wrap_calls(terminals, terminals.used, spare=("server", "aclose"))
+            elif access.lasting and server_runs(folders.socket_path):
+                await terminals.server()
+            # A name of which nothing is known leaves nothing behind until it is used.
+            elif access.lock is not None and folders.generations() and await access.lock.take_soon():
+                async with LogStore() as store:
+                    await join_dead(folders, store)
+                access.lock.give_back()  # the owner is who starts the server: it may be another process
+            yield terminals
+        except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
+            failure = error
+        finally:
+            await terminals.aclose()
+            tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure

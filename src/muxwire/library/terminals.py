@@ -1,0 +1,400 @@
+"""The library's front door: one instance, its tabs, its logs. The tmux server starts when it is first needed."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.errors import AmbiguousTarget, ConnectionClosed, NoSuchTarget
+from muxwire.instance.active_tab import recall_used, tell_used
+from muxwire.instance.adopted import Adopted
+from muxwire.instance.notifications import Tidings
+from muxwire.instance.reattach import take_up
+from muxwire.operations.checks import Checker
+from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, Surroundings
+from muxwire.operations.context import Options as RunOptions
+from muxwire.operations.parse import read_operations
+from muxwire.operations.run_list import OperationsRun
+from muxwire.tabs.book import TabBook
+from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
+from muxwire.tabs.history_limit import checked_limit, limit_scrollback
+from muxwire.tabs.listing import list_tabs
+from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
+from muxwire.tabs.maker import TabMaker, TabRequest
+from muxwire.tabs.targets import find_tab
+from muxwire.tabs.waits import Wanted, wait_for
+from muxwire.tmux.access import Access, Role
+from muxwire.tmux.server import TmuxServer, open_server
+from muxwire.tmux.start import HISTORY_LIMIT
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+
+    from anyio.abc import TaskGroup, TaskStatus
+
+    from muxwire.host.folders import Folders
+    from muxwire.operations import Operation, OperationsResult
+    from muxwire.results import ExecutionResult, LogChunk, LogTail, TabList, WaitOutcome
+    from muxwire.tabs.event_log import EventBatch, EventLog
+    from muxwire.tabs.tab import Tab
+    from muxwire.tmux.server import Wrap
+
+
+@final
+class Terminals:
+    """One instance of muxwire; made by `open_terminals`."""
+
+    def __init__(
+        self,
+        folders: Folders,
+        environ: Mapping[str, str],
+        tasks: TaskGroup,
+        wrap: Wrap | None = None,
+        access: Access | None = None,
+    ) -> None:
+        self.folders = folders
+        self.environ = environ
+        self._tasks = tasks
+        self._wrap = wrap
+        self._server: TmuxServer | None = None
+        self._starting = anyio.Lock()
+        self._stop = anyio.Event()
+        self._stopped = anyio.Event()
+        self._access = access or Access(lasting=False)
+        self._book = TabBook(tasks)
+        self._book.on_latest = self._on_latest
+        self._tidings = Tidings(self._book, environ)
+        self.adopted: Adopted | None = None
+        if self.role == "adopted":
+            self.adopted = Adopted(folders, environ, self._access, self._book, self._tidings.tell, wrap)
+        self._history_limit = HISTORY_LIMIT
+        self._closed = False
+
+    @property
+    def role(self) -> Role:
+        """How we stand to the tmux server: `owner`, `guest` beside the owner, or `adopted` for a person's server."""
+        return self._access.role
+
+    @property
+    def events(self) -> EventLog:
+        """What happened in the tabs, the last 10,000 events of it; `watch_events` reads it."""
+        return self._book.events
+
+    # -- the server
+
+    @asynccontextmanager
+    async def used(self) -> AsyncIterator[None]:
+        """Be attached to a person's server for a call. TmuxUnavailable, InstanceUnavailable."""
+        await self.server()
+        assert self.adopted is not None
+        async with self.adopted.used():
+            yield
+
+    async def server(self) -> TmuxServer:
+        """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
+        async with self._starting:
+            if self._closed:
+                raise ConnectionClosed("the instance was closed")
+            if self._server is not None and self.role != "adopted":  # there it rests until a call wakes it
+                await self._server.client.wait_regained()
+            if self._running is None:
+                await self._stop_server()
+                await self._access.settle(self.folders)
+                self._server = await self._tasks.start(self._run_server)
+                if self.role != "adopted":
+                    await self._take_up(self._server)
+            assert self._server is not None
+            return self._server
+
+    async def _take_up(self, server: TmuxServer) -> None:
+        self._tidings.begin(server)
+        try:
+            if self._access.lasting:
+                with self._tidings.kept():
+                    await take_up(server, self._book, self.environ)
+                    await recall_used(server, self._book)
+        except BaseException:  # also a call that is cancelled: the next one begins anew, or no tab would be found again
+            with anyio.CancelScope(shield=True):
+                await self._stop_server()
+            raise
+
+    @property
+    def _running(self) -> TmuxServer | None:
+        return self._server if self._server is not None and not self._server.client.closed else None
+
+    async def _run_server(self, *, task_status: TaskStatus[TmuxServer]) -> None:
+        """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
+        self._stop, self._stopped = anyio.Event(), anyio.Event()
+        try:
+            async with self._open_server() as server:
+                task_status.started(server)
+                await self._stop.wait()
+        finally:
+            self._stopped.set()
+
+    def _open_server(self) -> AbstractAsyncContextManager[TmuxServer]:
+        if self.adopted is not None:
+            return self.adopted.open(self._on_end)
+        return open_server(
+            self.folders,
+            self.environ,
+            history_limit=self._history_limit,
+            on_notification=self._tidings.tell,
+            on_end=self._on_end,
+            wrap=self._wrap,
+            access=self._access,
+            book=self._book,
+        )
+
+    async def _stop_server(self) -> None:
+        if self._server is not None:
+            self._stop.set()
+            await self._stopped.wait()
+            self._server = None
+            self._tidings.end()
+            self._book.retire_all("the tmux server ended", lasting=self._access.lasting)
+
+    def _on_latest(self) -> None:
+        if self._running is not None:
+            tell_used(self._running, self._book)
+
+    def _on_end(self, reason: str) -> None:
+        """The connection is gone: nothing that waits may wait on, and what ran in the tabs must not stay."""
+        self._book.retire_all(f"the tmux server ended: {reason}", lasting=self._access.lasting)
+        self._stop.set()
+
+    # -- tabs
+
+    async def create_tab(
+        self,
+        *,
+        name: str = "",
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        login: bool = False,
+        shell: str | None = None,
+        command: Sequence[str] | None = None,
+        session: str | None = None,
+        size: tuple[int, int] | None = None,
+    ) -> Tab:
+        """Open a tab with a shell in it, or with `command` (an argv) in its place.
+
+        `size` is (columns, rows). Raises InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError.
+        """
+        request = TabRequest.checked(
+            self.environ,
+            name=name,
+            cwd=cwd,
+            env=env or {},
+            login=login,
+            shell=shell,
+            command=command,
+            session=session,
+            size=size,
+        )
+        server = await self.server()
+        if self.adopted is not None:
+            return await self.adopted.make(request)
+        return await TabMaker(server, self.environ, self._book).make(request, secrets.token_hex(8))
+
+    async def list_tabs(self) -> TabList:
+        """Every tab, the closed ones of this server too, and every session with the number of its clients."""
+        return await list_tabs(self._running, self._book, self._tidings.ask)
+
+    async def tab(self, target: str) -> Tab:
+        """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed."""
+        tab = await self.known_tab(target)
+        if self._book.open.get(tab.key) is not tab:
+            raise NoSuchTarget(
+                f"tab {target} is closed: {tab.end_reason}",
+                remedy="its log can still be read; create a new tab with create_tab",
+            )
+        self._book.latest = tab.key
+        return tab
+
+    async def known_tab(self, target: str) -> Tab:
+        """The tab that `target` names, open or closed; to look at it does not make it the active one. NoSuchTarget."""
+        sessions = self._running.sessions if self._running is not None else None
+        try:
+            return await find_tab(target, self._book.open, self._book.latest, sessions, self._tidings.ask)
+        except AmbiguousTarget:
+            raise
+        except NoSuchTarget:
+            closed = self._book.find_closed(target)
+            if closed is None:
+                raise
+            return closed
+
+    async def close_tab(self, target: str, *, force: bool = False) -> None:
+        """Close a tab with all panes of its window, or one further pane. Raises as `Tab.close`, and NoSuchTarget.
+
+        What is closed already stays closed.
+        """
+        try:
+            tab = await self.tab(target)
+        except NoSuchTarget:
+            closed = self._book.find_closed(target)
+            if closed is None:
+                raise
+            tab = closed
+        if not tab.further and tab.generation == self._book.generation:
+            for pane in [one for one in self._book.panes(tab.window_id) if one.further and one.theirs == tab.theirs]:
+                await pane.close(force=force)
+        if not tab.pane.closed:
+            await tab.close(force=force)
+
+    # -- commands
+
+    async def command_result(
+        self, command_id: str, *, wait: float = 0.0, strip_ansi: bool = False, max_chars: int | None = None
+    ) -> ExecutionResult:
+        """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget."""
+        tab, execution = self._book.command(command_id)
+        if wait > 0:
+            await tab.runner.wait(execution, wait)
+        return await tab.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+
+    # -- waiting
+
+    async def wait_for(
+        self,
+        targets: Sequence[str],
+        *,
+        until: str = "",
+        regex: str = "",
+        idle: float | None = None,
+        exit: bool = False,  # noqa: A002
+        prompt: bool = False,
+        bell: bool = False,
+        from_byte: int | None = None,
+        timeout: float = 30.0,
+    ) -> WaitOutcome:
+        """Wait for the first of `targets` that shows a text or a match, is silent for `idle` s, ends, prompts or rings.
+
+        Text counts from `from_byte` on, else from the last command or input. NoSuchTarget, InvalidArgument.
+        """
+        wanted = Wanted.checked(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell)
+        tabs = [await self.known_tab(target) for target in targets]
+        return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout)
+
+    async def watch_events(
+        self,
+        targets: Sequence[str] = (),
+        *,
+        kinds: Collection[str] = (),
+        since: int | None = None,
+        max_events: int = DEFAULT_LIMIT,
+        timeout: float = 30.0,
+    ) -> EventBatch:
+        """What happened in `targets` (none: in every tab) behind the cursor `since`, as soon as there is something.
+
+        `since` is the `next` of an earlier answer, 0 for all that is remembered, None for what happens from now on.
+        No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor that is not ours).
+        """
+        keys = [(await self.known_tab(target)).key for target in targets]
+        wanted = EventFilter.checked(keys, kinds)
+        return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
+
+    # -- several operations
+
+    async def run_operations(
+        self,
+        operations: Sequence[Operation | Mapping[str, object]],
+        *,
+        on_error: OnError = "stop",
+        dry_run: bool = False,
+        dispatch_timeout: float | None = DISPATCH_TIMEOUT,
+        timeout: float | None = None,
+        rollback_on_error: bool = False,
+        max_chars: int | None = None,
+    ) -> OperationsResult:
+        """Run tmux operations in order, with a result for each: `[NewWindow(ref="w"), SplitPane(target=Ref("w"))]`.
+
+        Any may be given as the JSON of the MCP tool, too. The list is checked before anything is sent. A step whose
+        answer is not here within `dispatch_timeout` seconds is `unknown`, and never sent again; `timeout` is for the
+        whole. `execute` and `wait_for` have times of their own. InvalidArgument, TmuxUnavailable, InstanceUnavailable.
+        """
+        found = read_operations(operations)
+        Checker(self.environ, adopted=self.role == "adopted").check(found)
+        options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
+        options.check()
+        server = None if dry_run else await self.server()
+        maker = TabMaker(server, self.environ, self._book) if server is not None else None
+        around = Surroundings(server, maker, self._book, self.tab, self.environ)
+        return await OperationsRun(found, options, around).run()
+
+    # -- logs
+
+    async def read_logs(
+        self,
+        target: str,
+        *,
+        lines: int = 500,
+        strip_ansi: bool = False,
+        grep: str = "",
+        before: int = 0,
+        after: int = 0,
+    ) -> LogTail:
+        """The last `lines` lines that the pane showed, also of a closed tab. NoSuchTarget, InvalidArgument."""
+        source = await self._log_source(target)
+        return await read_tail(source, lines=lines, strip_ansi=strip_ansi, grep=grep, before=before, after=after)
+
+    async def stream_logs(
+        self, target: str, *, from_byte: int = 0, max_bytes: int = 65536, strip_ansi: bool = False, wait: float = 0.0
+    ) -> LogChunk:
+        """A piece of the log from an offset on; waits up to `wait` seconds if nothing is there yet. NoSuchTarget."""
+        source = await self._log_source(target)
+        return await read_chunk(source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=strip_ansi, wait=wait)
+
+    async def _log_source(self, target: str) -> LogSource:
+        """The log of a tab that is open, closed, or of an earlier life of the server (`GENERATION/@N`).
+
+        A new server counts its windows from the start again: `@N` is the newest tab of that id.
+        """
+        tab = self._book.open.get(target)
+        if tab is None:
+            tab = next((other for other in self._book.open.values() if other.address == target), None)
+        if tab is None:
+            try:
+                tab = await self.known_tab(target)
+            except NoSuchTarget as error:
+                return find_log(self.folders, target, error)
+        return LogSource(tab.log_path, tab)
+
+    def leave_running(self) -> None:
+        """From now on a cancelled call leaves its command running: it is cancelled because the caller's process ends.
+
+        The next process takes the command up. A transient instance ends with its process, and every command in it.
+        """
+        self._book.leaves_running = True
+
+    async def set_history_limit(self, limit: int) -> None:
+        """Set how many rows of scrollback tmux keeps for tabs made from now on, and from tmux 3.7 on for all.
+
+        InvalidArgument (out of range), TabUnavailable (rows of an open tab would go), NotPermitted (a person's server).
+        Starts no tmux: one that is not running yet will know.
+        """
+        checked_limit(limit)
+        if self._running is not None:
+            await limit_scrollback(self._running, self._book, limit)
+        self._history_limit = limit
+
+    async def aclose(self) -> None:
+        """End the instance: every process in its tabs, its tmux server, its connection. Logs stay."""
+        with anyio.CancelScope(shield=True):
+            async with self._starting:
+                self._closed = True
+                if self._access.lock is not None:
+                    self._access.lock.leave()
+                await self._stop_server()
+            if self.adopted is not None:
+                await self.adopted.aclose()
+        self._book.retire_all("the instance was closed", lasting=self._access.lasting)
+        if not self._access.lasting or self.role == "adopted":
+            self.folders.remove_transient()
+        if self._access.lock is not None:
+            self._access.lock.release()

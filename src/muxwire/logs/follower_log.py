@@ -1,0 +1,65 @@
+"""The log of a pane as a guest has it: the owner writes it, the guest counts along and reads the file."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, final
+
+import anyio
+import anyio.to_thread
+
+from muxwire.logs import read as log_read
+from muxwire.logs.store import FLUSH_WAIT_SECONDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# The owner writes 10 ms after a byte at the latest; nothing tells a guest when it has.
+_LOOK_SECONDS = 0.005
+
+
+@final
+class GuestLog:
+    """Counts what is appended, and writes nothing. `end` is the offset of the next byte."""
+
+    def __init__(self, path: Path, end: int | None = None) -> None:
+        """Begin at the end of the file, or at `end` if that is known."""
+        self.path = path
+        self.end = end_of(path) if end is None else end
+
+    def append(self, data: bytes) -> None:
+        """Take the pane's next bytes."""
+        self.end += len(data)
+
+    def lose(self, size: int, **_details: object) -> None:
+        """Go on behind a hole."""
+        self.end += size
+
+    def note_script(self, _size: int) -> None:
+        """A script was written beside the log: the owner finds it at its next look."""
+
+    async def flushed(self) -> bool:
+        """Return once the owner has written all that was appended here; False if it does not."""
+        target, deadline = self.end, time.monotonic() + FLUSH_WAIT_SECONDS
+        while end_of(self.path) < target:
+            if time.monotonic() > deadline:
+                return False
+            await anyio.sleep(_LOOK_SECONDS)
+        return True
+
+    async def read(self, begin: int, end: int) -> bytes:
+        """Return the raw bytes of a range, shorter by what was never kept."""
+        await self.flushed()
+        return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def end_of(path: Path) -> int:
+    """The offset behind the last byte that is on file; 0 for a log that is not there."""
+    try:
+        with log_read.LogFileReader(path) as log:
+            return log.end
+    except OSError:
+        return 0

@@ -1,0 +1,187 @@
+"""The last lines of a log that match a pattern, with the lines around them: from the end backwards, in flat memory."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from muxwire.errors import InvalidArgument
+from muxwire.logs.read import TAIL_BYTES_MAX, LastLines, LogFileReader
+from muxwire.vt.text import strip_ansi, undo_onlcr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from muxwire.logs.read import View
+
+# A line whose start is further back than this is taken as two.
+_LINE_MAX = 1024 * 1024
+
+# A pattern such as `.*x` takes a time that grows with the square of a line: longer lines are searched in pieces.
+_SEARCHED_MAX = 4096
+_OVERLAP = 256
+
+# The event loop waits for the interpreter's lock: let go of it every so many lines, which take some 0.1 ms.
+_LINES_AT_ONCE = 200
+
+# How long to look before giving up: an agent's call has some such patience. Measured, that is 4 GB of plain text for a
+# plain word, 0.8 GB for other patterns.
+GREP_SECONDS = 10.0
+
+# grep(1) writes it between lines that do not follow each other.
+_SEPARATOR = "--"
+
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()\s]")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What to look for: a pattern of `re`, and how many lines around each match to show."""
+
+    pattern: re.Pattern[str]
+    before: int = 0
+    after: int = 0
+
+    def in_line(self, line: str) -> bool:
+        """Return whether a line matches."""
+        # A CR at the beginning moves nothing: Python's prompt ends a line by LF CR from 3.13 on.
+        text = line if line.isprintable() else strip_ansi(line).lstrip("\r")
+        if len(text) <= _SEARCHED_MAX:
+            return self.pattern.search(text) is not None
+        return any(
+            self.pattern.search(text, begin, begin + _SEARCHED_MAX)
+            for begin in range(0, len(text), _SEARCHED_MAX - _OVERLAP)
+        )
+
+    def in_block(self, block: bytes) -> bool:
+        """Return False if no line of a block can match; cheap, and sure only for plain words in plain text."""
+        word = self.pattern.pattern
+        if _SPECIAL.search(word) or b"\x1b" in block or not block.isascii():
+            return True
+        return word in strip_ansi(block).decode()
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return the pattern of a search; InvalidArgument if it is none."""
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise InvalidArgument(
+            f"{pattern!r} is no regular expression: {error}", remedy="escape special characters with a backslash"
+        ) from None
+
+
+def last_matches(path: Path, search: Search, lines: int, view: View) -> LastLines:
+    """Return the last `lines` lines that match or stand around one that does.
+
+    Patterns are looked for in the text of a line, escape sequences left out, whatever the view.
+    """
+    found = _Matches(search, lines)
+    deadline = time.monotonic() + GREP_SECONDS
+    with LogFileReader(path) as log:
+        for block in _blocks_backwards(log, view):
+            if found.full or time.monotonic() > deadline:
+                return found.result(log, more=True)
+            if search.in_block(block):
+                found.take(_split(block))
+            else:
+                found.pass_over(_split(block) if search.before or search.after else [])
+        return found.result(log, more=log.first > 0)
+
+
+def _blocks_backwards(log: LogFileReader, view: View) -> Iterator[bytes]:
+    """Yield what was seen in blocks of whole lines, from the log's end to its start."""
+    begun: list[bytes] = []  # the rest of a line whose start lies further back, in reverse
+    begun_size = 0
+    for piece in log.backwards(view):
+        newline = piece.find(b"\n")
+        if newline < 0 and begun_size < _LINE_MAX:
+            begun.append(piece)
+            begun_size += len(piece)
+            continue
+        yield piece[newline + 1 :] + b"".join(reversed(begun))
+        begun, begun_size = [piece[: newline + 1]], newline + 1
+    yield b"".join(reversed(begun))
+
+
+def _split(text: bytes) -> list[str]:
+    """Return the lines of a text that begins where a line begins; the last may be without its end."""
+    lines = undo_onlcr(text).decode("utf-8", "replace").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+@final
+class _Matches:
+    """Takes lines from the last to the first."""
+
+    def __init__(self, search: Search, lines: int) -> None:
+        self._search = search
+        self._lines = lines
+        self._later: deque[str] = deque(maxlen=search.after)  # lines that follow, if a match comes now
+        self._wanted = 0  # lines to be shown before the match that was last taken
+        self._skipped = False  # a line since the last one shown is not shown
+        self._shown: list[str] = []
+        self._count = 0
+        self._size = 0
+        self.full = False
+
+    def take(self, lines: list[str]) -> None:
+        """Take the lines before all that were taken."""
+        for last in range(len(lines), 0, -_LINES_AT_ONCE):
+            for line in reversed(lines[max(0, last - _LINES_AT_ONCE) : last]):
+                if self._search.in_line(line):
+                    self._match(line)
+                else:
+                    self._other(line)
+            time.sleep(0)
+            if self.full:
+                return
+
+    def pass_over(self, lines: list[str]) -> None:
+        """Take lines of which none matches; none at all if no context is wanted."""
+        wanted = min(self._wanted, len(lines))
+        for line in reversed(lines[len(lines) - wanted :]):
+            self._other(line)
+        rest = lines[: len(lines) - wanted]
+        kept = rest[: self._search.after]
+        self._skipped = self._skipped or len(self._later) + len(rest) > self._search.after
+        self._later.extend(reversed(kept))
+
+    def _match(self, line: str) -> None:
+        if self._skipped and self._shown and not self.full and (self._search.before or self._search.after):
+            self._shown.append(_SEPARATOR)
+        for later in self._later:
+            self._show(later)
+        self._later.clear()
+        self._skipped = False
+        self._show(line)
+        self._wanted = self._search.before
+
+    def _other(self, line: str) -> None:
+        if self._wanted:
+            self._wanted -= 1
+            self._show(line)
+        else:
+            self._skipped = self._skipped or len(self._later) == self._search.after
+            self._later.append(line)
+
+    def _show(self, line: str) -> None:
+        self.full = self.full or self._count >= self._lines or self._size > TAIL_BYTES_MAX
+        if not self.full:
+            self._shown.append(line)
+            self._count += 1
+            self._size += len(line)
+
+    def result(self, log: LogFileReader, *, more: bool) -> LastLines:
+        """Return what was shown, in the order of the log."""
+        if self._shown and self._shown[-1] is _SEPARATOR:
+            self._shown.pop()
+        content = "".join(line + "\n" for line in reversed(self._shown))
+        return LastLines(content, self._count, self.full or more, log.end, log.first)

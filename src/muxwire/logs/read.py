@@ -1,0 +1,212 @@
+"""Reading a pane's log file: raw ranges, pieces as a person saw them, the last lines.
+
+Everything here blocks on the disk, so it runs in a worker thread. A log that is not there reads as an empty one.
+A log is one row of bytes, whatever files it lies in (`log_segments`). Holes are never shown: what lies before and after
+one is read as if it were a log of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, final
+
+from muxwire.logs.segments import open_log
+from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
+from muxwire.vt.text import undo_onlcr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+# Blocks of the way back from a log's end: 500 lines are usually in the first.
+_BLOCK_FIRST = 64 * 1024
+_BLOCK_MAX = 1024 * 1024
+
+# The most that the last lines may hold: a pane that writes 100 MB without a newline has one line.
+TAIL_BYTES_MAX = 16 * 1024 * 1024
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LogPiece:
+    """What was seen of a piece of a log; `next_offset` is the raw offset that comes after it.
+
+    `end` is where the log ended when it was read. `eof`: nothing more can be shown now; the bytes before `end` that
+    are left, if any, may be half a mark, typed line, character or line end. `dropped`: raw bytes before `data` that are
+    not kept. `first`: the offset of the oldest byte that is kept.
+    """
+
+    data: bytes
+    next_offset: int
+    end: int
+    eof: bool
+    dropped: int
+    first: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LastLines:
+    """The last lines of a log, as LF-terminated text; `truncated` if it has more. `first`, `end` as in `LogPiece`."""
+
+    content: str
+    returned_lines: int
+    truncated: bool
+    end: int
+    first: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a log is to be shown: without these typed lines; with `strip`, text only; `final` if it grows no more.
+
+    `typed_from`: a typed line that the shell has not begun to run yet is not before this offset.
+    """
+
+    typed_lines: Sequence[bytes] = ()
+    strip: bool = False
+    final: bool = False
+    typed_from: int = 0
+
+
+def read_raw(path: Path, begin: int, end: int) -> bytes:
+    """Return the raw bytes of a range, without its holes and as far as the log goes."""
+    with LogFileReader(path) as log:
+        return b"".join(
+            log.pread(max(begin, first), min(end, last)) for first, last in log.ranges if first < end and last > begin
+        )
+
+
+def read_range(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
+    """Return what was seen from a raw offset on: of about `max_bytes` raw bytes, as far as that is settled yet."""
+    with LogFileReader(path) as log:
+        dropped = 0
+        for first, last in log.ranges:
+            if start < first:
+                dropped += first - start
+                start = first
+            if start >= last:
+                continue
+            data, following = log.seen(start, max_bytes, first, last, view)
+            if data or following < last or last == log.end:
+                return LogPiece(data, following, log.end, start + max_bytes >= log.end, dropped, log.first)
+            start = following
+        if start < log.end:  # nothing is kept of what lies there
+            dropped, start = dropped + log.end - start, log.end
+        return LogPiece(b"", start, log.end, True, dropped, log.first)
+
+
+def last_lines(path: Path, lines: int, view: View) -> LastLines:
+    """Return the last `lines` lines that were seen; a line without its end counts as one."""
+    with LogFileReader(path) as log:
+        pieces: list[bytes] = []
+        found = size = 0
+        for piece in log.backwards(view):
+            pieces.append(piece)
+            found += piece.count(b"\n")
+            size += len(piece)
+            if found > lines or size > TAIL_BYTES_MAX:
+                break
+        else:
+            found = -1  # this is the whole log
+        text = undo_onlcr(b"".join(reversed(pieces)))
+        return _cut_to_lines(text, lines, log, whole=found < 0)
+
+
+def _cut_to_lines(text: bytes, lines: int, log: LogFileReader, *, whole: bool) -> LastLines:
+    position = len(text) - text.endswith(b"\n")
+    count = 0
+    while count < lines and position >= 0 and text:
+        position = text.rfind(b"\n", 0, position)
+        count += 1
+    cut = text[position + 1 :] if count else b""
+    if len(cut) > TAIL_BYTES_MAX:
+        cut = cut[-TAIL_BYTES_MAX:]
+        count = cut.count(b"\n") + (not cut.endswith(b"\n"))
+    truncated = len(cut) < len(text) or (position < 0 and not whole) or log.first > 0
+    return LastLines(cut.decode("utf-8", "replace"), count, truncated, log.end, log.first)
+
+
+@final
+class LogFileReader:
+    """A log, opened: `ranges` are the offsets it has, in order; `first` and `end` are where it begins and ends."""
+
+    def __init__(self, path: Path) -> None:
+        layout, self._files = open_log(path)
+        self.first = self._files[0][1] if self._files else layout.first
+        self.end = self._files[-1][2] if self._files else layout.first
+        self.ranges = _ranges(layout.gaps, self.first, self.end)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for descriptor, _, _ in self._files:
+            os.close(descriptor)
+
+    def pread(self, begin: int, end: int) -> bytes:
+        """Return the raw bytes of a range, holes as NULs."""
+        if begin >= end:
+            return b""
+        return b"".join(
+            _pread(descriptor, max(begin, first) - first, min(end, last) - first)
+            for descriptor, first, last in self._files
+            if first < end and last > begin
+        )
+
+    def seen(self, start: int, limit: int, first: int, last: int, view: View) -> tuple[bytes, int]:
+        """Return what was seen of about `limit` bytes from `start`, in the range from `first` to `last`."""
+        base = max(first, start - lookbehind(view.typed_lines, strip=view.strip))
+        stop = min(last, start + limit + lookahead(view.typed_lines))
+        final = stop == last and (view.final or last < self.end)
+        data = self.pread(base, stop)
+        return visible_slice(
+            data, base, start, limit, view.typed_lines, final=final, strip=view.strip, typed_from=view.typed_from
+        )
+
+    def backwards(self, view: View) -> Iterator[bytes]:
+        """Yield what was seen, in blocks from the end to the start."""
+        size = _BLOCK_FIRST
+        for first, last in reversed(self.ranges):
+            stop = last
+            while stop > first:
+                start = max(first, stop - size)
+                yield self._between(start, stop, first, last, view)
+                stop = start
+                size = min(2 * size, _BLOCK_MAX)
+
+    def _between(self, start: int, stop: int, first: int, last: int, view: View) -> bytes:
+        """Return what was seen of exactly these bytes; at the log's end, as far as it is settled."""
+        base = max(first, start - lookbehind(view.typed_lines, strip=view.strip))
+        ahead = min(last, stop + lookahead(view.typed_lines))
+        data = self.pread(base, ahead)
+        grows = ahead == self.end and not view.final
+        return visible_range(
+            data, base, start, stop, view.typed_lines, grows=grows, strip=view.strip, typed_from=view.typed_from
+        )
+
+
+def _pread(descriptor: int, begin: int, end: int) -> bytes:
+    """Return a range of a file that is known to have it."""
+    data = os.pread(descriptor, end - begin, begin)
+    while data and len(data) < end - begin:  # Linux reads at most 2 GiB at once
+        more = os.pread(descriptor, end - begin - len(data), begin + len(data))
+        if not more:
+            break
+        data += more
+    return data
+
+
+def _ranges(gaps: Sequence[tuple[int, int]], first: int, end: int) -> list[tuple[int, int]]:
+    """Return what is kept between two offsets: what lies in no hole."""
+    ranges = []
+    for gap_begin, gap_end in [*gaps, (end, end)]:
+        if first < min(gap_begin, end):
+            ranges.append((first, min(gap_begin, end)))
+        first = max(first, gap_end)
+    return ranges

@@ -1,0 +1,354 @@
+"""The panes' log files: every byte that came, written by one thread that the reader of tmux never waits for.
+
+A log holds the pane's raw bytes; a byte's position in it is its offset. `LogStore.open(path)` goes on where the log
+ends, whoever wrote it: the file at `path` is always the one that is written, `cat >>path` of somebody else included.
+At `LogLimits.segment_bytes` it becomes a segment with its first offset in its name and a new one is begun
+(`log_segments` says how); offsets go on. Only a file that nobody writes to any more is ever removed (`log_limits`).
+
+Where bytes were lost, the file has a hole of their size, so that the positions stay true; the hole is recorded in the
+`.gaps` file beside it. Lost is what came while the disk stood still for too long, and what tmux did not give us: of
+that nobody knows the size, so its hole is one byte, and its record says why, and between which two times.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+import time
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Literal, Self, final
+
+import anyio
+import anyio.to_thread
+
+from muxwire.host.descriptors import kept_max
+from muxwire.logs import read as log_read
+from muxwire.logs.limits import LogLimits, hold, keep_within, sweep_dead
+from muxwire.logs.segment_writer import PIECE_COST, Gap, LogFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import TracebackType
+
+    from anyio.abc import TaskGroup
+
+# A batch goes to the writer at this size, or this long after its first byte. 10 ms is what a SIGKILL of us may cost,
+# and makes a hundred writes a second at most; at 256 KiB a write costs more than waking the thread.
+BATCH_BYTES = 256 * 1024
+BATCH_SECONDS = 0.010
+
+# What may wait for a disk that stands still: three seconds of the fastest output that tmux was seen to pass on.
+BACKLOG_MAX = 64 * 1024 * 1024
+
+# A full disk is looked at again this often, and only while something waits to be written.
+RETRY_SECONDS = 1.0
+
+# Readers wait this long for the writer; then they read what the file has.
+FLUSH_WAIT_SECONDS = 5.0
+
+# Closed logs are counted, and those that are too many removed, after this many more: each look reads a whole folder.
+CLOSINGS_PER_LOOK = 100
+
+# For the writer: pieces for a file, a file to be closed, an event to be set, None to stop. () is nothing, and _LOOK to
+# see whether there is too much.
+_Job = tuple[LogFile, list[bytes | Gap]] | tuple[()] | LogFile | threading.Event | Literal["look"] | None
+_LOOK: Literal["look"] = "look"
+
+
+@final
+class PaneLog:
+    """The log of one pane, on the side of those who append and read; made by `LogStore.open`.
+
+    `end` is the offset of the next byte to be appended; it begins at the size of a file that was there before.
+    """
+
+    def __init__(self, path: Path, file: LogFile, store: LogStore) -> None:
+        self.path = path
+        self.end = file.end
+        self.pending: list[bytes | Gap] = []
+        self.file = file
+        self._store = store
+
+    def append(self, data: bytes) -> None:
+        """Take the pane's next bytes. Never waits, never fails."""
+        if not data:
+            return
+        offset = self.end
+        self.end = offset + len(data)
+        pending = self.pending
+        if not pending:
+            self._store.note_pending(self)
+        if self._store.admit(len(data) + PIECE_COST):
+            pending.append(data)
+        elif pending and isinstance(last := pending[-1], Gap) and not last.details:
+            pending[-1] = Gap(last.offset, last.size + len(data))
+        else:
+            self._store.admit_gap(PIECE_COST)
+            pending.append(Gap(offset, len(data)))
+
+    def lose(self, size: int, **details: object) -> None:
+        """Record that the pane's next `size` bytes are not here, and why.
+
+        `log_file.UNKNOWN_SIZE` stands for a number that nobody knows.
+        """
+        offset = self.end
+        self.end = offset + size
+        if not self.pending:
+            self._store.note_pending(self)
+        self._store.admit_gap(PIECE_COST)
+        self.pending.append(Gap(offset, size, details))
+
+    def note_script(self, size: int) -> None:
+        """A script of that size was written beside the log."""
+        self._store.note_script(size)
+
+    async def flushed(self) -> bool:
+        """Return once all that was appended is in the file; False if the disk does not take it."""
+        target = self.end
+        if self.file.end < target:
+            await self._store.written()
+        return self.file.end >= target
+
+    async def read(self, begin: int, end: int) -> bytes:
+        """Return the raw bytes of a range, shorter by what was never kept; none if the disk has not taken its end."""
+        if not await self.flushed() and self.file.end < end:
+            return b""  # what is there does not join what comes behind the range
+        return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
+
+    def close(self) -> None:
+        """Nothing more will be appended: write what is left and let go of the file."""
+        self._store.close_log(self)
+
+
+@final
+class LogStore:
+    """The logs of one instance and the thread that writes them; use it in an `async with` block.
+
+    `on_error` is called when writing begins to fail, and not again until it has worked once more. It is called in the
+    writer's thread. `home` is the folder of the instance, in the folder of all instances: with it, logs that are too
+    many or too old are removed, this instance's as they grow, those of others that are no more at the start.
+    """
+
+    def __init__(
+        self,
+        on_error: Callable[[Path, OSError], None] | None = None,
+        *,
+        limits: LogLimits | None = None,
+        home: Path | None = None,
+    ) -> None:
+        self._on_error = on_error
+        self._limits = limits or LogLimits()
+        self._home = home
+        self._held: int | None = None
+        self._being_written: set[Path] = set()
+        self._closings = 0
+        self._beside = 0
+        self._dirty: list[PaneLog] = []
+        self._files: dict[LogFile, None] = {}  # that were opened, the one longest ago first
+        # What was taken and what was done with, ever. Each side of the thread sets one and reads both.
+        self._taken = 0
+        self._settled = 0
+        self._handed = 0
+        self._overrun = False
+        self._armed = anyio.Event()
+        self._queue: SimpleQueue[_Job] = SimpleQueue()
+        self._failing: set[LogFile] = set()
+        self._retry_at = 0.0
+        self._said = False
+        self._thread = threading.Thread(target=self._write_for_ever, name="muxwire-log", daemon=True)
+        # Of its own: to look through the logs of a hundred dead instances takes a while, and no log may wait for that.
+        self._sweeper = threading.Thread(target=self._sweep, name="muxwire-sweep", daemon=True) if home else None
+        self._tasks: TaskGroup | None = None
+
+    async def __aenter__(self) -> Self:
+        self._held = hold(self._home) if self._home is not None else None
+        self._thread.start()
+        if self._sweeper is not None:
+            self._sweeper.start()
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        self._tasks.start_soon(self._flush_in_time)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._tasks is not None
+        self._tasks.cancel_scope.cancel()
+        try:
+            # Not the caller's exception: our task has nothing to do with it, and would make a group of it.
+            await self._tasks.__aexit__(None, None, None)
+        finally:
+            self._hand_over()
+            self._queue.put(None)
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._thread.join, FLUSH_WAIT_SECONDS)
+                if self._sweeper is not None:
+                    await anyio.to_thread.run_sync(self._sweeper.join, FLUSH_WAIT_SECONDS)
+            if self._held is not None:
+                os.close(self._held)
+
+    # -- on the side of the event loop
+
+    def open(self, path: Path) -> PaneLog:
+        """Return the log at `path`, which goes on where it ends. A file that cannot be opened is tried again."""
+        file = LogFile(path, self._limits.segment_bytes)
+        self._being_written.add(path)
+        with suppress(OSError):  # to be said, and tried again, with the first bytes
+            file.open()
+        self._queue.put((file, []))
+        return PaneLog(path, file, self)
+
+    def keep_limits_of(self, home: Path) -> None:
+        """Remove what is too much in that folder from now on, as its new owner; what is written is opened already."""
+        self._home, self._held = home, hold(home)
+
+    def note_pending(self, log: PaneLog) -> None:
+        """Remember that a log has something for the writer."""
+        self._dirty.append(log)
+
+    def note_script(self, size: int) -> None:
+        """Count what was written beside the logs; as much as a finished file of a log calls for a look as that does."""
+        self._beside += size
+        if self._beside >= self._limits.segment_bytes:
+            self._beside = 0
+            self._queue.put(_LOOK)
+
+    def admit(self, cost: int) -> bool:
+        """Return whether there is room for that much; once there was none, half of it must be free again."""
+        backlog = self._taken - self._settled
+        self._overrun = backlog + cost > (BACKLOG_MAX // 2 if self._overrun else BACKLOG_MAX)
+        if not self._overrun:
+            self._taken += cost
+        return not self._overrun
+
+    def admit_gap(self, cost: int) -> None:
+        """Count a gap's record: it is taken whatever the backlog."""
+        self._taken += cost
+
+    def flush_soon(self) -> None:
+        """Called after each chunk of tmux's output: see to it that what was appended is written."""
+        if not self._dirty:
+            return
+        if self._taken - self._handed >= BATCH_BYTES:
+            self._hand_over()
+        elif not self._armed.is_set():
+            self._armed.set()
+
+    async def _flush_in_time(self) -> None:
+        while True:
+            await self._armed.wait()  # an idle process is not woken
+            await anyio.sleep(BATCH_SECONDS)
+            self._armed = anyio.Event()
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        dirty, self._dirty = self._dirty, []
+        for log in dirty:
+            pieces, log.pending = log.pending, []
+            output = [piece for piece in pieces if isinstance(piece, bytes)]
+            if len(output) == len(pieces) > 1:
+                # As one: whoever runs Python would have to wait for the thread that takes them one by one.
+                self._taken -= PIECE_COST * (len(pieces) - 1)
+                pieces = [b"".join(output)]
+            self._queue.put((log.file, pieces))
+        self._handed = self._taken
+
+    async def written(self) -> None:
+        """Return when the writer has done what it could of all that was appended so far."""
+        self._hand_over()
+        done = threading.Event()
+        self._queue.put(done)
+        await anyio.to_thread.run_sync(done.wait, FLUSH_WAIT_SECONDS, abandon_on_cancel=True)
+
+    def close_log(self, log: PaneLog) -> None:
+        """Write what is left of a log and close its file."""
+        self._hand_over()
+        self._being_written.discard(log.path)
+        self._queue.put(log.file)
+
+    def _sweep(self) -> None:
+        assert self._home is not None
+        with suppress(OSError):
+            sweep_dead(self._home.parent, self._limits, self._home.name)
+
+    # -- in the writer's thread
+
+    def _write_for_ever(self) -> None:
+        job: _Job = ()
+        while job is not None:
+            if self._failing and time.monotonic() >= self._retry_at:
+                self._retry()
+            try:
+                job = self._queue.get(timeout=RETRY_SECONDS if self._failing else None)
+            except Empty:
+                continue
+            match job:
+                case LogFile():
+                    job.closing = True
+                    self._write(job)
+                case threading.Event():
+                    self._retry()
+                    job.set()
+                case "look":
+                    self._keep_within()
+                case file, pieces:
+                    file.waiting += pieces
+                    self._write(file)
+        for file in self._files:
+            file.close()
+
+    def _retry(self) -> None:
+        for file in list(self._failing):
+            self._write(file)
+        self._retry_at = time.monotonic() + RETRY_SECONDS
+
+    def _write(self, file: LogFile) -> None:
+        """Write what waits for a file; what fails stays for the next time."""
+        self._files.pop(file, None)
+        self._files[file] = None
+        while len(self._files) > kept_max():
+            self._let_go_of(next(iter(self._files)))
+        try:
+            self._open(file)
+            while file.waiting:
+                self._settled += file.write()
+        except OSError as error:
+            self._failing.add(file)
+            if not self._said and self._on_error is not None:
+                with suppress(Exception):  # the logs go on whatever becomes of the message
+                    self._on_error(file.path, error)
+            self._said = True
+            return
+        self._failing.discard(file)
+        self._said = self._said and bool(self._failing)
+        if file.closing:
+            self._let_go_of(file)
+            self._closings += 1
+        if file.rotated or self._closings >= CLOSINGS_PER_LOOK:
+            file.rotated = False
+            self._keep_within()
+
+    def _open(self, file: LogFile) -> None:
+        """Open a file, if need be with the descriptor of the one that was written longest ago; OSError."""
+        try:
+            file.open()
+        except OSError as error:
+            longest_ago = next(iter(self._files))
+            if error.errno != errno.EMFILE or longest_ago is file:
+                raise
+            self._let_go_of(longest_ago)
+            file.open()
+
+    def _let_go_of(self, file: LogFile) -> None:
+        file.close()
+        self._files.pop(file, None)
+
+    def _keep_within(self) -> None:
+        self._closings = 0
+        if self._home is not None:
+            with suppress(OSError):
+                keep_within(self._home, self._limits, frozenset(self._being_written))

@@ -1,0 +1,123 @@
+"""Operations as JSON, in the words of the MCP tool and of `muxwire ops`: every field checked, unknown ones refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields
+from typing import Any, get_args
+
+from muxwire.errors import InvalidArgument
+from muxwire.operations.kinds import KINDS, Execute, Operation, Ref, Scope
+
+# JSON says milliseconds, and has no reserved words.
+_FIELD = {"with": "with_", "global": "global_", "timeout_ms": "timeout", "idle_ms": "idle"}
+_NAME = {field: name for name, field in _FIELD.items()}
+
+
+class _Mismatch(Exception):
+    """A value that its field cannot have."""
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise _Mismatch("must be a string")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _Mismatch("must be true or false")
+    return value
+
+
+def _integer(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _Mismatch("must be an integer")
+    return value
+
+
+def _milliseconds(value: object) -> float:
+    count = _integer(value)
+    if count < 0:
+        raise _Mismatch("must be 0 or more milliseconds")
+    return count / 1000
+
+
+def _target(value: object) -> str | Ref:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) and set(value) == {"ref"}:
+        return Ref(_text(value["ref"]))
+    raise _Mismatch('must be an id or selector, or {"ref": NAME}')
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise _Mismatch('must be a list of strings, as ["htop", "-d", "5"]')
+    return tuple(_text(item) for item in value)
+
+
+def _environment(value: object) -> Mapping[str, str]:
+    if not isinstance(value, Mapping):
+        raise _Mismatch("must be an object of strings")
+    return {_text(name): _text(text) for name, text in value.items()}
+
+
+def _size(value: object) -> str:
+    return str(_integer(value)) if isinstance(value, int) else _text(value)
+
+
+def _scope(value: object) -> str:
+    if value not in get_args(Scope):
+        raise _Mismatch(f"must be one of {', '.join(get_args(Scope))}")
+    return _text(value)
+
+
+_READERS: Mapping[str, Callable[[object], Any]] = {
+    **dict.fromkeys(("target", "with", "into"), _target),
+    **dict.fromkeys(("horizontal", "enter", "literal", "exit", "prompt", "zoom", "global"), _flag),
+    **dict.fromkeys(("count", "rows", "cols", "height", "width", "start", "end"), _integer),
+    **dict.fromkeys(("timeout_ms", "idle_ms"), _milliseconds),
+    **dict.fromkeys(("refs", "command"), _texts),
+    "env": _environment,
+    "scope": _scope,
+    "size": _size,
+}
+
+
+def read_operation(given: object, where: str) -> Operation:
+    """Return one operation of its JSON object; InvalidArgument, which names `where` it stands."""
+    if not isinstance(given, Mapping):
+        raise InvalidArgument(f"{where} is no object", remedy='for example {"kind": "new_window"}')
+    kind = given.get("kind")
+    made = KINDS.get(kind) if isinstance(kind, str) else None
+    if made is None:
+        raise InvalidArgument(f"{where}: no operation of kind {kind!r}", remedy=f"use one of {', '.join(KINDS)}")
+    where = f"{where} ({kind})"
+    known = {_NAME.get(one.name, one.name): one for one in fields(made)}
+    # Some clients send null for everything that a model left out.
+    said = {name: value for name, value in given.items() if name != "kind" and value is not None}
+    if unknown := sorted(set(said).difference(known)):
+        raise InvalidArgument(f"{where} takes no {', '.join(unknown)}", remedy=f"it takes {', '.join(known)}")
+    needed = [name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
+    if missing := [name for name in needed if name not in said]:
+        raise InvalidArgument(f"{where} needs {', '.join(missing)}", remedy=f"it takes {', '.join(known)}")
+    values: dict[str, Any] = {_FIELD.get(name, name): _value(made, name, value, where) for name, value in said.items()}
+    operation: Operation = made(**values)
+    return operation
+
+
+def _value(made: type[Operation], name: str, value: object, where: str) -> Any:  # noqa: ANN401 (JSON)
+    reader = _text if made is Execute and name == "command" else _READERS.get(name, _text)
+    try:
+        return reader(value)
+    except _Mismatch as error:
+        raise InvalidArgument(f"{where}: {name} {error}", remedy="correct it and call again") from None
+
+
+def read_operations(given: Sequence[Operation | Mapping[str, object]]) -> list[Operation]:
+    """Return the operations of a list in which any may be given as JSON; InvalidArgument."""
+    return [
+        one if isinstance(one, Operation) else read_operation(one, f"operations[{index}]")
+        for index, one in enumerate(given)
+    ]

@@ -1,0 +1,387 @@
+"""Runs a list of operations in order: what needs nothing from before is written at once, the rest waits its turn.
+
+With `on_error="stop"` the steps of one write are one line, `a ; b ; c`: tmux runs nothing behind an error, and answers
+every command with a block of its own. With "continue" each is a line of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections import deque
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, final
+
+import anyio
+import anyio.lowlevel
+
+from muxwire.client.patience import ANSWER_SECONDS
+from muxwire.errors import MuxwireError, NoSuchTarget
+from muxwire.operations.batch import Batch, Part
+from muxwire.operations.checks import request
+from muxwire.operations.compound import OwnSteps
+from muxwire.operations.kinds import (
+    DisplayMessage,
+    JoinPane,
+    NewWindow,
+    Operation,
+    Ref,
+    RenameWindow,
+    SetOption,
+    SplitPane,
+    SwapPane,
+    Target,
+    refs_of,
+    targets_of,
+)
+from muxwire.operations.late import Late, was_done
+from muxwire.operations.rollback import (
+    TOUCHES_WINDOW,
+    Rollback,
+    name_command,
+    option_command,
+    picture_command,
+    undoable,
+    was_renamed,
+    will_rename,
+)
+from muxwire.operations.step import Step, explained
+from muxwire.operations.step_results import Dispatch, OperationsResult
+from muxwire.operations.tmux_commands import Place, command_of, folder_of, shown_birth, split_flags
+from muxwire.tabs.maker import PANE_FORMAT
+from muxwire.tabs.windows import look_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muxwire.client.pending import Pending
+    from muxwire.operations.context import Options, Surroundings
+    from muxwire.tabs.maker import Birth, TabMaker
+    from muxwire.tabs.tab import Tab
+    from muxwire.tmux.server import TmuxServer
+
+
+@final
+class OperationsRun:
+    """One list of operations, on its way."""
+
+    def __init__(self, operations: Sequence[Operation], options: Options, around: Surroundings) -> None:
+        self.options = options
+        self.around = around
+        self.steps = [Step(index, operation) for index, operation in enumerate(operations)]
+        self.made: dict[str, Tab] = {}
+        self.dispatches: list[Dispatch] = []
+        server = around.server
+        self.rollback = Rollback(server, around.book) if server and options.rollback_on_error else None
+        self._own = OwnSteps(self)
+        self._late = Late(around.book)
+        self._whole = anyio.CancelScope()
+        self._planned: dict[str, str] = {}  # what a dry run calls the panes of its refs
+
+    @property
+    def server(self) -> TmuxServer:
+        """The server; not in a dry run."""
+        assert self.around.server is not None
+        return self.around.server
+
+    @property
+    def maker(self) -> TabMaker:
+        """What makes panes; not in a dry run."""
+        assert self.around.maker is not None
+        return self.around.maker
+
+    @property
+    def dry(self) -> bool:
+        """Whether nothing is sent."""
+        return self.around.server is None
+
+    async def run(self) -> OperationsResult:
+        """Do all of it; never raises for what a step meets."""
+        active = self.around.book.latest
+        with anyio.move_on_after(self.options.timeout) as self._whole:
+            await self._run_steps()
+        if self._whole.cancelled_caught:
+            for step in self.steps:
+                if step.status == "skipped":
+                    step.skip(f"the {self.options.timeout} s for the whole list were over")
+        succeeded = all(step.status in ("succeeded", "planned") for step in self.steps)
+        if self.rollback is not None and not succeeded:
+            await self._late.undo(self.rollback, self.steps, self.options.dispatch_timeout or ANSWER_SECONDS)
+            await self.rollback.run(self.options.dispatch_timeout)
+            if active in self.around.book.open:
+                self.around.book.latest = active
+        return OperationsResult(
+            succeeded=succeeded,
+            dry_run=self.dry,
+            steps=tuple(step.result() for step in self.steps),
+            created_panes=self._planned | {ref: tab.pane_id for ref, tab in self.made.items()},
+            rolled_back_panes=tuple(self.rollback.rolled_back) if self.rollback else (),
+            rollback_errors=tuple(self.rollback.errors) if self.rollback else (),
+            dispatches=tuple(self.dispatches),
+        )
+
+    @contextmanager
+    def time_for(self, seconds: float) -> Iterator[tuple[float, str]]:
+        """For a step that ends by a time of its own: that, or what is left for all, and how to call it.
+
+        The step is not interrupted from outside: it ends itself, and tells what it has.
+        """
+        deadline, self._whole.deadline = self._whole.deadline, math.inf
+        left = max(0.0, deadline - anyio.current_time())
+        try:
+            whole = left, f"the {self.options.timeout} s for the whole list"
+            yield (seconds, f"{seconds} s") if seconds <= left else whole
+        finally:
+            self._whole.deadline = deadline
+
+    async def _run_steps(self) -> None:
+        waiting = deque(self.steps)
+        while waiting and not self._stopped():
+            batch = await self._gather(waiting)
+            if batch.parts:
+                await self._dispatch(batch)
+            elif waiting and not self._stopped() and not batch.takes(waiting[0].operation):
+                await self._own.do(waiting.popleft())
+                await anyio.lowlevel.checkpoint()  # the time for the whole list may have passed meanwhile
+
+    def _stopped(self) -> bool:
+        return self.options.on_error == "stop" and any(step.status in ("failed", "unknown") for step in self.steps)
+
+    # -- one write
+
+    async def _gather(self, waiting: deque[Step]) -> Batch:
+        batch = Batch()
+        while waiting and batch.takes(waiting[0].operation):
+            step = waiting.popleft()
+            try:
+                batch.add(await self._part(step))
+            except MuxwireError as error:
+                if batch.parts:  # its turn comes behind those
+                    waiting.appendleft(step)
+                    break
+                self.refuse(step, error)
+                if self._stopped():
+                    break
+        return batch
+
+    async def _part(self, step: Step) -> Part:
+        operation = step.operation
+        places = [await self.place(target) for target in targets_of(operation)]
+        place, other = (*places, None, None)[:2]
+        if isinstance(operation, NewWindow | SplitPane):
+            return self._birth_part(step, operation, place)
+        command = command_of(operation, place, other)
+        assert command is not None
+        part = Part(step, [command], command, place, other)
+        if isinstance(operation, DisplayMessage) and place is not None:
+            part.commands.insert(0, ("has-session", "-t", place.pane))  # display-message itself minds no missing pane
+        if place is not None and place.tab is not None:
+            part.was_called = place.tab.name
+        if self.rollback is not None:
+            if isinstance(operation, TOUCHES_WINDOW):
+                part.commands[:0] = [picture_command(one.pane) for one in places]
+            elif isinstance(operation, RenameWindow):
+                part.commands.insert(0, name_command(places[0].pane))
+            elif isinstance(operation, SetOption):
+                part.commands.insert(0, option_command(operation, place))
+        return part
+
+    def _birth_part(self, step: Step, operation: NewWindow | SplitPane, place: Place | None) -> Part:
+        cwd = folder_of(place.tab) if place is not None and place.tab is not None else ""
+        asked = request(operation, self.around.environ, cwd)
+        shown = shown_birth(operation, place, asked.cwd if place is None or operation.cwd or cwd else "")
+        if self.dry:
+            return Part(step, [shown], shown, place)
+        birth = self.maker.prepare(asked, secrets.token_hex(8), further=place is not None)
+        if place is None:
+            return Part(step, [self.maker.window_command(birth)], shown, birth=birth)
+        assert isinstance(operation, SplitPane)
+        command = self.maker.split_command(birth, place.pane, split_flags(operation))
+        before = [picture_command(place.pane)] if self.rollback is not None else []
+        return Part(step, [*before, command], shown, place, birth=birth)
+
+    async def _dispatch(self, batch: Batch) -> None:
+        chain = self.options.on_error == "stop"
+        indexes = tuple(part.step.index for part in batch.parts)
+        dispatch = Dispatch(indexes, "chain" if chain else "lines", batch.shown(chain=chain))
+        answers = [] if self.dry else self._submit(batch, chain=chain)
+        if self.dry or answers:
+            self.dispatches.append(dispatch)
+        if self.dry:
+            for part in batch.parts:
+                self.plan(part.step)
+        if not answers:
+            return
+        try:
+            with anyio.move_on_after(self.options.dispatch_timeout or ANSWER_SECONDS):
+                for answer in answers:
+                    await answer.settled()
+        finally:
+            for part, answer in zip(batch.parts, answers * len(batch.parts) if chain else answers, strict=True):
+                self._answered(part, answer)
+        # tmux told the widths of new panes before they were ours to hear of.
+        if any(isinstance(part.step.operation, SwapPane | JoinPane | SplitPane) for part in batch.parts):
+            with anyio.move_on_after(self.options.dispatch_timeout):
+                await look_up(self.around.book)
+
+    def _submit(self, batch: Batch, *, chain: bool) -> list[Pending]:
+        """Write the batch; no answers if it could not be written."""
+        lines = [part.commands for part in batch.parts]
+        if chain:
+            lines = [[command for commands in lines for command in commands]]
+            at = 0
+            for part in batch.parts:
+                part.first, at = at, at + len(part.commands)
+        try:
+            answers = self.server.client.submit_lists(*lines)
+        except MuxwireError as error:
+            for part in batch.parts:
+                self._unsent(part, error)
+            return []
+        for part in batch.parts:
+            part.step.sent()
+            if (tab := part.renames) is not None:
+                will_rename(self.around.book, tab)
+        return answers
+
+    def _unsent(self, part: Part, error: MuxwireError) -> None:
+        if part.birth is not None:
+            part.birth.discard()
+        if self._stopped():
+            part.step.never_ran()
+        else:
+            part.step.fail(explained(error))
+
+    def _answered(self, part: Part, answer: Pending) -> None:
+        step, blocks = part.step, part.blocks(answer)
+        if self.rollback is not None:
+            self.rollback.at(step)
+        if was_done(part, answer):
+            self._succeeded(part, [block.output for block in blocks])
+            return
+        if blocks and blocks[-1].error:
+            step.fail(told_by_tmux(part, blocks[-1].output))
+        elif answer.done and not answer.failed:
+            step.never_ran()  # one before it failed
+        else:
+            if self.server.client.closed:
+                step.lose(f"the tmux connection ended: {self.server.client.close_reason}")
+            elif answer.failed:
+                step.lose("the tmux connection was lost before an answer came: look before you try it again")
+            if part.birth is not None:
+                self.around.book.spawn(lambda: self._made_late(part, answer))
+            else:
+                self._late.add(part, answer)
+            return
+        if part.birth is not None:
+            part.birth.discard()
+        if (tab := part.renames) is not None:
+            will_rename(self.around.book, tab, -1)
+
+    def _succeeded(self, part: Part, outputs: Sequence[tuple[bytes, ...]]) -> None:
+        step, operation, place = part.step, part.step.operation, part.place
+        tab = place.tab if place is not None else None
+        if part.birth is not None:
+            self._born(part, outputs[-1])
+            step.succeed()
+        else:
+            step.succeed(outputs[-1] or None)
+        if isinstance(operation, RenameWindow) and tab is not None:
+            was_renamed(self.around.book, tab, operation.name)
+        if self.rollback is not None:
+            undoable(self.rollback, part, outputs)
+
+    def _born(self, part: Part, answer: tuple[bytes, ...]) -> None:
+        assert part.birth is not None
+        beside = part.place.tab if part.place is not None else None
+        tab = self.maker.born(part.birth, answer, beside=beside)
+        self.keep(part.step, [tab])
+        if beside is None:
+            part.step.window = tab.window_id
+            self.server.client.submit(self.maker.show_in_place_of_keeper(tab.window_id))
+
+    async def _made_late(self, part: Part, answer: Pending) -> None:
+        """The answer to a step that was given up: a pane that was made all the same is known all the same."""
+        assert part.birth is not None
+        await answer.settled()
+        blocks = part.blocks(answer)
+        made: tuple[bytes, ...] = ()
+        if was_done(part, answer):
+            made = blocks[-1].output
+        elif answer.failed:
+            made = await self._made_unheard(part.birth)
+        if not made:
+            part.birth.discard()
+            return
+        beside = part.place.tab if part.place is not None else None
+        tab = self.maker.born(part.birth, made, beside=beside)
+        if self.rollback is not None:
+            await tab.close(force=True)
+
+    async def _made_unheard(self, birth: Birth) -> tuple[bytes, ...]:
+        """What tmux has to say of a pane if it made it before the connection was lost; nothing if it did not."""
+        client = self.server.client
+        await client.wait_regained()
+        its_own = f"#{{m:*{birth.record.nonce}*,#{{pane_start_command}}}}"
+        try:
+            return await client.command("list-panes", "-a", "-f", its_own, "-F", PANE_FORMAT)
+        except MuxwireError:
+            return ()
+
+    # -- what own steps use too
+
+    async def place(self, target: Target) -> Place:
+        """The pane of a target now; NoSuchTarget."""
+        if self.dry:
+            return self._planned_place(target)
+        if isinstance(target, Ref):
+            tab = self.made.get(target.name)
+            if tab is None:
+                raise NoSuchTarget(f"the step that makes ref {target.name} did not succeed")
+        else:
+            tab = self.around.book.open.get(target) or await self.around.find(target)
+        if tab.pane.closed:
+            tab = await self.around.find(tab.pane_id)  # which says why
+        return Place(tab.pane_id, tab.session_id or self.server.sessions.hub, tab)
+
+    def _planned_place(self, target: Target) -> Place:
+        if isinstance(target, Ref):
+            return Place(_placeholder(target.name), f"<session of {target.name}>")
+        open_tabs = self.around.book.open
+        tab = open_tabs.get(target) or next((one for one in open_tabs.values() if one.pane_id == target), None)
+        return Place(tab.pane_id, tab.session_id) if tab is not None else Place(target, f"<session of {target}>")
+
+    def plan(self, step: Step) -> None:
+        """A dry run got as far as this step."""
+        step.plan()
+        for ref in refs_of(step.operation):
+            self._planned[ref] = _placeholder(ref)
+            step.panes.append(_placeholder(ref))
+
+    def keep(self, step: Step, tabs: Sequence[Tab]) -> None:
+        """A step has made these panes."""
+        step.panes += [tab.pane_id for tab in tabs]
+        self.made.update(zip(refs_of(step.operation), tabs, strict=False))
+        if self.rollback is not None:
+            for tab in tabs:
+                self.rollback.made(tab)
+
+    def refuse(self, step: Step, error: MuxwireError) -> None:
+        """A step cannot be sent: its target is not there, or was never made."""
+        lost = [one for one in targets_of(step.operation) if isinstance(one, Ref) and one.name not in self.made]
+        if lost:
+            step.skip(explained(error))
+        else:
+            step.fail(explained(error))
+
+
+def _placeholder(ref: str) -> str:
+    return f"<ref:{ref}>"
+
+
+def told_by_tmux(part: Part, output: Sequence[bytes]) -> str:
+    """What went wrong with a step, in tmux's words; why its pane is gone, if that is known."""
+    said = b" ".join(output).decode("utf-8", "replace") or "failed without a message"
+    gone = [one.tab for one in (part.place, part.other) if one is not None and one.tab is not None]
+    reasons = [f"; {tab.key} is closed: {tab.end_reason}" for tab in gone if tab.end_reason]
+    return f"tmux {part.commands[-1][0]}: {said}{''.join(reasons)}"

@@ -1,0 +1,187 @@
+"""One command that runs between marks: when it started, where its output lies, how it ended."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, final
+
+import anyio
+
+from muxwire.pane.output import read_output, settled_end, whole_characters
+from muxwire.results import ExecutionResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muxwire.pane.state import PaneState
+
+# `kill -l` numbering of POSIX shells: a program ended by signal N has status 128 + N.
+SIGNAL_STATUS = 128
+
+# How a command's life ended. `aborted`: the shell gave it up (C-c, `set -u`), known by its next prompt. `lost`: nobody
+# knows how, or whether. `never_ran`: the line was typed, and the shell provably ran none of it.
+Ending = Literal["", "completed", "aborted", "shell_exited", "lost", "never_ran"]
+
+
+# What a shell says about itself (the N mark, by its number): why a command, or what comes after it, is not quite exact.
+SHELL_NOTES = {
+    1: "muxwire needs builtins of this shell that a function hid or that were disabled: they are what they were before",
+    2: "the shell's DEBUG trap also ran for muxwire's own words: what it wrote then is part of the output",
+}
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Execution:
+    """A command from the moment it is typed; offsets are -1 until the mark that gives them has come."""
+
+    command_id: str
+    command: bytes
+    prompt_seq: int
+    typed_at: int
+    cwd: str = ""
+    typed_time: float = field(default_factory=time.monotonic)
+    begin: int = -1
+    begin_time: float = 0.0
+    end: int = -1
+    end_time: float = 0.0
+    exit_code: int | None = None
+    ending: Ending = ""
+    timed_out: bool = False
+    signal_sent: str = ""
+    note: str = ""
+    # How its shell was reached (listening.py), and where our hooks are not in that shell: its process group,
+    # its kind, and its prompt.
+    level: int = 1
+    listener_pgrp: int = 0
+    listener_name: str = ""
+    listener_prompt: bytes = b""
+    # Where its output ends although the end mark comes later, because it had to be asked for; -1 if it was not.
+    cut: int = -1
+    delivered: int = -1
+    # The stream's end when a caller was last told that the command waits for input: it is told once.
+    answered_at: int = -1
+    # Parts of its output that are ours: marks and lines of commands in a shell that it started; and where one begins
+    # whose end is not here yet, -1 if none does.
+    ours: list[tuple[int, int]] = field(default_factory=list)
+    held: int = -1
+    # The status of fish's postexec mark, until the prompt says whether the command was cut short.
+    provisional: tuple[int, int] | None = None
+    # Called once each, when the command has ended: files go, waiters of the pane wake.
+    on_end: tuple[Callable[[], object], ...] = ()
+    # Of those who wait; most commands end while their caller reads the connection himself.
+    _waiting: tuple[anyio.Event, ...] = ()
+
+    @property
+    def running(self) -> bool:
+        """Whether the command has not ended yet."""
+        return not self.ending
+
+    @property
+    def started(self) -> bool:
+        """Whether its start mark has come: from here on it must never be typed again."""
+        return self.begin >= 0
+
+    @property
+    def ran(self) -> bool:
+        """Whether its start mark has come, or came before its end."""
+        return self.begin > self.typed_at
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was typed."""
+        return time.monotonic() - self.typed_time
+
+    def start(self, offset: int) -> None:
+        """Its output starts at `offset`."""
+        self.begin = self.delivered = offset
+        self.begin_time = time.monotonic()
+
+    def finish(self, ending: Ending, *, end: int, exit_code: int | None, cwd: str = "") -> None:
+        """It ended: its output goes up to `end`."""
+        if self.ending:
+            return
+        if self.begin < 0:
+            self.begin = self.delivered = min(self.typed_at, end)
+            self.begin_time = self.typed_time
+        self.ending, self.end, self.exit_code = ending, max(end, self.begin), exit_code
+        self.end_time = time.monotonic()
+        self.cwd = cwd or self.cwd
+        for event in self._waiting:
+            event.set()
+        self._waiting = ()
+        calls, self.on_end = self.on_end, ()  # a thousand ended commands are remembered: not what they held as well
+        for call in calls:
+            call()
+
+    def explain(self, note: str) -> None:
+        """Add to what the result says about this command."""
+        if note and note not in self.note:
+            self.note = f"{self.note}; {note}" if self.note else note
+
+    async def ended(self) -> None:
+        """Return when the command has ended."""
+        await self.end_event().wait()
+
+    def end_event(self) -> anyio.Event:
+        """A new event, which will be set at the command's end."""
+        event = anyio.Event()
+        if self.ending:
+            event.set()
+        else:
+            self._waiting = (*(one for one in self._waiting if not one.is_set()), event)
+        return event
+
+    def ends_with(self, call: Callable[[], object]) -> None:
+        """Have `call` called when the command has ended; at once if it has."""
+        if self.ending:
+            call()
+        else:
+            self.on_end = (*self.on_end, call)
+
+
+def shell_status(status: int) -> int:
+    """Count signals from 128 as every other shell does; ksh counts them from 256."""
+    return SIGNAL_STATUS + status - 2 * SIGNAL_STATUS if status > 2 * SIGNAL_STATUS else status
+
+
+async def result_of(
+    execution: Execution, pane: PaneState, *, strip_ansi: bool, max_chars: int | None
+) -> ExecutionResult:
+    """What the caller gets now: everything since the last result of this command."""
+    stream, running = pane.stream, None
+    while running != execution.running:  # else it has ended while an output was read that memory no longer held
+        running = execution.running
+        begin = execution.delivered if execution.started or not running else stream.end
+        end = settled_end(execution, stream, pane.shell)
+        if running:
+            end = whole_characters(execution, stream, end)
+        begin = min(begin, end)
+        text = await read_output(stream, begin, end, strip=strip_ansi, max_chars=max_chars, ours=execution.ours)
+    if execution.delivered >= 0:
+        execution.delivered = max(execution.delivered, end)  # another call may have asked meanwhile
+    until = time.monotonic() if execution.running else execution.end_time
+    notes, state = [execution.note] if execution.note else [], pane.state_after(execution)
+    asks = execution.level == 3 and execution.answered_at == stream.end  # by what stands behind a relay's cursor
+    if execution.running and (asks or state == "interactive"):
+        what = f"the program waits for {pane.waited_for()}; it still runs"
+        notes.insert(0, f"{what}: answer with send_keys, or stop_process")
+    if text.lost_bytes:
+        notes.append(f"the first {text.lost_bytes} bytes are lost: neither memory nor the log holds them")
+    return ExecutionResult(
+        command_id=execution.command_id,
+        output=text.text,
+        exit_code=execution.exit_code,
+        timed_out=execution.timed_out,
+        duration_ms=round((until - (execution.begin_time or execution.typed_time)) * 1000, 3),
+        state=state,
+        cwd=execution.cwd,
+        from_byte=begin,
+        next_byte=end,
+        truncated=bool(text.omitted_bytes or text.lost_bytes),
+        running=execution.running,
+        omitted_bytes=text.omitted_bytes,
+        signal_sent=execution.signal_sent,
+        note="; ".join(notes),
+    )

@@ -1,0 +1,329 @@
+"""Who would read a line that is typed into a pane now: the tab's shell, one nested in it, or one behind a relay.
+
+The levels are the ladder of execution: 1 our shell at a prompt that our hooks announced; 2 a shell on this tty without
+our hooks, known by its executable; 3 a shell behind a program that relays a terminal (ssh, docker), known by a probe.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, final
+
+import anyio
+
+from muxwire.errors import MORE_FILES, TabUnavailable
+from muxwire.host.descriptors import OURS
+from muxwire.host.environment import COLUMNS_MIN
+from muxwire.host.processes import (
+    SEES_WAITS,
+    foreground,
+    foreground_pgrp,
+    restore_line_modes,
+    shares_folder,
+    sleeps_for_keys,
+    tty_modes,
+)
+from muxwire.shell import shell_for
+from muxwire.vt.text import strip_ansi
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from muxwire.client.client import ControlClient
+    from muxwire.pane.execution import Execution
+    from muxwire.pane.state import PaneState
+    from muxwire.shell import Shell
+
+# A program that has printed nothing for this long may be waiting for us; a compiler's pause is not shorter.
+QUIET = 0.15
+# Seconds that a shell's first prompt may take: a heavy rc file with network mounts takes 5.
+START_TIMEOUT = 15.0
+# A line editor that is up and silent for so long without our first mark: the rc file started another shell.
+UNHOOKED_QUIET = 0.5
+# After the end mark the prompt comes within a ms; a shell without our hook shows by then that it edits a line.
+PROMPT_GRACE = 0.3
+# A shell behind a relay has logged in by then, and shows a prompt; if that is empty, it is waited for in vain, once.
+FIRST_PROMPT = 3.0
+# Seconds of silence after which a prompt without an editor is drawn, on this machine and on another one.
+DRAWN = 0.005
+DRAWN_REMOTE = 0.05
+# Answers of tmux after which it has sent on what a pane wrote before: it may answer once before it reads the pane.
+CATCH_UP = 2
+# How far back a prompt without a mark is looked for: its last line, and escape sequences.
+_PROMPT_REACH = 1024
+
+# These read every line with an editor, in raw mode; a line read otherwise is `read x`, which must not get ours.
+_EDITING = ("bash", "zsh", "fish")
+# Programs that put another terminal's shell on this one. Others (a REPL, a database) would take a probe as input.
+RELAYS = {
+    "ssh", "mosh-client", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "lxc", "lxc-attach",
+    "incus", "machinectl", "script", "sshpass", "autossh", "nsenter", "chroot", "sudo", "su", "doas", "runuser",
+    "login", "systemd-run", "distrobox", "toolbox",
+}  # fmt: skip
+# A mark for a line that was not ended, and blanks up to the right edge: if it was, all of that is erased.
+_BEFORE_PROMPT = re.compile(r"[%#⏎] {2,}|⏎ ?\x0f? *")
+_SECRET = re.compile(r"(?i)(passw|passphrase|\bpin\b|otp|code|yes/no).{0,40}\Z")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """The shell that reads the pane's input now.
+
+    `shell` is None where all must be typed (a probe tells whether it is `fish`), `pgrp` 0 where it is not needed.
+    `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`). `fresh`: nobody can have
+    typed anything at its prompt yet. `status`: what its `$?` was when it answered a probe.
+    """
+
+    shell: Shell | None
+    level: Literal[1, 2, 3]
+    pgrp: int = 0
+    edits: bool = True
+    fresh: bool = False
+    fish: bool = False
+    status: int = 0
+
+
+def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
+    """Whether the pane has been silent for that long."""
+    return time.monotonic() - pane.stream.last_output >= seconds
+
+
+async def caught_up(pane: PaneState, client: ControlClient) -> bool:
+    """Whether the stream has all that the pane wrote before: the kernel is ahead of it. ConnectionClosed."""
+    end = pane.stream.end
+    for _ in range(CATCH_UP):
+        await client.command("display-message", "-p", "")
+    return pane.stream.end == end
+
+
+async def fall_silent(pane: PaneState, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
+    """Wait until the pane has written nothing for that long from now on, or it is enough."""
+    changed = True
+    while changed and not enough():
+        with anyio.move_on_after(seconds) as still:
+            await pane.stream.changed()
+        changed = not still.cancelled_caught
+
+
+def find_listener(pane: PaneState, waited: float, folder: Path) -> Listener | None:
+    """The listener of a pane that is not at a prompt of ours; None if nobody is known to listen.
+
+    `folder` is the tab's own: a shell that cannot read in it gets its commands typed.
+    """
+    kind = pane.waits_for_input()
+    front = pane.front() if kind else None
+    if front is None or (pane.running is not None and not quiet(pane, DRAWN)):
+        return None
+    own = pane.shell if front.pgrp == pane.shell_pid else None
+    shell = own or shell_for(front.program)
+    running = pane.running
+    if shell is None:
+        relay = front.program in RELAYS and kind == "raw" and quiet(pane) and not asks_secret(pane)
+        return Listener(None, 3, front.pgrp) if relay and not _busy_with_ours(running, front.pgrp) else None
+    if own is not None and kind == "line" and running is None and pane.says_accepted and pane.accepted_time is None:
+        return Listener(own, 1, edits=False)  # `unsetopt zle`: a line that was not accepted goes on below
+    if not takes_lines(shell, kind) or _busy_with_ours(running, front.pgrp):
+        return None
+    if own is not None:
+        ended = pane.current.end_time if pane.current is not None else 0.0
+        theirs = pane.accepted_time is not None and pane.accepted_time > ended  # a person's line, which reads itself
+        late = time.monotonic() - ended >= PROMPT_GRACE
+        return Listener(own, 2, front.pgrp) if late and running is None and not theirs else None
+    if not pane.hooked and pane.shell is not None and running is None:
+        editing = shell.name in _EDITING and quiet(pane, UNHOOKED_QUIET)
+        return Listener(shell, 2, front.pgrp) if editing or (quiet(pane) and waited >= START_TIMEOUT) else None
+    if shares_folder(front.pgrp, folder):
+        return Listener(shell, 2, front.pgrp)
+    return Listener(None, 3, front.pgrp) if quiet(pane) else None
+
+
+def mend_line_modes(pane: PaneState, shell: Shell) -> None:
+    """Where a program left the tty raw, give it its line modes back for a shell that has no editor to do so.
+
+    dash never has one; ksh has none on such a tty, and reads it plainly. Its editor polls, and clears ISIG only.
+    """
+    if shell.name not in ("dash", "ksh"):
+        return
+    modes = tty_modes(pane.tty)
+    raw = modes is not None and not modes.icanon
+    if shell.name == "dash":
+        raw = raw or pane.repair_tty
+    elif raw and modes is not None and modes.opost and not modes.isig:
+        front = foreground(pane.leader_pid)
+        raw = front is not None and front.reads_tty()
+    if raw:
+        restore_line_modes(pane.tty)
+
+
+def ready_deadline(pane: PaneState, begun: float, deadline: float) -> float:
+    """Until when a listener is waited for: a call's own time-out is not for a shell that is still starting."""
+    starting = not pane.hooked and pane.shell is not None and pane.current is None
+    return max(deadline, begun + START_TIMEOUT) if starting else deadline
+
+
+def takes_lines(shell: Shell, kind: str) -> bool:
+    """Whether a shell of this kind reads its next command when the tty is read so."""
+    return kind in ("editor", "raw") if shell.name in (*_EDITING, "ash") else kind in ("editor", "raw", "line")
+
+
+def _busy_with_ours(running: Execution | None, pgrp: int) -> bool:
+    return running is not None and running.listener_pgrp == pgrp
+
+
+async def reads_on(pane: PaneState, client: ControlClient) -> bool:
+    """Whether the tab's own shell sleeps until more keys come: it has all of ours, we all it wrote. ConnectionClosed.
+
+    On a machine that has no time for it, or behind a tmux that has none, it looks nearly the same for long.
+    """
+    return bool(shell_sleeps(pane)) and await caught_up(pane, client) and bool(shell_sleeps(pane))
+
+
+def shell_sleeps(pane: PaneState) -> str:
+    """How the tty is read for which the tab's own shell sleeps: `editor` or `line`; "" if it does not, or nobody knows.
+
+    Only that process is looked at: to look for its group takes some ms, and this is asked again and again.
+    """
+    modes = tty_modes(pane.tty)
+    if modes is None or pane.shell is None or (modes.icanon and not SEES_WAITS):
+        return ""
+    if not sleeps_for_keys(pane.shell_pid, polls=not modes.icanon or pane.shell.name == "ash"):
+        return ""
+    if foreground_pgrp(pane.leader_pid) != pane.shell_pid:
+        return ""
+    return "line" if modes.icanon else "editor"
+
+
+def asks_secret(pane: PaneState) -> bool:
+    """Whether the line that the cursor is on looks like the question for a password."""
+    return _SECRET.search(strip_ansi(_last_line(pane).decode("utf-8", "replace")).rstrip()) is not None
+
+
+def _last_line(pane: PaneState) -> bytes:
+    """What stands on the cursor's line, after the last mark (or title, whose end is the same byte)."""
+    end = pane.stream.end
+    return pane.stream.ring.read(end - _PROMPT_REACH, end).rpartition(b"\n")[2].rpartition(b"\x07")[2]
+
+
+async def prompt_begun(pane: PaneState, listener: Listener) -> bool:
+    """Wait, for a while at most, until something stands where a nested shell shows its prompt; False if it did."""
+    before = pane.current
+    known = before is not None and before.listener_pgrp == listener.pgrp
+    empty = known and before is not None and not _looks(before.listener_prompt)
+    if listener.pgrp == pane.shell_pid or empty or _shows_prompt(pane):
+        return False
+    with anyio.move_on_after(PROMPT_GRACE if listener.level < 3 else FIRST_PROMPT):
+        while not _shows_prompt(pane):
+            await pane.stream.changed()
+    return True
+
+
+def _shows_prompt(pane: PaneState) -> bool:
+    """Whether something stands on the cursor's line that is not what zsh and fish print before a prompt."""
+    parts = strip_ansi(_last_line(pane).decode("utf-8", "replace")).split("\r")
+    return any(part.strip() and not _BEFORE_PROMPT.fullmatch(part) for part in parts)
+
+
+async def prompt_drawn(pane: PaneState, listener: Listener) -> bytes:
+    """The prompt of a nested shell, whole; only its last line where nothing of ours has ended just before it."""
+    await prompt_begun(pane, listener)
+    await fall_silent(pane, DRAWN if listener.level < 3 else DRAWN_REMOTE)
+    before = pane.current
+    ours = before is not None and not before.running and before.level > 1 and before.listener_pgrp == listener.pgrp
+    if not ours and listener.level < 3:  # behind a relay it was a probe
+        return _last_line(pane)
+    return pane.stream.ring.read(max(pane.ended_at, pane.stream.end - _PROMPT_REACH), pane.stream.end)
+
+
+def prompt_again(pane: PaneState, execution: Execution) -> int:
+    """Where the next prompt of a nested shell begins that gave `execution` up without saying so; -1 if it did not.
+
+    It is known by the prompt before, byte for byte or as it looks: a program may also wait on a line that it began.
+    After a C-c anything will do that stands where a prompt would.
+    """
+    if execution.level == 1 or not execution.started or not quiet(pane, DRAWN):
+        return -1
+    end, prompt = pane.stream.end, execution.listener_prompt
+    front = foreground(pane.leader_pid)
+    if front is None or front.pgrp != execution.listener_pgrp or not pane.waits_for_input():
+        return -1
+    tail = pane.stream.ring.read(max(execution.begin, end - _PROMPT_REACH), end)
+    if prompt and tail.endswith(prompt):
+        return end - len(prompt)
+    lines = prompt.count(b"\n") + 1
+    drawn = b"\n".join(tail.split(b"\n")[-lines:])
+    if prompt and _looks(drawn) == _looks(prompt):
+        return end - len(drawn)
+    last = tail.rpartition(b"^C")[2]
+    if last == tail or execution.listener_name in ("dash", "ash", "ksh"):
+        return -1
+    last = last.rpartition(b"\n")[2]  # fish goes to a new line without a line feed
+    # The editor is up before its prompt is drawn: no line feed yet means so, unless it stays that way.
+    return end - len(last) if last and (b"\n" in tail or quiet(pane)) else -1
+
+
+def _looks(drawn: bytes) -> str:
+    """What a person sees of a prompt in the end: a line may be begun more than once."""
+    rows = strip_ansi(drawn.decode("utf-8", "replace")).split("\n")
+    return "\n".join(next((part for part in reversed(row.split("\r")) if part.strip()), "") for row in rows).rstrip()
+
+
+def check_width(pane: PaneState, columns: int) -> None:
+    """Refuse to type into a pane that is so narrow that its shell could die of it: TabUnavailable."""
+    if columns < COLUMNS_MIN:
+        raise TabUnavailable(
+            f"the pane is {columns} columns wide, and shells crash when a line is typed into fewer than {COLUMNS_MIN}",
+            state=pane.look(),
+            remedy="make it wider: close a pane beside it, or resize_pane",
+        )
+
+
+def refusal(pane: PaneState) -> TabUnavailable:
+    """Why no command can be typed now, and what to do instead."""
+    state = pane.look()
+    running = pane.running
+    if state == "dead":
+        return TabUnavailable(
+            "the tab's program has ended"
+            + (f" with status {pane.exit_status}" if pane.exit_status is not None else ""),
+            state=state,
+            remedy="its log stays readable; create a new tab with create_tab",
+        )
+    if state == "starting":
+        asks = pane.waits_for_input() in ("line", "password")
+        return TabUnavailable(
+            "the shell has not shown its first prompt yet" + (": its start-up files wait for input" if asks else ""),
+            state=state,
+            remedy="answer with send_keys" if asks else "read the tab's log; then try again",
+        )
+    front = pane.front()
+    program = (front.program if front is not None else "") or "a program"
+    if state == "prompt":
+        return TabUnavailable(
+            f"the shell has not drawn its prompt yet: {program} runs for it",
+            state="busy",
+            remedy="give it more time, or stop it with send_keys C-c",
+        )
+    remedy = "wait for it, stop it with stop_process, or use another tab"
+    if running is not None:
+        what = f"{running.command[:80].decode('utf-8', 'replace')!r} (command_id {running.command_id})"
+        what += f" has been running for {running.age:.1f} s"
+        remedy = "wait with command_result, stop it with stop_process, or use another tab"
+    elif pane.accepted_time is not None:
+        what = (
+            f"{program} runs in the foreground, started by a person {time.monotonic() - pane.accepted_time:.1f} s ago"
+        )
+    else:
+        what = f"{program} runs in the foreground, not started by execute_command"
+    few = pane.short_of_files()
+    if lacking := OURS.lacking():
+        what, remedy = f"nobody can tell what runs there: {lacking}", MORE_FILES
+    elif few:
+        what, remedy = f"{what}; {few}", "create a new tab"
+    elif state == "interactive":
+        what += f", and {program} waits for input"
+        remedy = "answer it with send_keys and watch it with wait_for, or stop it with stop_process"
+    return TabUnavailable(what, state=state, remedy=remedy)

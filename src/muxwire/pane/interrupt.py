@@ -1,0 +1,214 @@
+"""Ending what runs in a pane's foreground: the measured ladder from C-c to SIGKILL, one step only if the last failed.
+
+C-c first, as a person would; SIGTERM for programs that trap SIGINT; SIGHUP for nested interactive shells, which ignore
+both; SIGKILL last. The pane's own shell never gets more than SIGINT, which is also what ends a command that it runs
+itself, without a program. A line that is typed and does not run yet is waited for: a signal would hit its shell, which
+may swallow it and run the line afterwards.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.errors import ConnectionClosed
+from muxwire.host.processes import (
+    foreground_pgrp,
+    group_members,
+    is_stopped,
+    signal_group,
+    signal_process,
+    takes,
+    tty_modes,
+)
+from muxwire.pane.execution import SIGNAL_STATUS
+from muxwire.pane.foreground_shell import DRAWN_REMOTE
+from muxwire.pane.nesting import settle_aborted
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from muxwire.pane.execution import Execution
+    from muxwire.pane.keyboard import Keyboard
+    from muxwire.pane.state import PaneState
+
+# Seconds each step gets before the next: sleep, pipelines and loops end within 10 ms of the first C-c; a program that
+# cleans up on SIGTERM gets a second. One C-c in about 60 is lost when it hits zsh between two forks: hence two.
+STEPS: tuple[tuple[signal.Signals, float], ...] = (
+    (signal.SIGINT, 0.6),
+    (signal.SIGINT, 0.6),
+    (signal.SIGTERM, 1.0),
+    (signal.SIGHUP, 1.0),
+    (signal.SIGKILL, 1.0),
+)
+# Seconds after which C-c throws a typed line away that its shell has not begun, because a program for its prompt runs,
+# or because it reads no more. A shell that has time begins within a few ms.
+BEGINS_WITHIN = 1.0
+# Seconds from the beginning of a command to its first program: without one by then, the shell itself runs it. A signal
+# before that is lost, and of C-c zsh loses some.
+FORKS_WITHIN = 0.1
+# Between two looks for a process group, of which no event tells.
+_LOOK_SECONDS = 0.001
+# All of it, for a command that nothing but the last step ends.
+LADDER_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
+CTRL_C = b"\x03"
+
+
+def continue_shell(pane: PaneState) -> None:
+    """Let the tab's shell go on if it is stopped: it has no shell above it to do so.
+
+    ksh stops itself along with the job that a C-z stopped, and `suspend` does so in any shell.
+    """
+    if pane.shell_pid and is_stopped(pane.shell_pid):
+        signal_process(pane.shell_pid, signal.SIGCONT)
+
+
+@final
+class Interrupter:
+    """Stops the foreground of one pane."""
+
+    def __init__(self, pane: PaneState, keyboard: Keyboard) -> None:
+        self._pane = pane
+        self._keyboard = keyboard
+
+    async def end(
+        self,
+        execution: Execution,
+        unstick: Callable[[Execution], Awaitable[None]],
+        *,
+        first: signal.Signals,
+        grace: float | None,
+    ) -> None:
+        """End a command of ours, or see to it that it never begins; `execution.signal_sent` says how far that went.
+
+        `unstick` finds out whether a line that was typed provably never ran.
+        """
+
+        async def ended(seconds: float) -> bool:
+            with anyio.move_on_after(seconds):
+                if execution.level == 1 and execution.started:
+                    await execution.ended()
+                else:
+                    await self._given_up(execution, unstick)
+            return not execution.running
+
+        execution.signal_sent = await self._begun(execution, unstick)
+        spared = execution.listener_pgrp
+        await self.forked(execution.begin_time, first, ended, spared)
+        if execution.ending:
+            return
+        execution.signal_sent = await self.stop(ended, first=first, grace=grace, spared=spared)
+        if execution.running and execution.level > 1 and not execution.started:
+            execution.start(self._pane.stream.end)  # C-c threw away the typed line; what it does later is not ours
+            execution.note = "it had not begun when it was interrupted"
+            execution.finish("aborted", end=execution.begin, exit_code=SIGNAL_STATUS + signal.SIGINT)
+        elif execution.running:
+            execution.note = "could not be interrupted: the shell itself ignores SIGINT; close the tab with force"
+
+    async def _begun(self, execution: Execution, unstick: Callable[[Execution], Awaitable[None]]) -> str:
+        """Wait until the typed line runs, or provably never will; return the signal that it took, "" for none."""
+        sent = ""
+        for _ in range(2):
+            with anyio.move_on_after(BEGINS_WITHIN):
+                while not execution.started:
+                    await self._look(execution, unstick)
+            begun = execution.started
+            if begun or execution.level > 1 or not self._press():
+                break
+            sent = signal.SIGINT.name
+        return sent
+
+    async def _given_up(self, execution: Execution, unstick: Callable[[Execution], Awaitable[None]]) -> None:
+        """Wait for the end of a command whose shell may not say so of its own accord: a nested one that C-c ended."""
+        while execution.running:
+            settle_aborted(self._pane, self._keyboard, execution)
+            await self._look(execution, unstick)
+
+    async def _look(self, execution: Execution, unstick: Callable[[Execution], Awaitable[None]]) -> None:
+        if execution.level == 1 and not execution.started:
+            await unstick(execution)
+        if execution.running:
+            with anyio.move_on_after(DRAWN_REMOTE):
+                await self._pane.stream.changed()
+
+    async def forked(
+        self, begun: float, number: signal.Signals, ended: Callable[[float], Awaitable[bool]], spared: int = 0
+    ) -> None:
+        """Wait until what began then has a program in the foreground that takes the signal, if it is to have one."""
+        pane = self._pane
+        while time.monotonic() - begun < FORKS_WITHIN:
+            group = foreground_pgrp(pane.leader_pid)
+            shells = (pane.shell_pid, pane.leader_pid, spared)
+            if group is None or (group not in shells and takes(group, number, spared or pane.shell_pid)):
+                return
+            if await ended(_LOOK_SECONDS):
+                return
+
+    async def stop(
+        self,
+        ended: Callable[[float], Awaitable[bool]],
+        *,
+        first: signal.Signals = signal.SIGINT,
+        grace: float | None = None,
+        spared: int = 0,
+    ) -> str:
+        """Climb the ladder from `first` until `await ended(seconds)` is true.
+
+        Return the name of the last signal that was sent, "" if none could be. `grace` replaces the first step's time.
+        `spared` is the process group of a nested shell or a relay that runs the command: it gets C-c as a key only.
+        """
+        order = [number for number, _ in STEPS]
+        ladder = (
+            STEPS[order.index(first) :] if first in order else ((first, 1.0), *STEPS[order.index(signal.SIGTERM) :])
+        )
+        if first != signal.SIGINT:  # of what a shell runs itself, a loop for one, nothing else is the end
+            ladder += STEPS[: order.index(signal.SIGTERM)]
+        sent = ""
+        typed = 0
+        for number, seconds in ladder:
+            if self._send(number, typed=typed, spared=spared):
+                typed += number == signal.SIGINT
+                sent = number.name
+                self._pane.repair_tty = True
+                if await ended(seconds if grace is None else grace):
+                    return sent
+                grace = None
+        return sent
+
+    def _send(self, number: signal.Signals, *, typed: int, spared: int) -> bool:
+        """Send one signal the best way; False if nothing may get it."""
+        pane = self._pane
+        continue_shell(pane)
+        group = foreground_pgrp(pane.leader_pid)
+        if group is not None and group == spared:
+            return number == signal.SIGINT and self._press()
+        if number == signal.SIGINT:
+            modes = tty_modes(pane.tty)
+            if modes is None:
+                return False
+            if modes.isig and self._press() and not typed:
+                return True
+            # A second C-c, and the signal itself: a tty left raw for a moment may have eaten the key.
+            return group is not None and self._signal(group, number)
+        return group is not None and group != pane.shell_pid and self._signal(group, number)
+
+    def _signal(self, group: int, number: signal.Signals) -> bool:
+        pane = self._pane
+        if group != pane.leader_pid:
+            return signal_group(group, number)
+        if not pane.runs_program:
+            return False
+        # A program in place of a shell is in the group of its supervisor, which has to tell its status.
+        members = [pid for pid in group_members(group) if pid != pane.leader_pid]
+        return True in [signal_process(pid, number) for pid in members]
+
+    def _press(self) -> bool:
+        """Type C-c; False between two connections, when tmux cannot be told to: a signal needs only the kernel."""
+        try:
+            self._keyboard.press(CTRL_C)
+        except ConnectionClosed:
+            return False
+        return True

@@ -1,0 +1,133 @@
+"""Commands in shells that our hooks do not reach: what is typed behind a relay, and how a given-up command ends."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+
+from muxwire.errors import ConnectionClosed, InvalidArgument, TabUnavailable
+from muxwire.pane.foreground_shell import (
+    DRAWN_REMOTE,
+    Listener,
+    fall_silent,
+    prompt_again,
+    prompt_begun,
+    prompt_drawn,
+)
+from muxwire.pane.hidden import shown_again
+from muxwire.shell import foreign_end, foreign_wrap, probe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muxwire.client.client import ControlClient
+    from muxwire.pane.execution import Execution
+    from muxwire.pane.keyboard import Keyboard
+    from muxwire.pane.state import PaneState
+
+# A shell on the other side of the world answers a probe within half a second; one that just starts, on a machine with
+# much to do, took 2 s.
+PROBE_TIMEOUT = 5.0
+# What `#{alternate_on}#{cursor_flag}` is where lines are shown and typed: top hides the cursor, vim and less switch.
+_LINES = b"01"
+# With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
+_CLEAR_LINE = b" \x15"
+# What the third field of H is in fish; in others a backslash.
+_FISH = b"'"
+
+
+async def reach_shell(
+    pane: PaneState, keyboard: Keyboard, found: Listener, client: ControlClient, pane_id: str
+) -> Listener:
+    """Return the shell that answered behind the relay; TabUnavailable if nothing that understood did."""
+    (screen,) = await client.command("display-message", "-p", "-t", pane_id, "#{alternate_on}#{cursor_flag}")
+    if screen != _LINES:
+        raise TabUnavailable(
+            "a program behind the one in the foreground has the whole screen",
+            state="interactive",
+            remedy="look at it with snapshot, and use send_keys and wait_for",
+        )
+    if await prompt_begun(pane, found):
+        await fall_silent(pane, DRAWN_REMOTE)
+    await _forget_typed(pane, keyboard, found)
+    probe_id = secrets.token_hex(8)
+    pane.hidden.hide(probe_id, pane.stream.end)
+    keyboard.press(_CLEAR_LINE + probe(probe_id))
+    with anyio.move_on_after(PROBE_TIMEOUT):
+        while pane.heard[:1] != (probe_id.encode(),):
+            await pane.stream.changed()
+        _, who, status = pane.heard
+        return replace(found, fish=who == _FISH, status=int(status))
+    raise TabUnavailable(
+        "no shell answered behind the program in the foreground: a test line was typed into it",
+        state=pane.look(),
+        remedy="look at it with snapshot or read_logs_from_tab, and use send_keys and wait_for",
+    )
+
+
+async def nested_prompt(pane: PaneState, keyboard: Keyboard, listener: Listener) -> bytes:
+    """The prompt of a nested shell, whole, and nothing typed behind it."""
+    prompt = await prompt_drawn(pane, listener)
+    typed_at = await _forget_typed(pane, keyboard, listener) if listener.level < 3 else b""  # else the probe's prompt
+    return typed_at or prompt
+
+
+async def _forget_typed(pane: PaneState, keyboard: Keyboard, listener: Listener) -> bytes:
+    """Clear what a person has half typed behind a prompt that is known; return that prompt, b"" if nothing was."""
+    before = pane.current
+    if before is None or before.running or before.listener_pgrp != listener.pgrp:
+        return b""
+    prompt, drawn = before.listener_prompt, pane.stream.ring.read(pane.ended_at, pane.stream.end)
+    if not prompt or not drawn.startswith(prompt) or drawn == prompt:
+        return b""
+    keyboard.press(_CLEAR_LINE)
+    await fall_silent(pane, DRAWN_REMOTE)
+    return prompt
+
+
+def check_reach(env: Mapping[str, str], cwd: str | None) -> None:
+    """Refuse, for a shell behind a relay, what works on this side only: InvalidArgument."""
+    if env or cwd is not None:
+        raise InvalidArgument(
+            "env and cwd do not reach a shell behind ssh or a container", remedy="set them in the command itself"
+        )
+
+
+def typed_lines(command: bytes, command_id: str, listener: Listener, before: bytes) -> bytes:
+    """Everything to type for a command in a shell behind a relay, which prints `before` as soon as it has it all."""
+    return b"".join(foreign_wrap(command, command_id, fish=listener.fish, before=before, status=listener.status))
+
+
+def hide_line(pane: PaneState, execution: Execution, listener: Listener, prompt: bytes, shown: bytes) -> bytes:
+    """What is typed from here on for `execution`, in a shell at `prompt`, is ours; a person sees `shown` in its place.
+
+    Return what the shell has to print as soon as it has it all.
+    """
+    shell, command_id = listener.shell, execution.command_id
+    execution.level, execution.listener_pgrp, execution.listener_prompt = listener.level, listener.pgrp, prompt
+    execution.listener_name = shell.name if shell is not None else "fish" if listener.fish else ""
+    execution.ends_with(partial(pane.hidden.ended, command_id))
+    return shown_again(command_id) if pane.hidden.hide(command_id, pane.stream.end, shown) else b""
+
+
+def settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) -> None:
+    """If a nested shell is back at its prompt without having said how `execution` ended, have it say so."""
+    if execution.cut >= 0:
+        return
+    prompt = prompt_again(pane, execution)
+    if prompt < 0:
+        return
+    command_id = execution.command_id
+    # The prompt that the line is typed at is drawn once more when it has run.
+    rows = pane.stream.ring.read(prompt, pane.stream.end).count(b"\n")
+    again = b"\r" + (b"\x1b[%dA" % rows if rows else b"") + b"\x1b[J"
+    before = shown_again(command_id) + again if pane.hidden.hide(command_id, pane.stream.end) else b""
+    try:
+        keyboard.press(_CLEAR_LINE + foreign_end(command_id, before, fish=execution.listener_name == "fish"))
+        execution.cut = prompt
+    except ConnectionClosed:  # between two connections: whoever looks again asks
+        pane.hidden.give_up()

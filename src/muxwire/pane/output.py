@@ -1,0 +1,151 @@
+"""From the raw bytes between two marks to the text that a caller gets, whole or with its middle left out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from muxwire.vt.text import strip_ansi, undo_onlcr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muxwire.pane.execution import Execution
+    from muxwire.pane.stream import PaneStream
+    from muxwire.shell import Shell
+
+# A terminal's end matters most (the error, the summary); its beginning says what ran.
+HEAD_SHARE = 0.2
+
+# UTF-8 needs at most 4 bytes a character; escape sequences to be stripped may be as much again.
+_BYTES_PER_CHAR = 8
+
+# zsh prints a reversed % or # and blanks before a prompt where the output did not end its line (PROMPT_SP).
+PROMPT_SP_REACH = 4096
+_PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
+# fish 4 tells its terminal of a command's end just before it tells us (OSC 133;D), unless the command has come to E.
+FISH_END_REACH = 32
+_FISH_END = re.compile(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
+
+# The beginning of zsh's PROMPT_SP: a bold and reversed % or #, blanks. Nobody misses colours that come a little later.
+_SGR, _SGR_BEGUN = rb"(?:\x1b\[[0-9;]*m)", rb"(?:\x1b(?:\[[0-9;]*)?)"
+_PROMPT_SP_BEGUN = re.compile(
+    rb"(?:SGR{2,}[%#]SGR*(?:BEGUN| +(?:\r ?)?)?|SGR+BEGUN?|BEGUN)\Z".replace(b"SGR", _SGR).replace(b"BEGUN", _SGR_BEGUN)
+)
+# The same of what fish 4 prints.
+_FISH_END_BEGUN = re.compile(rb"\x1b(?:\](?:1(?:3(?:3(?:;(?:D(?:;[0-9]*)?\x07?)?)?)?)?)?)?\Z")
+# The beginning of a character (RFC 3629, section 4): the rest of it is still to come.
+_CHARACTER_BEGUN = re.compile(rb"(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z")
+_CHARACTER_REACH = 3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OutputText:
+    """Text of an output; `omitted_bytes` were left out of its middle, `lost_bytes` no store holds any more."""
+
+    text: str
+    omitted_bytes: int
+    lost_bytes: int
+
+
+def decode(raw: bytes, *, strip: bool) -> str:
+    """Undo the terminal's ONLCR and decode; with `strip`, escape sequences are taken out."""
+    text = undo_onlcr(raw).decode("utf-8", "replace")
+    return strip_ansi(text) if strip else text
+
+
+def without(raw: bytes, begin: int, ours: Sequence[tuple[int, int]]) -> bytes:
+    """`raw`, the bytes from offset `begin` on, without those that are ours."""
+    end, parts, at = begin + len(raw), [], begin
+    for first, last in sorted(part for part in ours if part[0] < end and part[1] > begin):
+        parts.append(raw[at - begin : max(first, at) - begin])
+        at = max(at, last)
+    return b"".join((*parts, raw[at - begin :])) if parts else raw
+
+
+async def read_output(
+    stream: PaneStream,
+    begin: int,
+    end: int,
+    *,
+    strip: bool,
+    max_chars: int | None,
+    ours: Sequence[tuple[int, int]] = (),
+) -> OutputText:
+    """Read the output between two raw offsets; with `max_chars`, head and tail on line boundaries.
+
+    `ours`: ranges that are no output.
+    """
+    size = end - begin
+    if max_chars is None or size <= max_chars * _BYTES_PER_CHAR:
+        raw, lost = await stream.read(begin, end)
+        raw = without(raw, begin + lost, ours)
+        text = decode(raw, strip=strip)
+        if max_chars is None or len(text) <= max_chars:
+            return OutputText(text, 0, lost)
+        head_raw = tail_raw = raw
+        head_begin = begin + lost
+    else:
+        span = max_chars * _BYTES_PER_CHAR // 2
+        head_raw, lost = await stream.read(begin, begin + span)
+        tail_raw, _ = await stream.read(end - span, end)
+        head_begin = begin + lost
+        head_raw, tail_raw = without(head_raw, head_begin, ours), without(tail_raw, end - len(tail_raw), ours)
+    return _clip(head_raw, tail_raw, head_begin, end, max_chars, lost, strip=strip)
+
+
+def _clip(
+    head_raw: bytes, tail_raw: bytes, begin: int, end: int, max_chars: int, lost: int, *, strip: bool
+) -> OutputText:
+    head_text = decode(head_raw, strip=strip)[: int(max_chars * HEAD_SHARE)]
+    head = head_text[: head_text.rfind("\n") + 1] or head_text
+    room = max_chars - len(head)
+    tail_text = decode(tail_raw, strip=strip)[-room:] if room else ""
+    newline = tail_text.find("\n")
+    tail = tail_text[newline + 1 :] if 0 <= newline < len(tail_text) - 1 else tail_text
+    # What was shown, measured in raw bytes as nearly as text allows: each "\n" came as "\r\n".
+    kept = sum(len(part.encode("utf-8", "replace")) + part.count("\n") for part in (head, tail))
+    omitted = max(0, end - begin - kept)
+    note = f"[... {omitted} bytes left out; stream_logs_from_tab from_byte={begin} to {end} has them all ...]\n"
+    joint = "" if head.endswith("\n") or not head else "\n"
+    return OutputText(head + joint + note + tail, omitted, lost)
+
+
+def without_prompt_sp(raw_tail: bytes) -> int:
+    """How many bytes at the end of `raw_tail` are zsh's PROMPT_SP, printed before a prompt that cut an output short."""
+    found = _PROMPT_SP.search(raw_tail[-PROMPT_SP_REACH:])
+    return len(found[0]) if found else 0
+
+
+def without_fish_end(raw_tail: bytes) -> int:
+    """How many bytes at the end of `raw_tail` are what fish 4 tells its terminal at the end of a command."""
+    found = _FISH_END.search(raw_tail[-FISH_END_REACH:])
+    return len(found[0]) if found else 0
+
+
+def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -> int:
+    """The offset up to which everything is a command's output, and not perhaps the beginning of what ends it."""
+    if not execution.running:
+        return execution.end
+    if execution.provisional is not None:
+        return execution.provisional[0]
+    if execution.cut >= 0:
+        return execution.cut
+    end, name = stream.settled if execution.held < 0 else execution.held, shell.name if shell is not None else ""
+    if name == "fish":
+        begun = _FISH_END_BEGUN.search(stream.ring.read(max(execution.delivered, end - FISH_END_REACH), end))
+        end -= len(begun[0]) if begun else 0
+    if name == "zsh":  # what it prints before a prompt, if this command was cut short
+        tail = stream.ring.read(max(execution.delivered, end - PROMPT_SP_REACH), end)
+        begun = _PROMPT_SP_BEGUN.search(tail)
+        end -= without_prompt_sp(tail) or (len(begun[0]) if begun else 0)
+    # The last byte may be the CR of a line end that is not here yet.
+    return end - 1 if end > 0 and stream.ring.read(end - 1, end) == b"\r" else end
+
+
+def whole_characters(execution: Execution, stream: PaneStream, end: int) -> int:
+    """`end`, or the offset before it at which a character begins of which more is to come: the command runs on."""
+    begun = _CHARACTER_BEGUN.search(stream.ring.read(max(execution.delivered, end - _CHARACTER_REACH), end))
+    return end - len(begun[0]) if begun else end

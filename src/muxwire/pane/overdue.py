@@ -1,0 +1,20 @@
+"""What becomes of a command whose time is over, and what is said of it if tmux is to blame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from muxwire.client.patience import Patience
+    from muxwire.pane.execution import Execution
+    from muxwire.pane.runner import Runner
+
+
+async def interrupt(runner: Runner, execution: Execution, patience: Patience) -> None:
+    """Interrupt it, and wait until the prompt is back; its note says so if tmux told nothing of either."""
+    unanswered = patience.oldest
+    await runner.interrupt(execution)
+    await runner.settled()
+    if execution.running and unanswered is not None and patience.oldest is unanswered:
+        silent = patience.explain()
+        execution.note = f"{silent}: {silent.remedy}; command_result tells what became of it"

@@ -1,0 +1,148 @@
+"""Long-running programs in a tab: when they are ready, and how they are stopped."""
+
+from __future__ import annotations
+
+import functools
+import re
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import anyio
+
+from muxwire.errors import InvalidArgument
+from muxwire.host.processes import foreground_pgrp
+from muxwire.pane.foreground_shell import START_TIMEOUT
+from muxwire.results import ProcessStart, ProcessStop
+from muxwire.vt.text import strip_ansi, undo_onlcr
+
+if TYPE_CHECKING:
+    from muxwire.pane.execution import Execution
+    from muxwire.pane.runner import Runner
+    from muxwire.pane.state import PaneState
+    from muxwire.results import ExecutionResult
+
+# A line that says "ready" may have begun this long before the bytes that complete it.
+_OVERLAP = 4096
+# What cannot start has said so by then: no such command, a port in use.
+_FAILS_WITHIN = 0.15
+# What is told of the output of a process that has started: a banner, or why it failed.
+OUTPUT_CHARACTERS = 2000
+# A shell takes a line that was typed at its prompt within a few ms. Of that no event tells in every shell: so often it
+# is looked for.
+_TAKEN_WITHIN = 0.15
+_LOOK_SECONDS = 0.001
+
+STOPPING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
+
+
+def ready_pattern(ready: str, *, regex: bool) -> re.Pattern[str] | None:
+    """Compile what readiness looks like, None if nothing is waited for; InvalidArgument for a bad regex."""
+    if not ready:
+        return None
+    try:
+        return re.compile(ready if regex else re.escape(ready), re.MULTILINE)
+    except re.error as error:
+        raise InvalidArgument(
+            f"ready is not a regular expression: {error}", remedy="mend it, or give it as plain text"
+        ) from error
+
+
+async def begun(runner: Runner, execution: Execution) -> None:
+    """Wait until a command has begun, and for a moment longer, in which one that fails at once has failed."""
+    deadline = time.monotonic() + START_TIMEOUT
+    await runner.wait(execution, _FAILS_WITHIN)
+    while not execution.started and time.monotonic() < deadline:
+        await runner.wait(execution, _FAILS_WITHIN)
+
+
+async def wait_ready(
+    pane: PaneState, execution: Execution | None, pattern: re.Pattern[str], from_byte: int, timeout: float
+) -> bool:
+    """Wait until the output of the command that was just typed matches; False if it ended or the time did."""
+    stream = pane.stream
+    seen = from_byte
+    with anyio.move_on_after(timeout):
+        while True:
+            # Until its start mark the bytes are the echo of the command, which would match itself.
+            if execution is None or execution.started:
+                begin = max(seen - _OVERLAP, from_byte if execution is None else execution.begin, stream.ring.start)
+                end = stream.end if execution is None or execution.running else execution.end
+                text = strip_ansi(undo_onlcr(stream.ring.read(begin, end)).decode("utf-8", "replace"))
+                if pattern.search(text):
+                    return True
+                seen = stream.end
+            if pane.dead or (execution is not None and not execution.running):
+                return False
+            await stream.changed()
+    return False
+
+
+def started(execution: Execution, told: ExecutionResult, from_byte: int, ready: bool | None) -> ProcessStart:
+    """What `start_process` says of a command, of which `told` is known so far."""
+    return ProcessStart(
+        started=execution.ran,
+        from_byte=from_byte,
+        ready=ready,
+        state=told.state,
+        command_id=told.command_id,
+        output=told.output,
+        exit_code=told.exit_code,
+    )
+
+
+def stopping_signal(name: str) -> signal.Signals:
+    """The signal of that name; InvalidArgument if it is not one that ends programs."""
+    full = name.upper() if name.upper().startswith("SIG") else f"SIG{name.upper()}"
+    if full not in STOPPING:
+        raise InvalidArgument(f"{name!r} does not stop a process", remedy=f"use one of {', '.join(STOPPING)}")
+    return signal.Signals[full]
+
+
+async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float) -> ProcessStop:
+    """Stop what runs in the foreground; success if nothing runs afterwards."""
+    execution = pane.running
+    if execution is not None:
+        await runner.interrupt(execution, first=first, grace=grace)
+        await runner.settled()
+        return ProcessStop(
+            success=not execution.running,
+            signal_sent=execution.signal_sent,
+            exit_code=execution.exit_code,
+            state=pane.state_after(execution),
+        )
+    sent, newest = "", pane.current
+    if newest is not None and newest.ending == "completed" and pane.prompt_time < newest.end_time:
+        await runner.settled()  # it has ended, and its shell is on its way to the prompt
+        return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
+    await _accepted(pane, runner)
+    if not pane.listens and not pane.dead:
+        await runner.interrupter.forked(pane.accepted_time or 0.0, first, functools.partial(_prompted, pane))
+        busy = foreground_pgrp(pane.leader_pid)
+
+        async def ended(seconds: float) -> bool:
+            with anyio.move_on_after(seconds):
+                while not (pane.dead or pane.listens) and foreground_pgrp(pane.leader_pid) == busy:
+                    await pane.stream.changed()
+            return pane.dead or pane.listens or foreground_pgrp(pane.leader_pid) != busy
+
+        sent = await runner.interrupter.stop(ended, first=first, grace=grace)
+        await runner.settled()
+    status = pane.exit_status
+    if not sent and newest is not None and pane.prompt_seq == newest.prompt_seq + 1:
+        status = newest.exit_code  # it ended before the call, and nothing has run since
+    return ProcessStop(success=pane.dead or pane.listens, signal_sent=sent, exit_code=status, state=pane.look())
+
+
+async def _accepted(pane: PaneState, runner: Runner) -> None:
+    """Wait until the shell has taken the line that was typed in this moment, if one was."""
+    while pane.listens and pane.prompt_time < runner.keyboard.pressed_at > time.monotonic() - _TAKEN_WITHIN:
+        with anyio.move_on_after(_LOOK_SECONDS):
+            await pane.stream.changed()
+
+
+async def _prompted(pane: PaneState, seconds: float) -> bool:
+    with anyio.move_on_after(seconds):
+        while not (pane.dead or pane.listens):
+            await pane.stream.changed()
+    return pane.dead or pane.listens

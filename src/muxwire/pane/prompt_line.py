@@ -1,0 +1,193 @@
+"""The line behind a prompt of ours: from when on the shell reads it, and where on the screen it begins.
+
+A prompt's mark is not its end. Programs may run for it, before it and in it (PROMPT_COMMAND, precmd, `$(git ...)`), for
+as long as they like; what is typed meanwhile the kernel echoes, and no line editor ever takes that off the screen.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.host.processes import SEES_WAITS, echoes
+from muxwire.pane.foreground_shell import DRAWN, Listener, caught_up, fall_silent, mend_line_modes, shell_sleeps
+from muxwire.shell import CLEAR_TYPED
+
+if TYPE_CHECKING:
+    from muxwire.client.client import ControlClient
+    from muxwire.pane.keyboard import Keyboard
+    from muxwire.pane.state import PaneState
+    from muxwire.shell import Shell
+
+# Seconds from one look at a shell that is on its way to its prompt to the next: it takes a ms or, with a program in
+# the prompt, as long as that; then a twentieth of the time more is not felt, and a look takes 0.1 ms.
+LOOK_MIN = 0.001
+LOOK_MAX = 0.02
+_LOOK_SHARE = 20
+# A shell that sleeps until keys come has drawn its prompt, and tmux has read that by then, whoever else writes on.
+SLEEPS_LONG = 0.05
+# Keys typed by hand wait so long for a line editor that is about to take the tty.
+EDITOR_GRACE = 0.02
+# A shell has a key within a ms, later on a busy machine; some have nothing to write for it (`stty -echo`, vi's keys).
+CLEARED = 0.05
+# Nobody types behind a prompt so soon after its mark; a program that runs one command after the other is as quick.
+REACTION = 0.005
+# DECSET 2004, bracketed paste: readline asks for it when it has taken the tty (`rl_prep_terminal` in rltty.c), zsh
+# when it has drawn the prompt too (`zleread` in zle_main.c).
+_EDITOR_SIGN = b"\x1b[?2004h"
+_TELLS = ("bash", "zsh")
+# They begin a new line for their prompt if the output has not.
+_NEW_LINE = ("zsh", "fish")
+# The marks that end a command and begin a prompt, with a folder in each.
+_LINE_REACH = 1024
+_ONLY_MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
+# DSR 6, "where is the cursor?" (ECMA-48).
+_CURSOR_QUERY = b"\x1b[6n"
+
+
+def drawn_prompt(pane: PaneState) -> bytes:
+    """What was drawn since the newest prompt mark."""
+    return pane.stream.ring.read(pane.prompt_end, pane.stream.end)
+
+
+def prompt_whole(pane: PaneState) -> bool:
+    """Whether what was drawn since the mark is, byte for byte, a prompt that was seen whole before."""
+    return drawn_prompt(pane) in pane.prompts
+
+
+def on_its_way(pane: PaneState) -> bool:
+    """Whether the tab's shell is sure to come to its prompt by itself: what runs in front runs for that prompt.
+
+    Behind the end of a command of ours the mark is still to come. Behind the mark nobody can have started anything
+    unless the shell says so (C), or, where it never does, a line was ended.
+    """
+    if not pane.hooked or pane.running is not None or pane.dead:
+        return False
+    if pane.at_prompt:
+        return pane.says_accepted or b"\n" not in drawn_prompt(pane) or prompt_whole(pane)
+    ended = pane.current
+    return (
+        ended is not None
+        and ended.ending == "completed"
+        and pane.prompt_time < ended.end_time
+        and (pane.accepted_time is None or pane.accepted_time < ended.end_time)
+    )
+
+
+def look_again(pane: PaneState) -> float:
+    """Seconds to the next look at a shell that is on its way."""
+    return min(max((time.monotonic() - pane.prompt_time) / _LOOK_SHARE, LOOK_MIN), LOOK_MAX)
+
+
+async def line_kind(pane: PaneState, client: ControlClient) -> str:
+    """What reads behind the prompt: `editor`, `line` (the editor is off), or "" for nothing yet. ConnectionClosed."""
+    assert pane.shell is not None
+    if prompt_whole(pane):  # nearly always
+        told = pane.shell.name in _TELLS and _EDITOR_SIGN in drawn_prompt(pane)
+        plain = not (pane.shell.private_key or pane.shell.draws_early)
+        if told or plain or not echoes(pane.tty):
+            return "editor"
+    if not shell_sleeps(pane):
+        pane.sleeps_since = None
+        return ""
+    pane.sleeps_since = since = pane.sleeps_since or time.monotonic()
+    seq = pane.prompt_seq
+    if not SEES_WAITS:
+        await fall_silent(pane, DRAWN, lambda: prompt_whole(pane))
+    elif not await caught_up(pane, client) and time.monotonic() - since < SLEEPS_LONG:
+        return ""
+    kind = shell_sleeps(pane) if pane.at_prompt and pane.prompt_seq == seq else ""
+    return "line" if kind and kind != "editor" and pane.shell.private_key else kind and "editor"
+
+
+async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> Listener | None:
+    """The tab's own shell, if it reads behind its prompt now, for a call that has begun then. ConnectionClosed."""
+    kind = await line_kind(pane, client)
+    if not kind:
+        return None
+    assert pane.shell is not None
+    if pane.shell.settle_after_prompt:
+        await cursor_asked(pane, pane.shell.settle_after_prompt)
+    return Listener(pane.shell, 1, edits=kind == "editor", fresh=pane.prompt_time > begun - REACTION)
+
+
+async def editor_up(pane: PaneState, client: ControlClient) -> None:
+    """Let the line editor have the tty first, for a moment at most: before that the kernel echoes keys."""
+    with anyio.move_on_after(EDITOR_GRACE):
+        while pane.at_prompt and not await line_kind(pane, client):
+            with anyio.move_on_after(LOOK_MIN):
+                await pane.stream.changed()
+
+
+async def cursor_asked(pane: PaneState, at_most: float) -> None:
+    """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
+
+    tmux's answer goes down the same queue as our keys, so it stands before them.
+    """
+    with anyio.move_on_after(at_most - (time.monotonic() - pane.prompt_time)):
+        while pane.stream.ring.find(_CURSOR_QUERY, pane.prompt_end) < 0:
+            await pane.stream.changed()
+
+
+def _begins_line(pane: PaneState) -> bool:
+    """Whether nothing stands before the prompt on its line: behind an output without a line end its column differs."""
+    line = pane.stream.ring.read(pane.prompt_end - _LINE_REACH, pane.prompt_end).rpartition(b"\n")[2]
+    return _ONLY_MARKS.fullmatch(line) is not None
+
+
+@final
+class PromptEnd:
+    """Where the prompt of one pane ends on the screen."""
+
+    def __init__(self, pane: PaneState, keyboard: Keyboard, client: ControlClient, pane_id: str) -> None:
+        self.cleared = False  # whether the line was cleared to see where the prompt ends
+        self._had_text = False  # whether there was something: zsh gives it back at the next prompt
+        self._pane = pane
+        self._keyboard = keyboard
+        self._client = client
+        self._pane_id = pane_id
+
+    async def column(self, shell: Shell, *, edits: bool, fresh: bool) -> int | None:
+        """The column at which the prompt ends, None where nobody knows. ConnectionClosed.
+
+        Behind what was never seen whole a person may have typed something, unless it is `fresh`: that goes first. The
+        key for it makes the shell write something in any case: then it has the key, and sleeps once all is drawn.
+        """
+        pane = self._pane
+        here = pane.prompt_end >= pane.stream.ring.start  # else it was drawn before we came to this tab
+        drawn = drawn_prompt(pane) if here else b""
+        begins = shell.name in _NEW_LINE or _begins_line(pane)
+        column = pane.prompts.column(drawn) if begins else None
+        self.cleared = False
+        if column is not None:
+            return column
+        # Behind a prompt that is known something was typed: by a person, or by a terminal that answers a query.
+        typed = pane.prompts.length(drawn) not in (0, len(drawn))
+        self.cleared = self._had_text or typed or not fresh
+        before, end = await self._cursor(), pane.stream.end
+        if self.cleared:
+            await self._clear(shell, edits=edits)
+            after = await self._cursor()
+            self._had_text = after != before
+        else:
+            after = before
+        if begins and after and after == before and drawn and end == pane.prompt_end + len(drawn):
+            pane.prompts.remember(drawn, after[0])
+        return after[0] if after else None
+
+    async def _clear(self, shell: Shell, *, edits: bool) -> None:
+        pane, end = self._pane, self._pane.stream.end
+        mend_line_modes(pane, shell)
+        self._keyboard.press(shell.clear_key if edits else CLEAR_TYPED)
+        with anyio.move_on_after(CLEARED):
+            while pane.stream.end == end or not await line_kind(pane, self._client):
+                with anyio.move_on_after(LOOK_MIN):
+                    await pane.stream.changed()
+
+    async def _cursor(self) -> tuple[int, ...]:
+        """The column and the row that the cursor is in; empty if the pane is gone."""
+        answer = await self._client.command("display-message", "-p", "-t", self._pane_id, "#{cursor_x} #{cursor_y}")
+        return tuple(int(number) for number in answer[0].split()) if answer else ()

@@ -1,0 +1,379 @@
+"""Runs commands in one pane: takes turns, types the line that runs the body, waits for the end mark.
+
+Every wait is for the stream's next bytes or the command's end. The kernel, which tells of nothing by itself, is asked
+where marks alone do not say: a few times while a command runs, at growing intervals, whether it waits for input
+(`LOOKS`); before typing, who listens if no prompt was announced (listening.py), and for a moment whether the line
+editor has taken the tty.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import signal
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, final
+
+import anyio
+
+from muxwire.errors import ConnectionClosed
+from muxwire.host.environment import check_command
+from muxwire.host.folders import write_private
+from muxwire.host.wrapper_file import WrapperFile
+from muxwire.pane.execution import Execution
+from muxwire.pane.foreground_shell import (
+    PROMPT_GRACE,
+    QUIET,
+    START_TIMEOUT,
+    Listener,
+    asks_secret,
+    caught_up,
+    find_listener,
+    mend_line_modes,
+    quiet,
+    reads_on,
+    ready_deadline,
+    refusal,
+)
+from muxwire.pane.interrupt import CTRL_C, Interrupter, continue_shell
+from muxwire.pane.nesting import (
+    check_reach,
+    hide_line,
+    nested_prompt,
+    reach_shell,
+    settle_aborted,
+    typed_lines,
+)
+from muxwire.pane.prompt_line import (
+    PromptEnd,
+    look_again,
+    on_its_way,
+    own_listener,
+    prompt_whole,
+)
+from muxwire.shell import CLEAR_LINE, WRAPPER
+from muxwire.shell.redraw import redraw
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muxwire.client.client import ControlClient
+    from muxwire.pane.deadlines import Alarm
+    from muxwire.pane.keyboard import Keyboard
+    from muxwire.pane.state import PaneState
+    from muxwire.pane.typing_lock import SharedTurn
+    from muxwire.shell import Shell, Wrapped
+
+Outcome = Literal["ended", "timed_out", "interactive"]
+Progress = Callable[[Execution], Awaitable[None]]
+
+# Seconds after typing at which a silent command is looked at; then every LOOK_EVERY. A password prompt shows by 0.15.
+LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
+LOOK_EVERY = 5.0
+# Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
+RETYPE_AFTER = 0.4
+# So many commands on end that had to be typed again: the integration's key is no more.
+KEY_LOST = 2
+# From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
+PROMPT_SOON = 0.02
+# A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
+BUSY_GRACE = 0.3
+
+# What no program can guess in the time that a command takes.
+_ID_BYTES = 8
+
+
+@final
+class Runner:
+    """Executes commands in one pane, one at a time, in order of arrival."""
+
+    def __init__(
+        self,
+        pane: PaneState,
+        keyboard: Keyboard,
+        client: ControlClient,
+        pane_id: str,
+        folder: Path,
+        columns: Callable[[], int],
+        alarm: Alarm,
+        turn: SharedTurn | None = None,
+    ) -> None:
+        """`turn` is given for a pane into which other processes type too."""
+        self.pane = pane
+        self.keyboard = keyboard
+        self.interrupter = Interrupter(pane, keyboard)
+        self._client = client
+        self._prompt_end = PromptEnd(pane, keyboard, client, pane_id)
+        self._pane_id = pane_id
+        self.folder = folder
+        self._columns = columns
+        self._alarm = alarm
+        self._wrapper = WrapperFile(folder / WRAPPER)
+        self.turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
+        self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
+        self._retyped = 0  # commands on end
+        self._unsticking = False
+
+    async def start(
+        self,
+        command: bytes,
+        *,
+        turn_timeout: float,
+        env: Mapping[str, str],
+        cwd: str | None,
+        shown: bytes | None = None,
+    ) -> Execution:
+        """Type `command` as soon as it is its turn, and return without waiting for its end.
+
+        A person sees `shown` in its place, if that is given.
+        InvalidArgument for a NUL or more than 16 MiB; TabUnavailable if the pane cannot take it in time.
+        """
+        check_command(command)
+        deadline = time.monotonic() + turn_timeout
+        await self._take_turn(turn_timeout)
+        try:
+            listener = await self._ready(deadline, env, cwd)
+            return await self._type(command, shown or command, listener, env=env, cwd=cwd)
+        except BaseException:
+            self.pane.hidden.give_up(seen=True)
+            raise
+        finally:
+            self.turn.release()
+
+    async def _take_turn(self, timeout: float) -> None:
+        """Wait until nobody else types into this pane; TabUnavailable if that takes too long."""
+        try:
+            self.turn.acquire_nowait()  # nearly always: a scope and its timer would cost more than all the rest here
+        except anyio.WouldBlock:
+            with anyio.move_on_after(timeout):
+                await self.turn.acquire()
+                return
+            raise refusal(self.pane) from None
+
+    async def wait(self, execution: Execution, timeout: float, *, progress: Progress | None = None) -> Outcome:
+        """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key."""
+        self._client.waiters += 1
+        try:
+            self._client.catch_up(lambda: not execution.running)
+            return await self._wait(execution, timeout, progress)
+        finally:
+            self._client.waiters -= 1
+
+    async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
+        deadline = time.monotonic() + timeout
+        looks = iter(LOOKS)
+        while execution.running and (left := deadline - time.monotonic()) > 0:
+            await self._alarm.wait(execution.end_event(), min(left, next(looks, LOOK_EVERY)))
+            if execution.ending:
+                break
+            if progress is not None:
+                await progress(execution)
+            if not execution.started:
+                with anyio.move_on_after(left):  # tmux is asked, and may not answer
+                    await self._unstick(execution)
+            elif quiet(self.pane) and await self._waits(execution):
+                return "interactive"
+        return "timed_out" if execution.running else "ended"
+
+    async def _waits(self, execution: Execution) -> bool:
+        """Whether the command newly waits for input. A nested shell that gave it up is asked for its status instead."""
+        pane = self.pane
+        continue_shell(pane)
+        settle_aborted(pane, self.keyboard, execution)
+        if execution.cut >= 0 or pane.stream.end == execution.answered_at:
+            return False
+        # A relay's tty is raw whatever runs behind it.
+        if not (asks_secret(pane) if execution.level == 3 else await self._surely_waits()):
+            return False
+        execution.answered_at = pane.stream.end
+        return True
+
+    async def _surely_waits(self) -> bool:
+        """Whether input is waited for: a shell may be back at a prompt whose mark tmux has not read yet."""
+        if self.pane.look() != "interactive":
+            return False
+        with contextlib.suppress(ConnectionClosed):
+            if not await caught_up(self.pane, self._client):
+                return False
+        return self.pane.look() == "interactive"
+
+    async def interrupt(
+        self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
+    ) -> None:
+        """Climb the ladder until the command has ended; `execution.signal_sent` says how far that was.
+
+        A line that was typed is waited for until it runs, or provably never will: then the command has `never_ran`.
+        """
+        if execution.ending:  # before we came: what is in front by now is somebody else's
+            return
+        if execution is self.pane.current and not execution.started:
+            self._again = None  # should C-c throw its line away, no later call may type it again
+        await self.interrupter.end(execution, self._unstick, first=first, grace=grace)
+
+    async def settled(self, at_most: float = PROMPT_GRACE) -> None:
+        """Wait, for a moment at most, until the prompt is back."""
+        with anyio.move_on_after(at_most):
+            while not (self.pane.listens or self.pane.dead):
+                await self.pane.stream.changed()
+
+    def close(self, *, lasting: bool = False) -> None:
+        """Nothing will be run from here any more; unless the tab lasts without us, its folder goes, and all in it."""
+        self._wrapper.close()
+        if not lasting:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    # -- whose turn, and is the shell listening?
+
+    async def _ready(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Listener:
+        """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
+        pane = self.pane
+        begun = time.monotonic()
+        deadline = ready_deadline(pane, begun, deadline)
+        if not pane.listens and pane.current is not None and pane.current.ending == "completed":
+            self._client.catch_up(lambda: pane.listens and prompt_whole(pane))
+            await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
+        while True:
+            waited = time.monotonic() - begun
+            # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
+            typed = pane.running
+            at_prompt = pane.listens and (typed is None or typed.started)
+            found = await own_listener(pane, self._client, begun) if at_prompt else await self._other_shell(waited)
+            if found is not None and found.level == 3:
+                check_reach(env, cwd)
+                return await reach_shell(pane, self.keyboard, found, self._client, self._pane_id)
+            if found is not None:
+                return found
+            if typed is not None and not typed.running:
+                continue  # an earlier process typed it, and it never ran: the shell may listen all the time
+            if pane.dead or waited >= deadline - begun or await self._in_vain(waited):
+                raise refusal(pane)
+            with anyio.move_on_after(min(look_again(pane) if at_prompt else QUIET, deadline - begun - waited)):
+                await pane.stream.changed()
+
+    async def _other_shell(self, waited: float) -> Listener | None:
+        """Who listens while no prompt of ours says so."""
+        pane = self.pane
+        typed = pane.running
+        if typed is not None and not typed.started:
+            await self._unstick(typed)
+            if not typed.running:
+                return None
+        continue_shell(pane)
+        found = None if pane.dead else find_listener(pane, waited, self.folder)
+        if found is not None and found.pgrp == pane.shell_pid and not await caught_up(pane, self._client):
+            return None  # it may have said that it is at its prompt
+        return found
+
+    async def _in_vain(self, waited: float) -> bool:
+        """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
+        pane = self.pane
+        if pane.running is not None:
+            return waited >= QUIET and quiet(pane) and await self._surely_waits()
+        # Behind a command of ours the prompt's mark is still to come.
+        ended = pane.current.end_time if pane.current is not None else 0.0
+        busy = min(waited, time.monotonic() - ended) >= BUSY_GRACE
+        return busy and not on_its_way(pane) and (pane.hooked or pane.shell is None or waited >= START_TIMEOUT)
+
+    # -- typing
+
+    async def _type(
+        self, command: bytes, shown: bytes, listener: Listener, *, env: Mapping[str, str], cwd: str | None
+    ) -> Execution:
+        pane, shell = self.pane, listener.shell
+        command_id = os.urandom(_ID_BYTES).hex()
+        prompt = await nested_prompt(pane, self.keyboard, listener) if listener.level > 1 else b""
+        # Before the command counts as typed: it may refuse, or find out that it cannot be done.
+        drawn, ours = b"", shell if listener.level == 1 else None
+        if ours is not None:
+            column = await self._prompt_end.column(ours, edits=listener.edits, fresh=listener.fresh)
+            length = len(ours.typed_line)
+            drawn = redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
+        if pane.dead:  # since it listened: nobody would ever say how the command ended
+            raise refusal(pane)
+        execution = Execution(
+            command_id=command_id,
+            command=command,
+            prompt_seq=pane.prompt_seq,
+            typed_at=pane.stream.end,
+            cwd=pane.cwd,
+        )
+        if listener.level > 1:
+            drawn = hide_line(pane, execution, listener, prompt, shown)
+        execution.ends_with(pane.stream.wake)
+        if shell is None:
+            self.keyboard.press(typed_lines(command, command_id, listener, drawn))
+            pane.open(execution)
+            self._again = None
+            return execution
+        wrap = functools.partial(
+            shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=pane.repair_tty
+        )
+        if self._again is not None and self._retyped < KEY_LOST:
+            self._retyped = 0  # the last one took its line at the first try
+        wrapped = wrap(nested=listener.level > 1)
+        if not listener.edits or self._retyped >= KEY_LOST:  # a key would mean nothing
+            wrapped = replace(wrapped, typed=CLEAR_LINE + shell.typed_line + b"\r")
+        if ours is not None and self._prompt_end.cleared:  # two of these on end have ksh go on without an editor
+            wrapped = replace(wrapped, typed=wrapped.typed.removeprefix(CLEAR_LINE))
+        # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
+        self._press(wrapped, shell)
+        pane.open(execution)
+        # Should the key have been lost with the user's bindings, the second try names the file.
+        self._again = execution, lambda status=pane.prompt_status: self._press(wrap(again=status), shell)
+        pane.repair_tty = False
+        return execution
+
+    def _press(self, wrapped: Wrapped, shell: Shell) -> None:
+        mend_line_modes(self.pane, shell)
+        for name, content in wrapped.files:
+            if name == WRAPPER:
+                self._wrapper.write(content)
+            else:
+                write_private(self.folder / name, content)
+        self.keyboard.press(wrapped.typed)
+
+    async def _unstick(self, execution: Execution) -> None:
+        """The line was typed, and no start mark came: type it once more if its body provably never ran."""
+        if self._unsticking:  # the call that typed it, or one that waits behind: a second C-c would hit the new line
+            return
+        self._unsticking = True
+        try:
+            with contextlib.suppress(ConnectionClosed):  # between two connections: at the next look
+                await self._look_and_retype(execution)
+        finally:
+            self._unsticking = False
+
+    async def _look_and_retype(self, execution: Execution) -> None:
+        pane = self.pane
+        since_prompt = time.monotonic() - pane.prompt_time
+        if pane.prompt_seq > execution.prompt_seq and pane.at_prompt and since_prompt >= RETYPE_AFTER:
+            self._retype(execution)
+        elif quiet(pane) and execution.age >= RETYPE_AFTER and await reads_on(pane, self._client):
+            # An open quote that a person left: our line became part of it. C-c throws it away, unrun; zsh without its
+            # editor notices when it reads on.
+            for key in (CTRL_C, b"\r"):
+                if not pane.at_prompt:
+                    await self.keyboard.type(key)
+                with anyio.move_on_after(RETYPE_AFTER):
+                    while not pane.at_prompt:
+                        await pane.stream.changed()
+            if not execution.started:
+                self._retype(execution)
+
+    def _retype(self, execution: Execution) -> None:
+        if self._again is None or self._again[0] is not execution:
+            execution.finish("never_ran", end=self.pane.stream.end, exit_code=None)
+            return
+        try:
+            self._again[1]()
+        except OSError:
+            execution.finish("never_ran", end=self.pane.stream.end, exit_code=None)
+            raise
+        self._again = None
+        self._retyped += 1
+        self.pane.at_prompt = False
+        execution.prompt_seq = self.pane.prompt_seq

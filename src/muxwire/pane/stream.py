@@ -1,0 +1,112 @@
+"""One pane's output as it arrives: ring buffer, log file and marks, all counted in the same absolute offsets."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Protocol, final
+
+import anyio
+
+from muxwire.shell.marks import Mark, MarkScanner
+from muxwire.vt.ring import RingBuffer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muxwire.logs.follower_log import GuestLog
+    from muxwire.logs.store import PaneLog
+
+# What a pane keeps in memory: the output of nearly every command, so that a result needs no disk. 200 tabs: 200 MiB.
+RING_CAPACITY = 1 << 20
+
+
+class Listener(Protocol):
+    """Who hears of everything that a pane writes; called in the reader's task, so it may not wait."""
+
+    def on_output(self, begin: int, data: bytes) -> None:
+        """Bytes came, from that offset on."""
+
+    def on_reached(self, offset: int) -> None:
+        """Every mark before that offset was told; called before each mark, and at the end of what came."""
+
+    def on_mark(self, mark: Mark) -> None:
+        """A mark was in them; the pane's state has moved already."""
+
+
+@final
+class PaneStream:
+    """Where the bytes of one pane go. `feed` is called by the client's reader and never waits."""
+
+    def __init__(self, log: PaneLog | GuestLog, on_mark: Callable[[Mark], None], *, start: int = 0) -> None:
+        self.ring = RingBuffer(RING_CAPACITY, start=start)
+        self.log = log
+        self.last_output = time.monotonic()  # when the newest byte came; a new pane has not been silent yet
+        self.listener: Listener | None = None
+        self._scanner = MarkScanner(start=start)
+        self._on_mark = on_mark
+        self._changed: anyio.Event | None = None
+
+    @property
+    def end(self) -> int:
+        """The offset of the next byte to come."""
+        return self.ring.end
+
+    @property
+    def settled(self) -> int:
+        """The offset up to which no byte may still turn out to be part of a mark."""
+        return self._scanner.pending
+
+    def feed(self, data: bytes) -> None:
+        """Take the pane's next bytes."""
+        self.ring.append(data)
+        self.log.append(data)
+        listener = self.listener
+        if listener is not None:
+            listener.on_output(self.ring.end - len(data), data)
+        for mark in self._scanner.feed(data):
+            if listener is not None:
+                listener.on_reached(mark.begin)
+            self._on_mark(mark)
+            if listener is not None:
+                listener.on_mark(mark)
+        if listener is not None:
+            listener.on_reached(self.ring.end)
+        self.last_output = time.monotonic()
+        self.wake()
+
+    def lose(self, size: int, **details: object) -> None:
+        """What the pane wrote next is lost: go on behind a hole of that size, whose record says why."""
+        self.log.lose(size, **details)
+        # Nothing before the hole is joined to what comes behind it: not a mark, not a screen.
+        self.ring = RingBuffer(RING_CAPACITY, start=self.ring.end + size)
+        self._scanner = MarkScanner(start=self.ring.end)
+        self.wake()
+
+    def close(self) -> None:
+        """Nothing more will come: what is in memory goes, the log has it."""
+        self.log.close()
+        self.ring = RingBuffer(1, start=self.ring.end)
+
+    def wake(self) -> None:
+        """Wake everybody in `changed`: bytes came, or the pane's state did change."""
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
+
+    async def changed(self) -> None:
+        """Return when the next bytes have come, or the state of the pane has changed."""
+        if self._changed is None:
+            self._changed = anyio.Event()
+        await self._changed.wait()
+
+    async def read(self, begin: int, end: int) -> tuple[bytes, int]:
+        """Return the bytes from `begin` to `end`, and how many at the front no store holds any more.
+
+        The ring answers where it reaches back; what it gave up comes from the log.
+        """
+        if begin >= self.ring.start:
+            return self.ring.read(begin, end), 0
+        older_end = min(end, self.ring.start)
+        newer = self.ring.read(older_end, end)  # before the await: the ring moves on while the log is read
+        older = await self.log.read(begin, older_end)
+        return older + newer, (older_end - begin) - len(older)

@@ -1,0 +1,161 @@
+"""Whose turn it is to type into a pane that several processes share: an OS lock in the tab's folder.
+
+A turn lasts until the shell has begun the command, since its wrapper lies in one file; what runs then, every process
+knows by the marks. Who comes after another process first lets its own stream catch up with what that one saw.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.host.descriptors import OURS, open_file
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from muxwire.client.client import ControlClient
+    from muxwire.pane.state import PaneState
+
+# Between two looks at a lock that another process has: it holds it for a few ms.
+_LOOK_SECONDS = 0.002
+# A shell begins a line within a few ms; one that does not is found out by the call that typed it.
+_BEGIN_SECONDS = 1.0
+
+
+def typed_from(pane: PaneState, turn: SharedTurn | anyio.Semaphore) -> int:
+    """The offset from which on the stream may hold a typed line that the shell has not begun to run yet."""
+    if pane.hidden.since >= 0:
+        return pane.hidden.since
+    typed = pane.running
+    if typed is not None and not typed.started:
+        return typed.typed_at
+    if isinstance(turn, SharedTurn) and turn.taken_elsewhere():
+        return 0
+    return pane.stream.end
+
+
+@final
+class SharedTurn:
+    """The turn of one pane, among the calls of this process and of others; used as anyio.Lock is."""
+
+    def __init__(
+        self,
+        folder: Path,
+        pane: PaneState,
+        client: ControlClient,
+        spawn: Callable[[Callable[[], Awaitable[object]]], None],
+    ) -> None:
+        self._path = folder / "turn"
+        self._pane = pane
+        self._client = client
+        self._spawn = spawn
+        self._among_us = anyio.Semaphore(1)
+        self._descriptor = -1
+        self._ours = False  # whether we hold the lock among processes
+
+    def acquire_nowait(self) -> None:
+        """Take the turn; anyio.WouldBlock if somebody has it, or another process had it last."""
+        self._among_us.acquire_nowait()
+        if not (self._lock() and self._was_ours()):
+            self._among_us.release()
+            self._unlock()  # `acquire` may be cancelled before it begins
+            raise anyio.WouldBlock
+
+    async def acquire(self) -> None:
+        """Take the turn as soon as it is free."""
+        await self._among_us.acquire()
+        try:
+            while not self._lock():  # noqa: ASYNC110 - no event of this process tells of another's lock
+                await anyio.sleep(_LOOK_SECONDS)
+            if not self._was_ours():
+                # tmux has told us all that the pane had written before this answer.
+                await self._client.command("display-message", "-p", "")
+                if self._descriptor >= 0:  # else the tab has ended meanwhile
+                    os.pwrite(self._descriptor, self._name(), 0)
+        except BaseException:
+            self._among_us.release()
+            self._unlock()
+            raise
+
+    def release(self) -> None:
+        """Give the turn on: to calls of ours at once, to other processes when the command has begun."""
+        self._among_us.release()
+        if self._ours:
+            self._spawn(self._let_go)
+
+    async def _let_go(self) -> None:
+        with anyio.move_on_after(_BEGIN_SECONDS):
+            while (running := self._pane.running) is not None and not running.started and not self._pane.closed:
+                await self._pane.stream.changed()
+        if self._among_us.value:
+            self._unlock()
+
+    def _lock(self) -> bool:
+        if not self._ours:
+            if self._descriptor < 0:
+                try:
+                    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+                    self._descriptor = open_file(self._path, flags)
+                except OSError:
+                    return True  # the tab is gone, or the disk is full: what comes next says so
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return False
+            self._ours = True
+            OURS.keep(self)
+        return True
+
+    def taken_elsewhere(self) -> bool:
+        """Whether another process has the turn: a line of its own may be on its way to the shell."""
+        if self._ours:
+            return False
+        try:
+            descriptor = open_file(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            # Whoever asks for the turn in this very moment looks again soon.
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        else:
+            return False
+        finally:
+            os.close(descriptor)
+
+    def _was_ours(self) -> bool:
+        return self._descriptor < 0 or os.pread(self._descriptor, len(self._name()), 0) == self._name()
+
+    def _name(self) -> bytes:
+        return b"%10d" % os.getpid()
+
+    def _unlock(self) -> None:
+        if self._ours:
+            self._ours = False
+            with suppress(OSError):
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def let_go(self) -> bool:
+        """Close the file because another needs the descriptor; not while it is our turn, or may soon be."""
+        if self._ours or not self._among_us.value:
+            return False
+        self._close()
+        return True
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._ours = False
+        OURS.forget(self)
+        self._close()
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

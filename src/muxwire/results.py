@@ -1,0 +1,223 @@
+"""What the library hands back: frozen values, the same fields that the MCP tools and the CLI print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, final
+
+if TYPE_CHECKING:
+    from muxwire.vt.cells import Run
+
+State = Literal["starting", "prompt", "running", "incomplete", "interactive", "busy", "dead"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ExecutionResult:
+    """One command that ran between marks.
+
+    `output` is what the program wrote: UTF-8 decoded (errors replaced), the terminal's `\\r\\n` back to `\\n`.
+    `exit_code` is None while the command still runs. `duration_ms` counts from the start mark to the end mark.
+    `from_byte` and `next_byte` are offsets of the raw output in the pane's log.
+    `script_path` is where `execute_script` put the code.
+    `state` is the tab's state when this was made; `note` says in a sentence what is unusual, "" if nothing is.
+    """
+
+    command_id: str
+    output: str
+    exit_code: int | None
+    timed_out: bool
+    duration_ms: float
+    state: State
+    cwd: str
+    from_byte: int
+    next_byte: int
+    truncated: bool = False
+    running: bool = False
+    omitted_bytes: int = 0
+    signal_sent: str = ""
+    note: str = ""
+    script_path: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProcessStart:
+    """`start_process`: `started` once its shell has begun it; `ready` is None if no readiness was asked for.
+
+    `exit_code` is None while it runs; `output` is what it has written so far, in its middle cut if that is much.
+    `command_id` is "" if the text was only typed.
+    """
+
+    started: bool
+    from_byte: int
+    ready: bool | None
+    state: State
+    command_id: str = ""
+    output: str = ""
+    exit_code: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProcessStop:
+    """`stop_process`: `success` if nothing runs now. `signal_sent` is the last one that was needed, "" if none was.
+
+    `exit_code` is that of the command that ended; None if what was typed never ran, or if nothing did.
+    """
+
+    success: bool
+    signal_sent: str
+    exit_code: int | None
+    state: State
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class KeysSent:
+    """`send_keys`: how many bytes went to the program of `pane`, and where in its output the answer begins.
+
+    The echo of the keys belongs to that answer. `note` says in a sentence what is unusual, "" if nothing is.
+    """
+
+    sent: int
+    pane: str
+    next_byte: int
+    note: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WaitOutcome:
+    """`wait_for`: `met` in tab `which`; `closed` if it cannot be met any more.
+
+    `match` is the text that matched, or what was met: `idle`, `prompt`, `bell`, `exit STATUS`. `matched_at_entry`: it
+    was there before the call. `next_byte` lies behind the match; `tail` is the last text that the tab showed.
+    """
+
+    outcome: Literal["met", "timed_out", "closed"]
+    which: str
+    match: str
+    matched_at_entry: bool
+    next_byte: int
+    tail: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where the next character goes, counted from 0."""
+
+    x: int
+    y: int
+    visible: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`snapshot`: what the pane shows; blank rows at the end of `lines` are left out.
+
+    `soft_wrap`: the rows whose text goes on in the next one. `scrollback`: the rows above, None if not asked for.
+    `cells`: runs of columns that do not look like the default or that belong to a prompt, to input or to output, None
+    if not asked for. `scrollback_cells`: the same of `scrollback`, by look only; row 0 is its first. `next_byte`: the
+    offset of the output that the picture was taken at.
+    """
+
+    pane: str
+    cols: int
+    rows: int
+    cursor: Cursor
+    lines: tuple[str, ...]
+    title: str
+    alternate_screen: bool
+    soft_wrap: tuple[int, ...]
+    scrollback: tuple[str, ...] | None
+    cells: tuple[Run, ...] | None
+    next_byte: int
+    schema_version: int = 1
+    scrollback_cells: tuple[Run, ...] | None = None
+
+    def svg(self) -> str:
+        """The viewport as a picture for people; in colour if it was taken with `cells`."""
+        from muxwire.vt.svg import svg  # few ask for one
+
+        cursor = (self.cursor.x, self.cursor.y) if self.cursor.visible else None
+        return svg(
+            self.lines,
+            self.cells or (),
+            columns=self.cols,
+            rows=self.rows,
+            cursor=cursor,
+            title=self.title or self.pane,
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LogTail:
+    """`read_logs`: the last lines of what the pane showed; `truncated` if there were more.
+
+    `first_byte` is the offset of the oldest byte that the log still has.
+    """
+
+    content: str
+    returned_lines: int
+    truncated: bool
+    next_byte: int
+    first_byte: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LogChunk:
+    """`stream_logs`: `next_byte` is the raw offset to ask from next; `eof` if nothing more is there now.
+
+    At `eof`, what a pane has written beyond `next_byte` is half a character, line end, escape sequence or line of ours.
+    `closed`: the pane will never write again. `dropped`: bytes before `chunk` that no store holds any more.
+    `first_byte` is the offset of the oldest byte that the log still has.
+    """
+
+    chunk: str
+    next_byte: int
+    eof: bool
+    closed: bool
+    dropped: int
+    first_byte: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TabInfo:
+    """One row of `list_tabs`."""
+
+    window_id: str
+    name: str
+    active: bool
+    pane_id: str
+    session: str
+    state: State
+    current_command: str
+    cwd: str
+    log_path: str
+    next_byte: int
+    closed: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """One session of the server, with the clients attached to it (ours not counted)."""
+
+    name: str
+    window_count: int
+    attached_client_count: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TabList:
+    """`list_tabs`."""
+
+    tabs: tuple[TabInfo, ...]
+    sessions: tuple[SessionInfo, ...]

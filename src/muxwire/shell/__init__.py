@@ -1,0 +1,27 @@
+"""The shells we integrate with: how each is started, and how one command is run in it between marks."""
+
+from __future__ import annotations
+
+from muxwire.shell.foreign import foreign_end, foreign_wrap, probe
+from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, WRAPPER, Launch, Shell, Wrapped
+from muxwire.shell.supervisor import SUPERVISOR, supervisor_argv, supervisor_waits
+from muxwire.shell.table import TYPED_LINES, default_shell, install, shell_for
+
+__all__ = (
+    "CLEAR_LINE",
+    "CLEAR_TYPED",
+    "SUPERVISOR",
+    "TYPED_LINES",
+    "WRAPPER",
+    "Launch",
+    "Shell",
+    "Wrapped",
+    "default_shell",
+    "foreign_end",
+    "foreign_wrap",
+    "install",
+    "probe",
+    "shell_for",
+    "supervisor_argv",
+    "supervisor_waits",
+)

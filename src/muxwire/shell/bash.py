@@ -1,0 +1,63 @@
+"""bash 3.2 and later: two private keys for the line, P from PROMPT_COMMAND, C from PS0."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, final
+
+from muxwire.shell.posix import BUILTIN, one_file, source_line, text_to_eval
+from muxwire.shell.shell import Launch, Request, Shell, Wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# The typed `eval` of bash 3 says 0 of what it cannot parse: there the file evaluates, and leaves it nothing to do.
+_EVAL_HERE = (
+    rb'case $BASH_VERSION in [123].*) \builtin eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null;; esac'
+    b"\n"
+)
+# The keys that the integration binds: forget what is typed; our line, and Enter. Short, for each of their bytes takes
+# readline two system calls; CSI with a final byte from `p` on is for private use (ECMA-48, 5.4).
+CLEAR_KEY = b"\x1b[{"
+LINE_KEY = b"\x1b[}"
+
+
+def _ignores_env(executable: str) -> bool:
+    """Whether this is the bash of macOS, from which Apple took $ENV: there the rcfile reads the profile instead."""
+    return sys.platform == "darwin" and executable == "/bin/bash"
+
+
+@final
+class Bash(Shell):
+    """GNU bash.
+
+    The line `eval`s the text that the wrapper's file sets, by way of `$_mux` as in the plain shells: bash 5.2 frees
+    what is not its own, and dies, after an `eval` in a sourced file could not be parsed; and it hides a sourced file
+    from the user's DEBUG trap.
+    """
+
+    name = "bash"
+    typed_line = rb" \builtin eval \\builtin eval \"\$_mux\";_mux&&:"
+    private_key = LINE_KEY
+    clear_key = b" " + CLEAR_KEY
+    has_accept_mark = True
+
+    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+        """Start bash with our rcfile, which reads the user's; a login shell reads none, but $ENV in POSIX mode."""
+        if login and not _ignores_env(executable):
+            ours = {"MUXWIRE_LOGIN": "1", "ENV": str(folder / "login.bash")}
+            if "ENV" in env:
+                ours["MUXWIRE_ENV"] = env["ENV"]
+            return Launch((executable, "--posix", "-l", "-i"), ours)
+        argv = (executable, "--rcfile", str(folder / "integration.bash"), "-i")
+        return Launch(argv, {"MUXWIRE_LOGIN": "1"} if login else {})
+
+    def compose(self, request: Request) -> Wrapped:
+        """One file; a key has readline type the line."""
+        if request.nested:
+            files = ((request.stem, one_file(request, BUILTIN)),)
+            # readline rings the bell if there is nothing to clear (`rl_unix_line_discard`).
+            return Wrapped(files, b" " + source_line(request, BUILTIN) + b"\r")
+        files = ((request.stem, text_to_eval(request, BUILTIN) + _EVAL_HERE),)
+        return Wrapped(files, CLEAR_KEY + LINE_KEY)

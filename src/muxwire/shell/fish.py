@@ -1,0 +1,78 @@
+"""fish: events for the prompt, the accepted line and its end; the body is `eval`ed by the typed line itself.
+
+`exit` leaves a sourced file, and only that: so a body that is to run apart is sourced, and any other is not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from muxwire.shell.quoting import end_format, fish_quote, os_bytes, start_formats
+from muxwire.shell.shell import CLEAR_KEY, CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# Return to the directory that a command with one of its own was started from; `$status` is kept.
+BACK = b"set -q __muxwire_w; and begin; builtin cd $__muxwire_w; set -e __muxwire_w; end; "
+
+
+@final
+class Fish(Shell):
+    """fish 3.1 and later."""
+
+    name = "fish"
+    typed_line = b" __muxwire_b; eval $__muxwire_c; __muxwire_e"
+    private_key = PRIVATE_KEY
+    clear_key = CLEAR_KEY
+    has_accept_mark = True
+    redraws = True
+    files_needed = 12
+
+    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+        """Start fish; our commands run after the user's configuration."""
+        del env
+        source = "source " + fish_quote(os_bytes(str(folder / "integration.fish"))).decode()
+        return Launch((executable, *(("-l",) if login else ()), "-i", "--init-command", source), {})
+
+    def compose(self, request: Request) -> Wrapped:
+        """The sourced file sets the body and prints S; E is a function of the integration."""
+        prints = b"\n".join(
+            b"builtin printf '" + text + b"' >/dev/tty 2>/dev/null"
+            for text in start_formats(request.redraw, request.command_id)
+        )
+        repair = b"command stty sane </dev/tty\n" if request.repair_tty else b""
+        script = request.stem + "b"
+        files = ((script, request.command + b"\n"),) if request.isolated else ()
+        body = self._apart(request, script) if request.isolated else request.command + b"\n"
+        keep = b"set -g __muxwire_w $PWD\n" if request.isolated else b""
+        start = (
+            b"set -l s $status\n" + keep + b"set -g __muxwire_c " + fish_quote(body)
+            + b"\nset -g __muxwire_d " + request.command_id + b"\n" + repair + prints + b"\nreturn $s\n"
+        )  # fmt: skip
+        if not request.nested:
+            return Wrapped((*files, (request.stem, start)), self.private_key)
+        ends = request.stem + "e"
+        end = (
+            b"set -l s $status\n" + BACK + b"\nbuiltin printf '" + end_format(request.command_id)
+            + b"' $s \"$PWD\" >/dev/tty 2>/dev/null\nreturn $s\n"
+        )  # fmt: skip
+        first, last = (fish_quote(os_bytes(str(request.tab_folder / name))) for name in (request.stem, ends))
+        line = b" __muxwire_h %d;" % request.again if request.again is not None else b""
+        line += b" builtin source " + first + b"; eval $__muxwire_c; builtin source " + last
+        return Wrapped((*files, (request.stem, start), (ends, end)), CLEAR_LINE + line + b"\r")
+
+    def _apart(self, request: Request, script: str) -> bytes:
+        """Run the body's file in a function ; only what it sets globally stays, as there is no subshell."""
+        path = fish_quote(os_bytes(str(request.tab_folder / script)))
+        lines = [b"begin", b"set -l __muxwire_s $status", b"function __muxwire_f; return $argv; end"]
+        lines.append(b"function __muxwire_x; builtin source " + path + b"; end")
+        lines += [b"set -lx " + os_bytes(name) + b" " + fish_quote(os_bytes(v)) for name, v in request.env.items()]
+        if request.cwd is not None:
+            lines.append(b"builtin cd " + fish_quote(os_bytes(request.cwd)))
+            lines.append(b"and begin")
+        lines += [b"__muxwire_f $__muxwire_s", b"__muxwire_x"]
+        if request.cwd is not None:
+            lines.append(b"end")
+        return b"\n".join((*lines, b"end"))

@@ -1,0 +1,130 @@
+"""What the wrappers of all POSIX-like shells share: marks that keep `$?`, and bodies that run apart."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from muxwire.shell.quoting import end_format, os_bytes, posix_quote, start_formats
+from muxwire.shell.shell import CLEAR_LINE
+
+if TYPE_CHECKING:
+    from muxwire.shell.shell import Request
+
+# A tty that a killed program left raw has no working C-c; zsh and fish do not repair it by themselves.
+REPAIR = b"\\command stty sane </dev/tty; "
+# Only a mark itself goes to the tty: else what the user's traps (RETURN, DEBUG) say of our words would be output.
+TO_TTY = b" >/dev/tty; "
+UNSEEN = b" >/dev/null 2>&1"
+# A command that may go on in the lines after it: they would be its here-document, its pipe's reader, its function.
+_OPEN_END = rb"(?:\||&&|\(\s*\)|\bfunction\s+\S+)(?:[\s\\]|#[^\n]*\n)*\Z"
+GOES_ON = re.compile(rb"<<|" + _OPEN_END)
+# Hands `$?` on to the command. `&& :`, as everywhere here, keeps a shell alive under `set -e`, and an ERR trap quiet,
+# if it is a failure (POSIX, set); without need it would have a DEBUG trap run after S. `set` need not show the text.
+_HAND_ON = b"__muxwire_b=; case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; }" + UNSEEN + b"\n"
+
+_SETS = (
+    b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=%b\n"
+    b"case $- in *v*) ;; *) __muxwire_b=%b$__muxwire_b%b;; esac\n"
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a shell is made to take its own builtins whatever functions are called: the start of a command, `return`.
+
+    The backslashes are for aliases; in zsh any word may be one.
+    """
+
+    builtin: bytes
+    returns: bytes
+
+
+# A function called `builtin` or `command` hides them all the same: the integration sees to that. The plain shells let
+# no function be called as a special builtin, `return` among them.
+BUILTIN = Words(b"\\builtin \\", rb"\builtin \return")
+COMMAND = Words(b"\\command ", b"return")
+
+
+def start_group(request: Request, words: Words) -> bytes:
+    """Print the redraw and S, and hand `$?` on."""
+    prints = b"".join(
+        words.builtin + b'printf "' + text + b'"' + TO_TTY for text in start_formats(request.redraw, request.command_id)
+    )
+    repair = REPAIR if request.repair_tty else b""
+    return (
+        b"{ __muxwire_s=$?; __muxwire_r() { " + words.returns + b' "$1"; }; ' + repair + prints
+        + b'__muxwire_r "$__muxwire_s" && :; }' + UNSEEN
+    )  # fmt: skip
+
+
+def end_group(request: Request, words: Words) -> bytes:
+    """Print E and return the body's status from the wrapper file."""
+    return (
+        b"{ __muxwire_s=$?; " + words.builtin + b'printf "' + end_format(request.command_id)
+        + b'" "$__muxwire_s" "${PWD-}"' + TO_TTY + words.returns + b' "$__muxwire_s"; }' + UNSEEN + b"\n"
+    )  # fmt: skip
+
+
+def source_line(request: Request, words: Words) -> bytes:
+    """The line, without Enter, that names the wrapper's file.
+
+    It is for a shell whose variables are not ours, or for ours where the line that uses them was not run (`again`):
+    then a function puts back what was in its way.
+    """
+    mend = b""
+    if request.again is not None:
+        mend = b"__muxwire_h '" + words.builtin + b". /dev/null && ' %d&&:;" % request.again
+    path = posix_quote(os_bytes(str(request.tab_folder / request.stem)))
+    return CLEAR_LINE + b" " + mend + words.builtin + b". " + path
+
+
+def body_to_eval(request: Request, words: Words) -> bytes:
+    """The command, apart if it must be."""
+    body = request.command + b"\n"
+    return apart(request, words, words.builtin + b"eval " + posix_quote(body)) + b"\n" if request.isolated else body
+
+
+def one_file(request: Request, words: Words, *, start_apart: bool = False) -> bytes:
+    """The wrapper where our integration does not reach: all of it in the file that is sourced.
+
+    `eval` takes the body as one string, so that nothing unclosed in it can swallow E. `start_apart`: see below.
+    """
+    start, body = start_group(request, words), body_to_eval(request, words)
+    first, text = (start + b"; ", body) if start_apart else (b"", start + b"\n" + body)
+    return first + words.builtin + b"eval " + posix_quote(text) + b"; " + end_group(request, words)
+
+
+def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -> bytes:
+    """The wrapper that sets what the typed line `eval`s, and what the functions of the integration go by.
+
+    The text itself prints E, so that its own status is 0: else `set -e` and an ERR trap would take the `eval` for a
+    failed command. Where the command could swallow that, and where it fails to parse, the typed line's end prints E.
+    A shell that shows what it reads (`set -v`) gets the bare text. `start_apart`: the shell parses the text as a
+    whole, so that S must come before it.
+    """
+    *heads, start = start_formats(request.redraw, request.command_id)
+    prints = b"{ " + (REPAIR if request.repair_tty else b"")
+    prints += b"".join(words.builtin + b'printf "' + head + b'"' + TO_TTY for head in heads)
+    body = body_to_eval(request, words)
+    end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
+    text, before, after = prints + _HAND_ON % b"__muxwire_a" + body, b"", b""
+    if start_apart:
+        text, before = body, posix_quote(b"{ " + _HAND_ON % b"")
+        after = prints + words.builtin + b'printf "' + start + b'"' + TO_TTY + b"}" + UNSEEN + b"\n"
+        start = b""
+    return _SETS % (request.command_id, start, posix_quote(text), before, end) + after
+
+
+def apart(request: Request, words: Words, body: bytes) -> bytes:
+    """`body` (one shell command) in a subshell with the request's directory and variables; `$?` stays what it was."""
+    steps = []
+    if request.cwd is not None:
+        steps.append(b"CDPATH= " + words.builtin + b"cd -- " + posix_quote(os_bytes(request.cwd)))
+    for name, value in request.env.items():
+        steps.append(words.builtin + b"export " + os_bytes(name) + b"=" + posix_quote(os_bytes(value)))
+    setup = b" && ".join(steps)
+    keep = b"__muxwire_r() { " + words.returns + b' "$1"; }; __muxwire_r "$__muxwire_s"; '
+    return b"( " + setup + b" || exit 1; " + keep + body + b" )"

@@ -1,0 +1,273 @@
+"""What a person would have seen, out of a pane's raw bytes: without our marks and without our own typed line.
+
+Cut are:
+
+1. every mark;
+2. every typed line as it was typed;
+3. before a T mark, the last typed line, however the shell's editor drew it, and all from there to the end of T: the
+   line's end, and how the shell and our wrapper redraw. It must end at most `REDRAW_MAX` bytes before T, with no mark
+   between but C and H. The readable command, printed right behind T, stays;
+4. all from a B mark to its T: the lines that were typed into a shell without our hooks (`shell/hidden.py`).
+
+Whether a byte is cut depends on at most `lookbehind()` bytes before it and `lookahead()` bytes after it, so a range of
+a log can be shown without the rest, and pieces put together give exactly what the whole log gives.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from muxwire.shell.hidden import HIDDEN_MARK_MAX, HIDDEN_MAX, hidden
+from muxwire.shell.marks import MARK_MAX, MarkScanner
+from muxwire.shell.typed_lines import typed_lines_of
+from muxwire.vt.text import SEQUENCE_MAX, AnsiStripper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# From our typed line's echo to T come a line end, the C mark, a title or prompt mark of the user's own hooks, and
+# cursor movements: some hundred bytes.
+REDRAW_MAX = 4 * 1024
+
+# C says that our line was accepted, H answers a probe: both may come between the typed line and T.
+_TRANSPARENT = "CH"
+_T_MARK_LENGTH = 7 + 2 + 16 + 1
+_CHARACTER_MAX = 4  # bytes of a UTF-8 character
+
+
+def lookbehind(typed_lines: Sequence[bytes], *, strip: bool = False) -> int:
+    """Return how many bytes before a piece must be known, unless it begins at the log's start."""
+    typed = REDRAW_MAX + _T_MARK_LENGTH + typed_lines_of(tuple(typed_lines)).longest
+    needed = MARK_MAX + max(typed, HIDDEN_MAX + HIDDEN_MARK_MAX)
+    return max(needed, SEQUENCE_MAX + _CHARACTER_MAX) if strip else needed
+
+
+def lookahead(typed_lines: Sequence[bytes]) -> int:
+    """Return how many bytes after a piece's start must be known for it to be sure to go on."""
+    typed = REDRAW_MAX + typed_lines_of(tuple(typed_lines)).longest
+    return MARK_MAX + max(typed, HIDDEN_MAX + HIDDEN_MARK_MAX) + 2 * _CHARACTER_MAX
+
+
+def visible(data: bytes, typed_lines: Sequence[bytes], *, strip: bool = False) -> bytes:
+    """Return what is seen of a whole log; with `strip`, of its text only."""
+    return _without(data, _find(data, typed_lines).cuts, 0, len(data), strip=strip)
+
+
+def visible_slice(
+    data: bytes,
+    base: int,
+    start: int,
+    limit: int,
+    typed_lines: Sequence[bytes],
+    *,
+    final: bool,
+    strip: bool = False,
+    typed_from: int = 0,
+) -> tuple[bytes, int]:
+    """Return what is seen of about `limit` raw bytes from offset `start`, and the offset that comes next.
+
+    `data` holds the bytes from offset `base` on: `lookbehind()` bytes before `start`, or all that there are, and
+    `limit` plus `lookahead()` bytes after it, or all that there are. With `final`, nothing comes after `data`.
+
+    A character, a CR LF, a mark and a typed line are shown or cut whole: what may still become one at the end of
+    `data` is held back. With `lookahead()` bytes behind `start`, the next offset is always greater than `start`.
+    `typed_from`: no typed line that `data` does not end begins before this offset.
+    """
+    if strip:
+        data, base = _relevant(data, base, start, typed_lines)
+    found = _find(data, typed_lines, typed_from - base)
+    cuts, settled = found.cuts, len(data) if final else found.settled
+    first = max(0, start - base)
+    last = min(first + max(limit, 1), settled)
+    if last <= first:
+        return b"", start
+    if _inside(last - 1, cuts):  # stop behind a cut rather than inside it
+        last = min(settled, cuts[bisect_left(cuts, last, key=_begin) - 1][1])
+    last = _whole_characters(data, first, last, settled, final=final)
+    return _without(data, cuts, first, last, strip=strip), base + last
+
+
+def visible_range(
+    data: bytes,
+    base: int,
+    start: int,
+    stop: int,
+    typed_lines: Sequence[bytes],
+    *,
+    grows: bool,
+    strip: bool = False,
+    typed_from: int = 0,
+) -> bytes:
+    """Return what is seen of exactly the bytes from `start` to `stop`, for a look at a log's end.
+
+    With `grows`, more will follow `data`: a mark, a typed line or a character that has only begun there is not shown.
+    `typed_from` as in `visible_slice`.
+    """
+    if strip:
+        data, base = _relevant(data, base, start, typed_lines)
+    found = _find(data, typed_lines, typed_from - base)
+    last = stop - base
+    if grows and last > found.begun:
+        last = found.begun
+    elif grows and last == len(data) > 0 and data[-1] >= 0x80:
+        last = _character_around(data, last)
+    return _without(data, found.cuts, start - base, last, strip=strip) if start - base < last else b""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The ranges to be cut, merged and in order; more bytes may change what is at `settled` or later.
+
+    `begun` is where a mark or a typed line has begun that `data` does not end. One byte of a typed line does not
+    count for that: it is a blank, as at the end of many a prompt.
+    """
+
+    cuts: list[tuple[int, int]]
+    settled: int
+    begun: int
+
+
+def _find(data: bytes, typed_lines: Sequence[bytes], typed_from: int = 0) -> _Found:
+    """Find what is to be cut; `typed_from` as in `visible_slice`, but an index of `data`."""
+    lines = typed_lines_of(tuple(typed_lines))
+    scanner = MarkScanner()
+    marks = scanner.feed(data)
+    cuts = [*((mark.begin, mark.end) for mark in marks), *lines.all(data)]
+    window = REDRAW_MAX + lines.longest
+    since = 0  # the end of the last mark that no redrawing goes across
+    for mark in marks:
+        if mark.kind == "T" and (line := lines.last_drawn(data, max(since, mark.begin - window), mark.begin)):
+            cuts += [(line[0], mark.end)] if mark.begin - line[1] <= REDRAW_MAX else []
+        if mark.kind not in _TRANSPARENT:
+            since = max(since, mark.end)
+    ours, open_from = hidden(marks, scanner.pending, len(data))
+    cuts += ours
+    # A line at the end of `data` that a T may follow.
+    line = lines.last_drawn(data, max(since, len(data) - window - _T_MARK_LENGTH), len(data))
+    undecided = line[0] if line and len(data) - line[1] < REDRAW_MAX + _T_MARK_LENGTH else len(data)
+    typed_from = min(typed_from, len(data))
+    undecided, begun = max(undecided, typed_from), max(lines.begun(data), typed_from)
+    held = min(max(open_from, typed_from), scanner.pending)
+    return _Found(
+        _merged(cuts),
+        min(undecided, begun, held),
+        min(begun if begun < len(data) - 1 else len(data), held),
+    )
+
+
+def _begin(cut: tuple[int, int]) -> int:
+    return cut[0]
+
+
+def _inside(index: int, cuts: list[tuple[int, int]]) -> bool:
+    before = bisect_right(cuts, index, key=_begin) - 1
+    return before >= 0 and index < cuts[before][1]
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for begin, end in sorted(ranges):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((begin, end))
+    return merged
+
+
+def _whole_characters(data: bytes, first: int, last: int, settled: int, *, final: bool) -> int:
+    """Return `last` moved so that it splits no UTF-8 character and no CR LF: back if that leaves something."""
+    if final and last == len(data):
+        return last
+    begin = _character_around(data, last)
+    if begin == last:
+        return last
+    if begin > first:
+        return begin
+    # A piece of one character: take it whole, if it is here.
+    size = 2 if data[begin] == 0x0D else _size(data[begin])
+    if begin + size <= settled:
+        return begin + size
+    return last if final else first
+
+
+def _character_around(data: bytes, index: int) -> int:
+    """Return where the character or CR LF that `index` lies within begins; `index` if it lies between two."""
+    if data[index - 1] == 0x0D:
+        return index - 1 if data[index : index + 1] in (b"", b"\n") else index
+    for begin in range(index - 1, max(index - _CHARACTER_MAX, -1), -1):
+        if 0x80 <= data[begin] < 0xC0:
+            continue
+        if begin + _size(data[begin]) <= index:
+            return index
+        try:
+            data[begin : begin + _size(data[begin])].decode()
+        except UnicodeDecodeError as error:
+            return begin if error.reason == "unexpected end of data" else index
+        return begin
+    return index
+
+
+def _size(lead: int) -> int:
+    """Return how many bytes a UTF-8 character has that begins with this one."""
+    if lead < 0xC2:
+        return 1
+    return 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 1
+
+
+def _without(data: bytes, cuts: list[tuple[int, int]], first: int, last: int, *, strip: bool) -> bytes:
+    if strip:
+        return _stripped(data, cuts, first, last)
+    return b"".join(data[begin:end] for begin, end in _kept(cuts, first, last))
+
+
+def _kept(cuts: list[tuple[int, int]], first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Yield what the cuts leave of a range; empty pieces too, so that there is a cut between any two."""
+    for index in range(max(0, bisect_left(cuts, first, key=_begin) - 1), len(cuts)):
+        begin, end = cuts[index]
+        if begin >= last:
+            break
+        if end > first:
+            yield first, max(first, begin)
+            first = end
+    yield min(first, last), last
+
+
+def _stripped(data: bytes, cuts: list[tuple[int, int]], first: int, last: int) -> bytes:
+    """As `_without`, and text only. A cut ends any sequence, as the ESC of a mark does in a terminal."""
+    stripper = AnsiStripper()
+    for begin, end in _kept(cuts, _synchronized(data, cuts, first), first):
+        stripper.cancel()
+        stripper.feed(data[begin:end])
+    text = []
+    for begin, end in _kept(cuts, first, last):
+        if begin > first:
+            text.append(stripper.cancel())
+        elif stripper.held:  # the byte before `first` may show itself now: not here
+            text.append(stripper.feed(data[begin : min(begin + 1, end)]).removeprefix(b"\xc2"))
+            begin = min(begin + 1, end)  # noqa: PLW2901
+            if begin == first:
+                stripper.cancel()
+        text.append(stripper.feed(data[begin:end]))
+    text.append(stripper.finish())
+    return b"".join(text)
+
+
+def _synchronized(data: bytes, cuts: list[tuple[int, int]], first: int) -> int:
+    """Return an index from which on the state of the stripper is known: ESC begins anew in any state."""
+    escape = data.rfind(b"\x1b", 0, first)
+    if escape < 0:
+        return first if data.isascii() else 0  # no C1 character either
+    before = bisect_right(cuts, escape, key=_begin) - 1
+    return min(first, max(escape, cuts[before][1])) if before >= 0 else escape
+
+
+def _relevant(data: bytes, base: int, start: int, typed_lines: Sequence[bytes]) -> tuple[bytes, int]:
+    """Return `data` and `base` without the front that does not matter for stripping from `start` on: nearly all."""
+    escape = data.rfind(b"\x1b", 0, max(0, start - base))
+    if escape < 0 and not data.isascii():
+        return data, base
+    unneeded = max(0, (escape if escape >= 0 else start - base) - lookbehind(typed_lines))
+    return data[unneeded:], base + unneeded

@@ -1,0 +1,96 @@
+"""zsh: a ZLE widget behind a private key, P from precmd, C from preexec; the typed line itself `eval`s the body."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, final
+
+from muxwire.shell.posix import BUILTIN, GOES_ON, REPAIR, TO_TTY, body_to_eval, end_group, source_line
+from muxwire.shell.quoting import os_bytes, posix_quote, start_formats
+from muxwire.shell.shell import CLEAR_KEY, PRIVATE_KEY, Launch, Request, Shell, Wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# A body that defines an alias and uses it further down: only a sourced file is read command by command.
+_USES_ITS_ALIAS = re.compile(rb"\balias\b.*\n", re.DOTALL)
+# A command that may set a trap that runs before every command, ours too.
+_MAY_TRAP = re.compile(rb"DEBUG")
+# A backslash at the very end, not an escaped one, joins the line to nothing; without its newline it would be printed,
+# and `$(<f)` takes the newline away.
+_TRAILING = re.compile(rb"((?:^|[^\\])(?:\\\\)*)\\\Z")
+
+
+@final
+class Zsh(Shell):
+    """The Z shell.
+
+    An `eval` at the prompt fails in the words of the prompt (`zsh: command not found: x`); in a sourced file every
+    error would begin with the file's path. `always` prints E after C-c and `return` too. Where our integration does
+    not reach, a sourced file it is. The semicolons are for `emulate sh`.
+    """
+
+    name = "zsh"
+    typed_line = (
+        rb' { \builtin \. "$__muxwire"&&:;\builtin \eval "$_mux"; } '
+        b"always { { __muxwire_e; } 2>/dev/null; };_mux&&:"
+    )
+    private_key = PRIVATE_KEY
+    clear_key = CLEAR_KEY
+    has_accept_mark = True
+    files_needed = 16
+
+    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+        """Start zsh with our ZDOTDIR, whose `.zshenv` puts the user's back before anything of the user's is read."""
+        ours = {"ZDOTDIR": str(folder)}
+        if "ZDOTDIR" in env:
+            ours["MUXWIRE_ZDOTDIR"] = env["ZDOTDIR"]
+        return Launch((executable, "-l", "-i") if login else (executable, "-i"), ours)
+
+    def compose(self, request: Request) -> Wrapped:
+        """Two files: one that prints S, and the body."""
+        body = body_to_eval(replace(request, command=_TRAILING.sub(rb"\1", request.command)), BUILTIN)
+        if request.nested:
+            return self._nested(request, body)
+        script = request.stem + "b"
+        files = [(script, body)]
+        if _USES_ITS_ALIAS.search(body):
+            script = request.stem + "a"
+            files.append((script, BUILTIN.builtin + b". " + self._path(request, request.stem + "b") + b"\n"))
+        name = b'"${__muxwire%/*}/' + script.encode() + b'"'
+        files.append((request.stem, self._start(request, name, ends=not GOES_ON.search(body))))
+        return Wrapped(tuple(files), self.private_key)
+
+    def _nested(self, request: Request, body: bytes) -> Wrapped:
+        """S is the body file's first line, E comes from the file that is typed."""
+        name = request.stem + "b"
+        line = BUILTIN.builtin + b". " + self._path(request, name) + b"; " + end_group(request, BUILTIN)
+        files = ((name, self._start(request, b"") + body), (request.stem, line))
+        return Wrapped(files, source_line(request, BUILTIN) + b"\r")
+
+    def _start(self, request: Request, script: bytes, *, ends: bool = False) -> bytes:
+        """S. zsh traces a group's commands to the stderr outside of it, so this is a function that traces nothing.
+
+        If the shell traces, or has a DEBUG trap, the `eval` after it would show: then S is printed by the body
+        (`__muxwire_t`). `ends`: the text may print E, which must not show either. The empty group at the end keeps
+        `set -e` and traps quiet, and no trace tells of it.
+        """
+        formats = start_formats(request.redraw, request.command_id)
+        prints = b"".join(BUILTIN.builtin + b'printf "' + text + b'"' + TO_TTY for text in formats)
+        sets = b"__muxwire_s=$1; " if request.isolated else b""
+        if script:
+            sets += b"__muxwire_d=" + request.command_id + b' _mux="$(<' + script + b')"; '
+            sets += b"[[ $2 == *[xv]* ]] || _mux+=$__muxwire_g; " if ends else b""
+            words = b" ".join(b"'" + text + b"'" for text in formats)
+            prints = b"if [[ $2 == *x* || -n $__muxwire_x ]]; then __muxwire_t " + words + b"; else " + prints + b"fi; "
+            prints += b"__muxwire_x='?'; " if _MAY_TRAP.search(request.command) else b""
+        return (
+            b"() { \\builtin \\setopt localoptions noxtrace noverbose noerrreturn; "
+            + (sets + (REPAIR if request.repair_tty else b"") + prints)
+            + b'\\builtin \\return "$1"; } "$?" "$-" >/dev/null 2>&1 && { }\n'
+        )
+
+    def _path(self, request: Request, name: str) -> bytes:
+        return posix_quote(os_bytes(str(request.tab_folder / name)))

@@ -1,0 +1,204 @@
+"""What an instance remembers: its open tabs, its closed ones, the commands that may still be asked about."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from typing import TYPE_CHECKING, final
+
+from muxwire.errors import NoSuchTarget, TmuxSilent
+from muxwire.ids import pane_id
+from muxwire.pane.deadlines import Alarm
+from muxwire.shell.own_echo import Typed
+from muxwire.tabs.event_log import EventLog
+from muxwire.tabs.tab_events import TabEvents
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from anyio.abc import TaskGroup
+
+    from muxwire.pane.execution import Execution
+    from muxwire.pane.typing_lock import SharedTurn
+    from muxwire.tabs.record import CommandBook
+    from muxwire.tabs.tab import Tab
+
+_LOG = logging.getLogger("muxwire")
+# How many commands are remembered for command_result: an agent asks about the last few.
+REMEMBERED_COMMANDS = 1000
+# How many closed tabs list_tabs still shows; their logs stay readable by window id beyond that.
+REMEMBERED_TABS = 200
+
+
+@final
+class TabBook:
+    """The tabs and commands of one instance, and the tasks that outlive a call.
+
+    `open` is keyed by window id, and by pane id for the further panes of a window that was split. A new tmux server
+    counts its windows and panes from the start again, so a closed tab is keyed by `GENERATION/@N`; `generation` is the
+    newest server's, and `latest` the key of the tab last used.
+    """
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self.open: dict[str, Tab] = {}
+        self.closed: dict[str, Tab] = {}
+        self.coming: set[str] = set()  # the nonces of panes that we are making
+        self.on_latest: Callable[[], None] | None = None
+        self.generation = 0
+        self.leaves_running = False  # a call that is cancelled now is cancelled because its process ends
+        self._latest = ""
+        self._tasks = tasks
+        self._commands: OrderedDict[str, tuple[Tab, Execution]] = OrderedDict()  # a dict loses its first slowly
+        # Of an instance that outlives us: where the commands of its tabs are written down for a later process.
+        self._records: dict[Tab, CommandBook] = {}
+        self._turns: dict[Tab, SharedTurn | None] = {}
+        self._forget: dict[Tab, Callable[[], None]] = {}
+        self.events = EventLog()
+        self.alarm = Alarm(self.spawn)
+        self._heard: dict[Tab, TabEvents] = {}
+
+    @property
+    def latest(self) -> str:
+        """The key of the tab last used; `on_latest` is called when it changes."""
+        return self._latest
+
+    @latest.setter
+    def latest(self, key: str) -> None:
+        changed = key != self._latest
+        self._latest = key
+        if changed and self.on_latest is not None:
+            self.on_latest()
+
+    def recall_latest(self, key: str) -> None:
+        """The tab of that key is the one that another process used last, if it is open; nobody is told again."""
+        if key in self.open:
+            self._latest = key
+
+    def add(self, tab: Tab) -> None:
+        """A tab was made, or found again; it is the active one only where no other is."""
+        if tab.key in self.open and self.open[tab.key] is not tab:
+            tab.further = True  # its pane was moved into a window that goes by another one
+        first = self.open.get(tab.window_id)
+        if tab.further and first is not None:
+            tab.name, tab.session, tab.sized = first.name, first.session, first.sized
+        self.open[tab.key] = tab
+        if not tab.further and self._latest not in self.open:
+            self._latest = tab.key
+        self.generation = tab.generation
+        if tab not in self._heard:
+            self._heard[tab] = TabEvents(tab, self.events, self.spawn)
+            self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
+        tab.pane.stream.listener = self._heard[tab]
+
+    def panes(self, window: str) -> list[Tab]:
+        """The open tabs in a window, the one that goes by the window's id first."""
+        found = [tab for tab in self.open.values() if tab.window_id == window]
+        return sorted(found, key=lambda tab: tab.further)
+
+    def rename_key(self, tab: Tab, *, window: str, further: bool) -> None:
+        """A pane of ours is in another window now, or is what that window goes by."""
+        del self.open[tab.key]
+        was_latest = self.latest == tab.key
+        tab.window_id, tab.further = window, further
+        self.open[tab.key] = tab
+        if was_latest:
+            self.latest = tab.key
+
+    def address(self, tab: Tab) -> str:
+        """The window of this tab as a caller calls it: behind the number of its server if that is not the newest."""
+        return tab.window_id if tab.generation == self.generation else f"{tab.generation}/{tab.window_id}"
+
+    def find_closed(self, target: str) -> Tab | None:
+        """The closed tab of that address, or the newest of that window id, pane id or name."""
+        if target in self.closed:
+            return self.closed[target]
+        newest = list(reversed(self.closed.values()))
+        by_id = (tab for tab in newest if target in (tab.key, tab.pane_id))
+        return next(by_id, None) or next((tab for tab in newest if target == tab.name and not tab.further), None)
+
+    def retire(self, tab: Tab, reason: str, *, lasting: bool = False) -> None:
+        """A tab is gone; what ran in it ends with `reason`, if none was given before. With `lasting`, only for us."""
+        tab.end_reason = tab.end_reason or reason
+        tab.pane.close(tab.end_reason)
+        if self.open.get(tab.key) is not tab:
+            return
+        del self.open[tab.key]
+        tab.client.detach_pane(pane_id(tab.pane_id))
+        tab.pane.stream.close()
+        self._heard.pop(tab, None)
+        self.events.record("tab_closed", tab.key, reason=tab.end_reason)
+        if (record := self._records.pop(tab, None)) is not None:
+            record.close()
+        if (turn := self._turns.pop(tab, None)) is not None:
+            turn.close()
+        forget = self._forget.pop(tab, None)
+        if not lasting and forget is not None:
+            forget()
+        tab.runner.close(lasting=lasting)
+        while len(self.closed) >= REMEMBERED_TABS:
+            del self.closed[next(iter(self.closed))]
+        self.closed[tab.address] = tab
+
+    def retire_all(self, reason: str, *, lasting: bool = False) -> None:
+        """The server is gone, and every tab with it; with `lasting`, only our connection to it may be."""
+        for tab in list(self.open.values()):
+            self.retire(tab, reason, lasting=lasting)
+
+    def renamed(self, tab: Tab) -> None:
+        """The name of the tab's window was told."""
+        if (heard := self._heard.get(tab)) is not None:
+            heard.named()
+
+    def keep(self, tab: Tab, record: CommandBook, turn: SharedTurn | None, forget: Callable[[], None]) -> None:
+        """Have the commands of a tab written down, for a later process; `forget` is called when the tab has ended."""
+        self._records[tab] = record
+        self._turns[tab] = turn
+        self._forget[tab] = forget
+
+    def remember(self, tab: Tab, execution: Execution) -> None:
+        """A command was typed; it can be asked about by its id."""
+        while len(self._commands) >= REMEMBERED_COMMANDS:
+            self._commands.popitem(last=False)
+        self._commands[execution.command_id] = (tab, execution)
+        if (heard := self._heard.get(tab)) is not None:
+            heard.typed(execution)
+        if (record := self._records.get(tab)) is not None:
+            record.note(execution, tab.pane.shell_pid)
+
+    def note_input(self, tab: Tab) -> None:
+        """Keys are about to be typed into this tab."""
+        if (record := self._records.get(tab)) is not None:
+            record.note_input(tab.pane.stream.end)
+
+    def recall(self, tab: Tab) -> list[Execution]:
+        """The commands that an earlier process typed into this tab, oldest first; they can be asked about again."""
+        record = self._records[tab]
+        executions = record.load()
+        for execution in executions:
+            self._commands[execution.command_id] = (tab, execution)
+            tab.pane.cwd = execution.cwd
+            if execution.running:
+                record.note_end_of(execution)
+        tab.pane.shell_pid = record.shell_pid
+        tab.pane.typed = Typed(record.input_at, "", at_prompt=False)  # what it was may be secret, and is not kept
+        return executions
+
+    def command(self, command_id: str) -> tuple[Tab, Execution]:
+        """The tab and the command of that id; NoSuchTarget."""
+        found = self._commands.get(command_id)
+        if found is None:
+            raise NoSuchTarget(
+                f"no command has the id {command_id!r}", remedy="use the command_id of an execute_command result"
+            )
+        return found
+
+    def spawn(self, work: Callable[[], Awaitable[object]]) -> None:
+        """Run `work` in a task of the instance's own, so that it outlives the call that asked for it."""
+
+        async def run() -> None:
+            try:
+                await work()
+            except TmuxSilent as error:  # nobody waits for it, and what tmux was told is done when it goes on
+                _LOG.warning("%s", error)
+
+        self._tasks.start_soon(run)

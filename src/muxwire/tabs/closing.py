@@ -1,0 +1,46 @@
+"""The end of a pane: every process of its session goes, then the window, and the log is complete."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+import anyio
+
+from muxwire.host.processes import session_processes, signal_process
+
+if TYPE_CHECKING:
+    from muxwire.pane.state import PaneState
+    from muxwire.tmux.server import TmuxServer
+
+# What a shell and its jobs get to write their history and end after SIGHUP; they take a few ms.
+HANGUP_GRACE = 0.5
+
+
+async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
+    """Hang up on the pane's session, kill what stays, and kill the pane once its last bytes are here.
+
+    `kill-pane` alone would leave `command &` running, and drop what tmux has not sent yet. With its last pane the
+    window goes too. False if a person's session would end with it: nothing was done.
+    """
+    if await server.ends_session(pane_id):
+        return False
+    if not pane.dead:
+        for pid in session_processes(pane.leader_pid, pane.tty):
+            if pid != pane.leader_pid:
+                signal_process(pid, signal.SIGHUP)
+                signal_process(pid, signal.SIGCONT)
+        with anyio.move_on_after(HANGUP_GRACE):
+            while not pane.dead:
+                await pane.stream.changed()
+    kill_session(pane, spare_leader=True)
+    await server.kill_pane(pane_id)
+    kill_session(pane)
+    return True
+
+
+def kill_session(pane: PaneState, *, spare_leader: bool = False) -> None:
+    """Kill what still runs in the session of a pane, its first process last or not at all."""
+    for pid in session_processes(pane.leader_pid, pane.tty):
+        if pid != pane.leader_pid or not spare_leader:
+            signal_process(pid, signal.SIGKILL)

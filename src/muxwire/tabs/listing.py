@@ -1,0 +1,78 @@
+"""`list_tabs`: our tabs beside what tmux says of windows, sessions and clients, in one round trip."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from muxwire.host.processes import child_of, foreground_pgrp, shown_name
+from muxwire.results import SessionInfo, TabInfo, TabList
+from muxwire.shell import SUPERVISOR
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from muxwire.tabs.book import TabBook
+    from muxwire.tabs.tab import Tab
+    from muxwire.tmux.server import TmuxServer
+
+_PANES = ("list-panes", "-a", "-F", "#{pane_id} #{pane_current_command}")
+_SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_name}")
+_CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id}")
+
+
+async def list_tabs(server: TmuxServer | None, book: TabBook, ask: Callable[[], Awaitable[None]]) -> TabList:
+    """Describe every tab and session; without a running server, what is left of it.
+
+    `ask` is awaited if there are windows that are no tabs: it may add tabs.
+    """
+    if server is None:
+        return TabList(_closed_rows(book), ())
+    asked = server.client.submit(server.sessions.windows_command(), _PANES, _SESSIONS, _CLIENTS)
+    windows_answer, *answers = [await answer.wait() for answer in asked]
+    windows = server.sessions.rows(windows_answer)
+    strange = {row.window for row in windows}.difference(tab.window_id for tab in book.open.values())
+    if strange:
+        await ask()
+        if not strange.isdisjoint(tab.window_id for tab in book.open.values()):
+            return await list_tabs(server, book, ask)
+    panes, sessions, clients = (
+        [line.decode("utf-8", "replace").partition(" ")[::2] for line in answer] for answer in answers
+    )
+    commands = dict(panes)
+    counts = Counter(row.session for row in windows)
+    # Our own control client is no visitor.
+    visitors = Counter(session for control, session in clients if control != "1")
+    named = [(session, server.sessions.name(session, shown)) for session, shown in sessions]
+    return TabList(
+        tuple(_row(tab, book, command=commands.get(tab.pane_id, "")) for tab in book.open.values())
+        + _closed_rows(book),
+        tuple(SessionInfo(name, counts[name], visitors[session]) for session, name in named),
+    )
+
+
+def _closed_rows(book: TabBook) -> tuple[TabInfo, ...]:
+    return tuple(_row(tab, book, command="") for tab in book.closed.values())
+
+
+def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
+    if command == SUPERVISOR and tab.pane.supervised:
+        command = _beneath(tab.pane.leader_pid) or command
+    return TabInfo(
+        window_id=book.address(tab),
+        name=tab.name,
+        active=tab.key == book.latest and not tab.pane.dead,
+        pane_id=tab.pane_id,
+        session=tab.session,
+        state=tab.state,
+        current_command=command,
+        cwd=tab.cwd,
+        log_path=str(tab.log_path),
+        next_byte=tab.next_byte,
+        closed=tab.pane.dead,
+    )
+
+
+def _beneath(supervisor: int) -> str:
+    """The command that runs beneath the supervisor, if that is in front itself: it leads the group of its program."""
+    return shown_name(child_of(supervisor)) if foreground_pgrp(supervisor) == supervisor else ""

@@ -1,0 +1,154 @@
+"""Reading logs as a person would have seen them: the last lines, or a piece from an offset on.
+
+A log is found by its window id, also when the tab, or the tmux server that it belonged to, is long gone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+import anyio
+import anyio.to_thread
+
+from muxwire.errors import InvalidArgument
+from muxwire.logs.grep import Search, compiled, last_matches
+from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, read_range
+from muxwire.logs.store import RETRY_SECONDS
+from muxwire.pane.typing_lock import typed_from
+from muxwire.results import LogChunk, LogTail
+from muxwire.shell import TYPED_LINES
+
+if TYPE_CHECKING:
+    from muxwire.errors import NoSuchTarget
+    from muxwire.host.folders import Folders
+    from muxwire.tabs.tab import Tab
+
+# As list_tabs names tabs of a tmux server that is gone.
+_LOG_ADDRESS = re.compile(r"(?:(?P<generation>[0-9]{1,9})/)?(?P<id>[@%][0-9]{1,10})\Z")
+# One piece is one answer to one call: what a client's context could hold many times over.
+CHUNK_MAX = 16 << 20
+# Lines of a tail: a million lines of 80 columns are 80 MB.
+LINES_MAX = 1_000_000
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LogSource:
+    """A log, and the tab that still writes it, if there is one."""
+
+    path: Path
+    tab: Tab | None
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing will be written to it any more."""
+        return self.tab is None or self.tab.pane.closed
+
+    @property
+    def end(self) -> int:
+        """The offset behind its last byte."""
+        if self.tab is not None:
+            return self.tab.next_byte
+        with LogFileReader(self.path) as log:
+            return log.end
+
+    @property
+    def typed_from(self) -> int:
+        """The offset from which on it may end with a typed line of ours that is on its way to the shell."""
+        return typed_from(self.tab.pane, self.tab.runner.turn) if self.tab is not None else 0
+
+    async def flushed(self) -> bool:
+        """Have everything that was received in the file; False if the disk does not take it."""
+        return self.tab is None or await self.tab.pane.stream.log.flushed()
+
+
+def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
+    """The log of an earlier tmux server: the newest of window `@N`, or that of `GENERATION/@N`; if none, `error`.
+
+    The path of a log is taken too, if it lies in our state folder: so logs outlive the instance that wrote them.
+    """
+    found = _LOG_ADDRESS.match(target)
+    if found is not None:
+        generations = folders.generations() if found["generation"] is None else [int(found["generation"])]
+        for generation in generations:
+            for path in log_names(folders.logs(generation), found["id"]):
+                return LogSource(path, None)
+    if target.startswith("/"):
+        path = Path(target).resolve()
+        if path.is_relative_to(folders.state.resolve()) and path.suffix == ".log" and path.is_file():
+            return LogSource(path, None)
+    raise error
+
+
+def log_names(folder: Path, tab: str) -> list[Path]:
+    """The log files of a window `@N`, or of a further pane `%M`, in the folder of one server."""
+    if tab.startswith("%"):
+        return [path for path in folder.glob(f"pane-@*-{tab}.log") if path.is_file()]
+    path = folder / f"pane-{tab}.log"
+    return [path] if path.is_file() else []
+
+
+async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: str, before: int, after: int) -> LogTail:
+    """The last `lines` lines; with `grep`, the last that match it, with their context. InvalidArgument."""
+    if not 0 < lines <= LINES_MAX:
+        raise InvalidArgument(f"lines is {lines}", remedy=f"use 1 to {LINES_MAX}")
+    view, _ = await _settled_view(source, strip=strip_ansi)
+    if grep:
+        search = Search(compiled(grep), before, after)
+        found = await anyio.to_thread.run_sync(last_matches, source.path, search, lines, view)
+    else:
+        found = await anyio.to_thread.run_sync(last_lines, source.path, lines, view)
+    return LogTail(found.content, found.returned_lines, found.truncated, found.end, found.first)
+
+
+async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip_ansi: bool, wait: float) -> LogChunk:
+    """A piece of about `max_bytes` raw bytes from `from_byte` on; waits if nothing is there yet. InvalidArgument."""
+    if from_byte < 0 or not 0 < max_bytes <= CHUNK_MAX:
+        raise InvalidArgument(
+            f"from_byte {from_byte}, max_bytes {max_bytes}", remedy=f"use from_byte >= 0 and max_bytes 1 to {CHUNK_MAX}"
+        )
+    if from_byte > source.end:
+        raise InvalidArgument(
+            f"from_byte {from_byte} lies beyond the log's end {source.end}", remedy="use next_byte of an earlier result"
+        )
+    piece, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+    with anyio.move_on_after(wait):
+        while wait > 0 and piece.next_offset == from_byte and not view.final:
+            assert source.tab is not None
+            if not flushed:
+                await anyio.sleep(RETRY_SECONDS)  # nothing tells of a disk that takes it again
+            # Else more came while this piece was read, or what was held back need not be.
+            elif source.end == piece.end and not source.closed and source.typed_from == view.typed_from:
+                await source.tab.pane.stream.changed()
+            piece, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+    return LogChunk(
+        chunk=piece.data.decode("utf-8", "replace"),
+        next_byte=piece.next_offset,
+        eof=piece.eof,
+        closed=view.final,
+        dropped=piece.dropped,
+        first_byte=piece.first,
+    )
+
+
+async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> tuple[LogPiece, View, bool]:
+    """A piece, how it is shown, and whether the file had all that was received before."""
+    view, flushed = await _settled_view(source, strip=strip)
+    piece = await anyio.to_thread.run_sync(read_range, source.path, start, limit, view)
+    if view.final and flushed and piece.next_offset >= piece.end < source.end:
+        # The whole log was removed: it was too old, or one too many.
+        lost = source.end - piece.next_offset
+        piece = LogPiece(piece.data, source.end, source.end, True, piece.dropped + lost, source.end)
+    return piece, view, flushed
+
+
+async def _settled_view(source: LogSource, *, strip: bool) -> tuple[View, bool]:
+    """Have everything in the file that was received, and return how to show it, and whether the disk took it."""
+    # Before the flush: what comes after it has to be asked for still, even if the tab has ended by then, and may be
+    # the beginning of a typed line, even if that has begun to run by then.
+    closed, typed_from = source.closed, source.typed_from
+    flushed = await source.flushed()
+    return View(TYPED_LINES, strip=strip, final=closed, typed_from=typed_from if flushed else 0), flushed

@@ -1,0 +1,344 @@
+"""How a tab comes to be: a checked request, one `new-window`, a stream that misses no byte."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.errors import CommandError, InvalidArgument, MuxwireError, TmuxSilent
+from muxwire.host.environment import check_size, checked_environment, checked_folder, checked_program
+from muxwire.host.folders import private_folder
+from muxwire.ids import pane_id, window_id
+from muxwire.pane.keyboard import Keyboard
+from muxwire.pane.runner import Runner
+from muxwire.pane.state import PaneState
+from muxwire.pane.stream import PaneStream
+from muxwire.pane.typing_lock import SharedTurn
+from muxwire.shell import Shell, default_shell, shell_for, supervisor_argv
+from muxwire.tabs.log_access import log_names
+from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name
+from muxwire.tabs.tab import Tab
+from muxwire.tmux.sessions import checked_session
+from muxwire.tmux.start import COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muxwire.client.pending import Pending
+    from muxwire.tabs.book import TabBook
+    from muxwire.tmux.server import TmuxServer
+
+PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty}"
+_FULL = os.strerror(errno.EMFILE)
+# A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
+_SHOWN_NAME = 40
+_FORMAT_SIGN = re.compile(r"#(?=[\[({])")
+# cd first, so that a folder whose name tmux would expand as a format is still the folder that was asked for.
+_CD = 'cd -- "$1" && shift && exec "$@"'
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TabRequest:
+    """What `create_tab` was asked for, checked before anything is sent."""
+
+    name: str
+    cwd: str
+    env: dict[str, str]
+    login: bool
+    shell: str
+    command: tuple[str, ...]
+    session: str
+    size: tuple[int, int] | None
+
+    @classmethod
+    def checked(
+        cls,
+        environ: Mapping[str, str],
+        *,
+        name: str,
+        cwd: str | os.PathLike[str] | None,
+        env: Mapping[str, str],
+        login: bool,
+        shell: str | None,
+        command: Sequence[str] | None,
+        session: str | None,
+        size: tuple[int, int] | None,
+    ) -> TabRequest:
+        """Return the request; InvalidArgument for what can never work."""
+        if "\0" in name:
+            raise InvalidArgument("the name contains a NUL byte", remedy="leave it out")
+        if size is not None:
+            check_size(*size)
+        if command is not None and (not command or any("\0" in word for word in command)):
+            raise InvalidArgument("command must be a list of words without NUL", remedy='for example ["python3", "-q"]')
+        program = checked_program(command[0], "command", environ) if command else ""
+        return cls(
+            name=name,
+            cwd=str(checked_folder(cwd, "")) if cwd is not None else _own_folder(environ),
+            env=checked_environment(env),
+            login=login,
+            shell=checked_program(shell, "shell", environ) if shell else default_shell(environ),
+            command=(program, *command[1:]) if command else (),
+            session=checked_session(session) if session else "",
+            size=size,
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PanePlace:
+    """Where a pane is: tmux's ids, its first process, its terminal."""
+
+    window: str
+    pane: str
+    pid: int
+    tty: str
+
+    @classmethod
+    def told(cls, answer: Sequence[bytes]) -> PanePlace:
+        """Read what tmux printed for `PANE_FORMAT`."""
+        window, pane, pid, tty = answer[0].decode().split(" ")
+        return cls(window, pane, int(pid), tty)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """A pane that is about to be made: what will run in it. Its folder holds what the pane's shell reads."""
+
+    record: TabRecord
+    folder: Path
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    coming: set[str]
+
+    def discard(self) -> None:
+        """It was not made: leave nothing behind."""
+        self.coming.discard(self.record.nonce)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def what_runs(self) -> tuple[str, ...]:
+        """The end of the command that makes it: folder, environment and program."""
+        argv, cwd = self.argv, self.record.cwd
+        if "#" in cwd:
+            argv, cwd = ("/bin/sh", "-c", _CD, "sh", cwd, *argv), "/"
+        settings = [word for pair in self.env.items() for word in ("-e", "=".join(pair))]
+        return ("-c", cwd, *settings, "--", *supervisor_argv(argv, self.record.nonce))
+
+
+@final
+class TabMaker:
+    """Makes tabs on one server."""
+
+    def __init__(self, server: TmuxServer, environ: Mapping[str, str], book: TabBook) -> None:
+        self._server = server
+        self._environ = environ
+        self._book = book
+
+    async def make(self, request: TabRequest, nonce: str, *, patient: bool = False) -> Tab:
+        """Open the window and hand back its tab; CommandError if tmux refused.
+
+        TmuxSilent if it does not answer, unless the caller is `patient`; what it makes later is a tab all the same.
+        """
+        birth = self.prepare(request, nonce)
+        try:
+            (asked,) = self._server.client.submit(self.window_command(birth))
+            # A window that nobody knows would live for ever: from here on it is made whole or not at all.
+            with anyio.CancelScope(shield=True):
+                if not patient:
+                    await asked.wait()
+                tab = await self._made(birth, request, asked)
+        except TmuxSilent:
+            if not asked.done:
+                self._book.spawn(lambda: self._late(birth, request, asked))
+            raise
+        except CommandError as error:
+            birth.discard()
+            if _FULL in str(error):  # it has the limit of whoever started it
+                error.remedy = "tmux itself may open no more: close tabs, or start it anew with a higher ulimit -n"
+            raise
+        except BaseException:
+            birth.discard()
+            raise
+        return tab
+
+    async def _made(self, birth: Birth, request: TabRequest, asked: Pending) -> Tab:
+        """The tab of the window that tmux was asked for, once it is there."""
+        await asked.settled()
+        answer, session_id = asked.result(), ""
+        try:
+            session_id = await self._place(request, PanePlace.told(answer).window)
+        except TmuxSilent:
+            self.born(birth, answer)
+            raise
+        except MuxwireError:
+            await self._server.kill_window(PanePlace.told(answer).window)
+            raise
+        tab = self.born(birth, answer)
+        tab.session_id = session_id
+        return tab
+
+    async def _late(self, birth: Birth, request: TabRequest, asked: Pending) -> None:
+        """The call was given up while tmux stood still."""
+        try:
+            await self._made(birth, request, asked)
+        except TmuxSilent:
+            raise
+        except MuxwireError:
+            birth.discard()
+
+    def prepare(self, request: TabRequest, nonce: str, *, further: bool = False) -> Birth:
+        """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable."""
+        folder = self._server.folders.tab(nonce)
+        private_folder(folder)
+        try:
+            shell, argv, env = self._program(request, folder, nonce)
+            record = TabRecord(
+                nonce=nonce,
+                name=request.name,
+                session=request.session or self._server.sessions.hub_name,
+                shell=request.shell if shell is not None else "",
+                cwd=request.cwd,
+                columns=request.size[0] if request.size else COLUMNS,
+                sized=request.size is not None,
+                further=further,
+            )
+            # Before the window is: whoever hears of it can read who it is.
+            record.save(folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        self._book.coming.add(nonce)
+        return Birth(record, folder, argv, env, self._book.coming)
+
+    def window_command(self, birth: Birth) -> tuple[str, ...]:
+        """The command that makes a window of it; `born` reads the answer."""
+        hub, name = f"{self._server.sessions.hub}:", window_name(birth.record.name) or Path(birth.argv[0]).name
+        return ("new-window", "-d", "-P", "-F", PANE_FORMAT, "-t", hub, "-n", name, *birth.what_runs)
+
+    @staticmethod
+    def split_command(birth: Birth, pane: str, flags: Sequence[str]) -> tuple[str, ...]:
+        """The command that makes it a further pane beside `pane`; `born` reads the answer."""
+        return ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", pane, *flags, *birth.what_runs)
+
+    def born(self, birth: Birth, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
+        """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.
+
+        To be called as soon as the answer is here: until then its output is kept, within bounds.
+        """
+        tab = self.build(birth.record, PanePlace.told(answer))
+        tab.session_id = self._server.sessions.hub
+        if beside is not None:
+            tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
+            tab.sized = beside.sized
+        self.listen(tab)
+        if beside is None:
+            self._book.latest = tab.key
+        self._book.coming.discard(birth.record.nonce)
+        return tab
+
+    def show_in_place_of_keeper(self, window: str) -> tuple[str, ...]:
+        """The command that makes a window the hub's current one if that was the keeper, which shows nothing."""
+        hub, keeper = f"{self._server.sessions.hub}:", self._server.sessions.keeper
+        shows_keeper = f"#{{==:#{{window_id}},{keeper}}}"
+        return ("if-shell", "-F", "-t", hub, shows_keeper, f"select-window -t {window}", "display-message -p ''")
+
+    async def _place(self, request: TabRequest, window: str) -> str:
+        """Give the window its size, and show it where a person would look for it; return its session's id."""
+        server = self._server
+        pending = []
+        if request.size is not None:
+            columns, rows = map(str, request.size)
+            pending += server.client.submit(("resize-window", "-t", window, "-x", columns, "-y", rows))
+        pending += server.client.submit(self.show_in_place_of_keeper(window))
+        for answer in pending:
+            await answer.wait()
+        if request.session in ("", server.sessions.hub_name):
+            return server.sessions.hub
+        return await server.sessions.link(window, request.session)
+
+    def _program(
+        self, request: TabRequest, folder: Path, nonce: str
+    ) -> tuple[Shell | None, tuple[str, ...], dict[str, str]]:
+        if request.command:
+            return None, request.command, request.env
+        shell = shell_for(request.shell)
+        if shell is None:
+            return None, (request.shell, *(("-l",) if request.login else ())), request.env
+        start = shell.launch(
+            request.shell, self._server.folders.shells, folder, nonce, request.login, {**self._environ, **request.env}
+        )
+        return shell, start.argv, {**request.env, **start.env}
+
+    def build(self, record: TabRecord, place: PanePlace) -> Tab:
+        """The tab of a pane that was started for that record; nobody knows it, and its output goes nowhere yet."""
+        server = self._server
+        folder = server.folders.tab(record.nonce)
+        log_path = server.logs / (
+            f"pane-{place.window}-{place.pane}.log" if record.further else f"pane-{place.window}.log"
+        )
+        if record.further:  # the file is named after the window that it was split off in, and the pane may have moved
+            log_path = next(iter(log_names(server.logs, place.pane)), log_path)
+        if server.access.lasting:
+            log_path = server.logs / kept_log_name(folder, log_path.name)
+        shell = shell_for(record.shell) if record.shell else None
+        state = PaneState(nonce=record.nonce, shell=shell, leader_pid=place.pid, tty=place.tty, cwd=record.cwd)
+        log = server.open_log(log_path)
+        state.stream = PaneStream(log, state.on_mark, start=log.end)
+        may_be_dead = server.access.role == "adopted"
+        keyboard = Keyboard(server.client, place.pane, server.version, may_be_dead=may_be_dead)
+        turn = SharedTurn(folder, state, server.client, self._book.spawn) if server.access.lasting else None
+        runner = Runner(state, keyboard, server.client, place.pane, folder, lambda: tab.columns, self._book.alarm, turn)
+        tab = Tab(
+            window_id=window_id(place.window),
+            pane_id=place.pane,
+            name=record.name or place.window,
+            session=record.session,
+            log_path=log_path,
+            columns=record.columns,
+            sized=record.sized,
+            pane=state,
+            runner=runner,
+            server=server,
+            book=self._book,
+            further=record.further,
+        )
+        if server.access.lasting:
+            self._book.keep(tab, CommandBook(folder), turn, lambda: server.forget(tab))
+        return tab
+
+    def listen(self, tab: Tab) -> None:
+        """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes."""
+        self._server.process.watch_session(tab.pane.leader_pid)
+        self._book.add(tab)
+        self._server.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
+        if self._server.hand_over is not None:
+            self._server.hand_over.watch(tab)
+        if self._server.access.role != "guest":
+            tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
+            if tab.pane.exit_status is not None:  # it ended while nobody was here
+                tab.pane.on_exit()
+
+
+def _own_folder(environ: Mapping[str, str]) -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:  # it was removed under us
+        return environ.get("HOME", "/")
+
+
+def window_name(name: str) -> str:
+    """What tmux shows of a tab's name in its status line: one line, not too long, in which no `#` means anything."""
+    text = _FORMAT_SIGN.sub("# ", "".join(sign if sign.isprintable() else " " for sign in name)).strip()
+    shown = text[:_SHOWN_NAME]
+    # To new-window the name is a format, in which a doubled # stands for itself.
+    return shown.replace("#", "##")

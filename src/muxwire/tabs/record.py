@@ -1,0 +1,208 @@
+"""What a later process must know of a tab, and of the commands that were run in it: files in the tab's folder.
+
+The folder is named after the tab's nonce, and the nonce is an argument of the pane's supervisor, which tmux tells with
+`pane_start_command`. So a record counts exactly for as long as the tmux server holds a pane that was started for it.
+`tab` is written before the window is made; `commands` holds one JSON object a line: a command that was typed, the end
+of one, or where other input was typed; `log` is the name of the tab's log.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, final
+
+from muxwire.errors import InstanceUnavailable, remedy_for
+from muxwire.host.descriptors import OURS, open_file
+from muxwire.host.folders import write_private
+from muxwire.pane.execution import Ending, Execution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_TAB, _COMMANDS, _LOG = "tab", "commands", "log"
+# What is kept of a command's text: enough to say which one it was.
+_COMMAND_TEXT = 200
+# How many commands a later process may be asked about, and the size at which older ones are dropped.
+REMEMBERED = 200
+_COMMANDS_BYTES = 256 * 1024
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TabRecord:
+    """A tab as it was made. `shell` is the path of the shell, "" for a tab that runs a command in its place.
+
+    `further`: a pane that was split off another one.
+    """
+
+    nonce: str
+    name: str
+    session: str
+    shell: str
+    cwd: str
+    columns: int
+    sized: bool
+    further: bool = False
+
+    def save(self, folder: Path) -> None:
+        """Write it into the tab's folder; InstanceUnavailable."""
+        try:
+            write_private(folder / _TAB, json.dumps(asdict(self)).encode())
+        except OSError as error:
+            raise InstanceUnavailable(
+                f"cannot write to {folder}: {error.strerror}", remedy=remedy_for(error)
+            ) from error
+
+    @classmethod
+    def load(cls, folder: Path) -> TabRecord | None:
+        """Read the record of the tab of that folder; None if there is none. Another version may know more of a tab."""
+        try:
+            found = json.loads((folder / _TAB).read_bytes())
+            return cls(**{field.name: found[field.name] for field in fields(cls) if field.name in found})
+        except (OSError, ValueError, TypeError):
+            return None
+
+
+def kept_log_name(folder: Path, name: str) -> str:
+    """The name that a tab's log was given first, which is `name` if it is new: its pane may have moved since."""
+    try:
+        return (folder / _LOG).read_text() or name
+    except OSError:
+        with suppress(OSError):
+            write_private(folder / _LOG, name.encode())
+        return name
+
+
+@final
+class CommandBook:
+    """The commands of one tab on file: `note` as each is typed, `load` in a later process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.shell_pid = 0  # of the shell to which the newest command was typed; known once loaded
+        self.input_at = -1  # the offset at which the newest other input was typed; known once loaded
+        self._path = folder / _COMMANDS
+        self._descriptor = -1
+
+    def note(self, execution: Execution, shell_pid: int) -> None:
+        """Write down a command that was typed, and its end when that comes. Never fails: it is a help, not the job."""
+        self._write(
+            {
+                "id": execution.command_id,
+                "command": _text(execution.command[:_COMMAND_TEXT]),
+                "typed_at": execution.typed_at,
+                "typed_time": execution.typed_time,
+                "prompt_seq": execution.prompt_seq,
+                "shell_pid": shell_pid,
+                "cwd": execution.cwd,
+                "level": execution.level,
+                "listener_pgrp": execution.listener_pgrp,
+                "listener_name": execution.listener_name,
+                "listener_prompt": _text(execution.listener_prompt),
+            }
+        )
+        self.note_end_of(execution)
+
+    def note_input(self, offset: int) -> None:
+        """Write down where input was typed that is no command of ours."""
+        self._write({"input_at": offset})
+
+    def note_end_of(self, execution: Execution) -> None:
+        """Write down the end of a command that was noted, when it comes."""
+        execution.ends_with(lambda: self._note_end(execution))
+
+    def _note_end(self, execution: Execution) -> None:
+        if execution.ending == "lost":
+            return  # for us: it may run on
+        self._write(
+            {
+                "id": execution.command_id,
+                "begin": execution.begin,
+                "end": execution.end,
+                "exit_code": execution.exit_code,
+                "ending": execution.ending,
+                "cwd": execution.cwd,
+                "seconds": execution.end_time - (execution.begin_time or execution.typed_time),
+            }
+        )
+
+    def _write(self, row: Mapping[str, Any]) -> None:
+        with suppress(OSError):
+            if self._descriptor < 0:
+                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+                self._descriptor = open_file(self._path, flags)
+            OURS.keep(self)
+            os.write(self._descriptor, json.dumps(row).encode() + b"\n")
+
+    def load(self) -> list[Execution]:
+        """The commands that were noted last, oldest first; those whose end was not noted are running."""
+        found: dict[str, Execution] = {}
+        try:
+            text = self._path.read_bytes()
+        except OSError:
+            return []
+        for line in text.splitlines():
+            with suppress(ValueError, KeyError, TypeError):  # a line that a full disk cut short
+                row = json.loads(line)
+                if "input_at" in row:
+                    self.input_at = row["input_at"]
+                elif "ending" not in row:
+                    found[row["id"]] = _typed(row)
+                    self.shell_pid = row["shell_pid"]
+                elif row["id"] in found:
+                    _ended(found[row["id"]], row)
+        if len(text) > _COMMANDS_BYTES:
+            self._shorten(text)
+        return list(found.values())[-REMEMBERED:]
+
+    def _shorten(self, text: bytes) -> None:
+        with suppress(OSError):
+            write_private(self._path, text[text.index(b"\n", len(text) - _COMMANDS_BYTES // 2) + 1 :])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        OURS.forget(self)
+        self.let_go()
+
+    def let_go(self) -> bool:
+        """Close it because another file needs the descriptor."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+        return True
+
+
+def _typed(row: Mapping[str, Any]) -> Execution:
+    execution = Execution(
+        command_id=row["id"],
+        command=_bytes(row["command"]),
+        prompt_seq=row["prompt_seq"],
+        typed_at=row["typed_at"],
+        cwd=row["cwd"],
+        # The monotonic clock is the machine's: the same in every process until it is started anew.
+        typed_time=min(row["typed_time"], time.monotonic()),
+    )
+    execution.level, execution.listener_pgrp = row["level"], row["listener_pgrp"]
+    execution.listener_name, execution.listener_prompt = row["listener_name"], _bytes(row["listener_prompt"])
+    return execution
+
+
+def _ended(execution: Execution, row: Mapping[str, Any]) -> None:
+    ending: Ending = row["ending"]
+    if row["begin"] >= 0:
+        execution.start(row["begin"])
+    execution.finish(ending, end=row["end"], exit_code=row["exit_code"], cwd=row["cwd"])
+    execution.begin_time = execution.end_time - row["seconds"]
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text)

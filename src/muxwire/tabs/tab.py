@@ -1,0 +1,396 @@
+"""A tab: one window of ours, and what can be done in it."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, final
+
+import anyio
+import anyio.lowlevel
+
+from muxwire.errors import InvalidArgument, NotPermitted, TabUnavailable
+from muxwire.host.environment import checked_environment, checked_folder
+from muxwire.pane import process
+from muxwire.pane.execution import Execution, result_of
+from muxwire.pane.foreground_shell import check_width
+from muxwire.pane.keys import KeySender
+from muxwire.pane.live_output import LiveOutput, OnOutput
+from muxwire.pane.overdue import interrupt
+from muxwire.pane.scripts import keep_script, script_command, script_name
+from muxwire.pane.snapshots import ScreenView
+from muxwire.pane.zones import Zones
+from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
+from muxwire.tabs.closing import HANGUP_GRACE, end_pane, kill_session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muxwire.pane.runner import Runner
+    from muxwire.pane.scripts import Language
+    from muxwire.pane.state import PaneState
+    from muxwire.tabs.book import TabBook
+    from muxwire.tmux.server import TmuxServer
+
+OnTimeout = Literal["interrupt", "leave"]
+# Receives the bytes of output so far and the last line of it.
+OnProgress = Callable[[int, str], Awaitable[None]]
+# Receives what a command waits for, in words: `a line of input`.
+OnInput = Callable[[str], Awaitable[None]]
+
+DEFAULT_TIMEOUT = 10.0
+# What a progress report shows of the output: one line of a terminal.
+_PROGRESS_BYTES = 400
+
+
+@final
+class Tab:
+    """One window that muxwire made; get it from `Terminals.create_tab` or `Terminals.tab`."""
+
+    def __init__(
+        self,
+        *,
+        window_id: str,
+        pane_id: str,
+        name: str,
+        session: str,
+        log_path: Path,
+        columns: int,
+        sized: bool,
+        pane: PaneState,
+        runner: Runner,
+        server: TmuxServer,
+        book: TabBook,
+        further: bool = False,
+    ) -> None:
+        self.window_id = window_id
+        self.pane_id = pane_id
+        self.name = name
+        self.session = session
+        self.log_path = log_path
+        self.columns = columns
+        self.sized = sized
+        self.pane = pane
+        self.runner = runner
+        self.generation = server.generation
+        self.session_id = ""
+        self.end_reason = ""
+        self.further = further
+        self.theirs = False  # a window of the person whose tmux server it is
+        self.renamings = 0  # of ours, of which tmux has not told yet
+        self.client = server.client
+        self._server = server
+        self._book = book
+        self._ending = anyio.Lock()
+        zones = Zones(pane)
+
+        def on_input() -> None:
+            zones.typed()
+            book.note_input(self)
+
+        self._keys = KeySender(pane, runner.keyboard, server.client, pane_id, on_input=on_input)
+        self._view = ScreenView(pane, server.client, pane_id, zones)
+
+    @property
+    def key(self) -> str:
+        """What it is called: its window id, or the pane id if it is a `further` pane of a window that was split."""
+        return self.pane_id if self.further else self.window_id
+
+    @property
+    def address(self) -> str:
+        """The tab's key, and which life of the tmux server gave it: `GENERATION/@N` is never used again."""
+        return f"{self.generation}/{self.key}"
+
+    @property
+    def state(self) -> State:
+        """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
+        return self.pane.look()
+
+    @property
+    def cwd(self) -> str:
+        """The shell's folder as it said at its last prompt."""
+        return self.pane.cwd
+
+    @property
+    def next_byte(self) -> int:
+        """The offset of the next byte that the pane will write."""
+        return self.pane.stream.end
+
+    async def execute(
+        self,
+        command: str | bytes,
+        *,
+        timeout: float = DEFAULT_TIMEOUT,
+        strip_ansi: bool = False,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        on_timeout: OnTimeout = "interrupt",
+        wait: bool = True,
+        max_chars: int | None = None,
+        on_progress: OnProgress | None = None,
+        on_start: Callable[[str], None] | None = None,
+        on_output: OnOutput | None = None,
+        on_input: OnInput | None = None,
+    ) -> ExecutionResult:
+        """Run `command` in the tab's shell and return exactly what it wrote, with its exit code.
+
+        The shell's state persists (`cd`, `export`, functions), unless `env` or `cwd` is given: then the command runs
+        apart. `timeout` is in seconds; at its end the command is interrupted, or left running (`on_timeout="leave"`).
+        `wait=False` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
+        Cancelling this call interrupts the command, and so does an error of `on_output`, which is raised when it has
+        ended.
+
+        `on_start` gets the command_id when the command's turn has come. With `on_output` the exact bytes go there as
+        they arrive, and not into the result. A command that waits for input ends the call, or with `on_input` is told
+        there, and waited for further.
+
+        Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
+        """
+        body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
+        execution = await self._start(body, timeout, env, cwd)
+        if on_start is not None:
+            on_start(execution.command_id)
+
+        async def end() -> None:
+            await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress, on_input=on_input)
+
+        if on_output is not None:
+            live = LiveOutput(execution, self.pane.stream, on_output, self.pane.shell)
+            await live.during(end if wait else anyio.lowlevel.checkpoint)
+        elif wait:
+            await end()
+        return await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+
+    async def execute_script(
+        self,
+        language: Language,
+        code: str,
+        *,
+        args: Sequence[str] = (),
+        timeout: float = DEFAULT_TIMEOUT,
+        strip_ansi: bool = False,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        on_timeout: OnTimeout = "interrupt",
+        wait: bool = True,
+        max_chars: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> ExecutionResult:
+        """Write `code` to a private file and run it in the tab's shell, with its environment; else as `execute`.
+
+        `script_path` of the result names the file, which stays as long as the tab's log.
+        """
+        name = script_name(language, secrets.token_hex(4))
+        body = code.encode("utf-8", "surrogateescape")
+        path = keep_script(self.pane.stream.log, self.runner.folder, name, body)
+        shell = self.pane.shell.name if self.pane.shell is not None else ""
+        try:
+            command, shown = script_command(language, path, args, shell=shell)
+            execution = await self._start(command, timeout, env, cwd, shown=shown)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        if wait:
+            await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress)
+        result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+        return replace(result, script_path=str(path))
+
+    async def _start(
+        self,
+        command: bytes,
+        timeout: float,
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+        *,
+        shown: bytes | None = None,
+    ) -> Execution:
+        if timeout <= 0:
+            raise InvalidArgument("a command needs a time-out of more than 0 s", remedy="not to wait is `wait=False`")
+        check_width(self.pane, self.columns)
+        variables = checked_environment(env or {})
+        folder = str(checked_folder(cwd, self.cwd)) if cwd is not None else None
+        execution = await self.runner.start(command, turn_timeout=timeout, env=variables, cwd=folder, shown=shown)
+        self._book.remember(self, execution)
+        return execution
+
+    async def result(
+        self, execution: Execution, *, strip_ansi: bool = False, max_chars: int | None = None
+    ) -> ExecutionResult:
+        """What `execution` has to say since it was last asked."""
+        if execution.ending == "never_ran":
+            what, few = "the shell did not run the typed line", self.pane.short_of_files()
+            remedy = "look at the tab; then run it again"
+            if few:
+                what, remedy = f"{what}: {few}", "create a new tab"
+            raise TabUnavailable(what, state=self.state, remedy=remedy)
+        return await result_of(execution, self.pane, strip_ansi=strip_ansi, max_chars=max_chars)
+
+    async def _wait(
+        self,
+        execution: Execution,
+        timeout: float,
+        *,
+        on_timeout: OnTimeout,
+        on_progress: OnProgress | None,
+        on_input: OnInput | None = None,
+    ) -> None:
+        async def progress(running: Execution) -> None:
+            assert on_progress is not None
+            await on_progress(self._written(running), self._last_line(running))
+
+        deadline = time.monotonic() + timeout
+        try:
+            outcome = await self.runner.wait(execution, timeout, progress=progress if on_progress else None)
+            while outcome == "interactive" and on_input is not None:
+                await on_input(self.pane.waited_for())
+                left = deadline - time.monotonic()
+                outcome = await self.runner.wait(execution, left, progress=progress if on_progress else None)
+            if outcome == "timed_out":
+                execution.timed_out = True
+                if on_timeout == "interrupt":
+                    await interrupt(self.runner, execution, self.client.patience)
+        except anyio.get_cancelled_exc_class():
+            if not self._book.leaves_running:
+                self._book.spawn(lambda: self.runner.interrupt(execution))
+            raise
+        if outcome == "interactive":
+            execution.explain(self.pane.short_of_files())
+
+    def _written(self, execution: Execution) -> int:
+        return self.next_byte - execution.begin if execution.started else 0
+
+    def _last_line(self, execution: Execution) -> str:
+        if not execution.started:
+            return ""
+        end = self.next_byte
+        tail = self.pane.stream.ring.read(max(execution.begin, end - _PROGRESS_BYTES), end)
+        return tail.rstrip().rsplit(b"\n", 1)[-1].decode("utf-8", "replace")
+
+    async def start_process(
+        self,
+        command: str,
+        *,
+        append_newline: bool = True,
+        ready: str = "",
+        ready_regex: bool = False,
+        ready_timeout: float = 30.0,
+    ) -> ProcessStart:
+        """Start `command` and leave it running; wait for the text (or regex) `ready` if one is given.
+
+        With `append_newline=False` the text is only typed. Raises as `execute`, and InvalidArgument for a bad regex.
+        """
+        pattern = process.ready_pattern(ready, regex=ready_regex)
+        from_byte, execution, is_ready = self.next_byte, None, None
+        if append_newline:
+            execution = await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, None, None)
+            if pattern is None:
+                await process.begun(self.runner, execution)
+        else:
+            await self.runner.keyboard.type(command.encode())
+        if pattern is not None:
+            is_ready = await process.wait_ready(self.pane, execution, pattern, from_byte, ready_timeout)
+        if execution is None:
+            return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=self.state)
+        told = await self.result(execution, strip_ansi=True, max_chars=process.OUTPUT_CHARACTERS)
+        return process.started(execution, told, from_byte, is_ready)
+
+    async def stop_process(self, name: str = "SIGINT", *, grace: float = 2.0) -> ProcessStop:
+        """Stop what runs in the foreground: `name` first, after `grace` seconds each stronger signal up to SIGKILL.
+
+        InvalidArgument for a signal that is not one of SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGKILL; NotPermitted for
+        a program that a person started at their own tmux server.
+        """
+        first = process.stopping_signal(name)
+        if self.theirs and self.pane.running is None:
+            if (state := self.state) != "prompt":
+                raise NotPermitted(
+                    f"what runs in {self.key} was not started by muxwire, and the tmux server is a person's",
+                    remedy='leave it, or type what ends it: send_keys ["C-c"]',
+                )
+            return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
+        return await process.stop(self.pane, self.runner, first, grace)
+
+    async def send_keys(
+        self, keys: Sequence[str], *, paste: bool = False, literal: bool = False, enter: bool = False
+    ) -> KeysSent:
+        """Type into whatever runs: each of `keys` is tmux's name of a key (`Enter`, `C-c`, `F5`) or literal text.
+
+        With `paste`, texts go as pasted blocks; with `literal`, all of them are texts; with `enter`, Enter is pressed
+        behind them. InvalidArgument, TabUnavailable (dead), ConnectionClosed.
+        """
+        return await self._keys.send(keys, paste=paste, literal=literal, enter=enter)
+
+    async def snapshot(self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False) -> Snapshot:
+        """What the pane shows now. `scrollback`: also the rows above it, the last N, or all for 0.
+
+        `cells` adds styles; `unwrap` joins rows that the terminal wrapped. InvalidArgument, TabUnavailable (dead).
+        """
+        return await self._view.snapshot(scrollback, cells=cells, unwrap=unwrap)
+
+    async def close(self, *, force: bool = False) -> None:
+        """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given.
+
+        NotPermitted for a window of the person whose tmux server it is, and where their session would end with it.
+        """
+        if self.theirs:
+            raise NotPermitted(
+                f"{self.key} ({self.name}) was made by the person who runs this tmux server, not by muxwire",
+                remedy=f"leave it open; its owner closes it with `tmux kill-window -t {self.window_id}`",
+            )
+        if not force and not self.pane.dead:
+            if self.pane.running is None:
+                await self.runner.settled()  # a command has ended before its shell is back at the prompt
+            state = self.state
+            if self.pane.running is not None or state not in ("prompt", "starting", "incomplete"):
+                remedy = "stop it first, or close with force"
+                raise TabUnavailable(f"something still runs in {self.key}", state=state, remedy=remedy)
+        if not await self._end("the tab was closed" if self.pane.exit_status is None else self._program_ended):
+            raise NotPermitted(
+                f"{self.key} is the only window left of the session {self.session}, which would end with it",
+                remedy="leave it open, or open another window there first",
+            )
+
+    async def reap(self) -> None:
+        """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
+        await self._end(self._program_ended)
+
+    @property
+    def _program_ended(self) -> str:
+        return f"its program ended with status {self.pane.exit_status}"
+
+    def was_renamed(self, shown: str) -> None:
+        """The window has a new name, tmux says; of one that we gave it shows only what fits its status line."""
+        if self.renamings:
+            self.renamings -= 1
+        else:
+            self.name = shown
+
+    def lost(self, reason: str) -> None:
+        """Its window has gone, and not by us: what waits for it ends at once, what it left behind soon."""
+        if not self.end_reason:
+            self._book.retire(self, reason)
+            if not self.theirs:
+                self._book.spawn(self._end_session)
+
+    async def _end_session(self) -> None:
+        await anyio.sleep(HANGUP_GRACE)
+        kill_session(self.pane)
+        self._server.process.release_session(self.pane.leader_pid)
+
+    async def _end(self, reason: str) -> bool:
+        """End it, once only and to the end: half a closed tab would keep its processes. False if it may not end."""
+        with anyio.CancelScope(shield=True):
+            async with self._ending:
+                if self.pane.closed:
+                    return True
+                before, self.end_reason = self.end_reason, self.end_reason or reason
+                try:
+                    if ended := await end_pane(self.pane, self._server, self.pane_id):
+                        self._server.process.release_session(self.pane.leader_pid)
+                        self._book.retire(self, reason)
+                finally:
+                    if not self.pane.closed:
+                        self.end_reason = before
+        return ended

@@ -1,0 +1,171 @@
+"""From what a tab's pane writes to the events of the tab: commands, prompts, output, bells, titles, its end.
+
+A line that the shell accepted was typed by us, by another process of the same instance, or by a person. The shell does
+not say, so the typing of ours is known (the keyboard is one place), a muxwire elsewhere shows itself by its start mark,
+and what is left is a person's.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Literal, final
+
+import anyio
+
+from muxwire.pane.execution import shell_status
+from muxwire.vt.bells import SignalScanner
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from muxwire.pane.execution import Execution
+    from muxwire.shell.marks import Mark
+    from muxwire.tabs.event_log import EventLog
+    from muxwire.tabs.tab import Tab
+    from muxwire.vt.bells import Signal
+
+Author = Literal["execute", "keys", "other", "person"]
+# An event shows which command it was, not all of a script.
+COMMAND_SHOWN = 200
+# Seconds from a prompt in which a shell takes a line that was typed before it: it reads at once.
+TYPED_AHEAD = 0.15
+# Seconds from an accepted line to the start mark of a muxwire elsewhere: the body reads a file first.
+ELSEWHERE = 0.15
+
+
+@final
+class TabEvents:
+    """Listens to one tab's stream and writes to the instance's log of events."""
+
+    def __init__(self, tab: Tab, log: EventLog, spawn: Callable[[Callable[[], Awaitable[object]]], None]) -> None:
+        self._tab = tab
+        self._log = log
+        self._spawn = spawn
+        self._signals = SignalScanner(tab.pane.stream.end)
+        self._due: list[Signal] = []  # bells and titles that are not recorded yet
+        self._reached = 0  # the offset before which every mark was told
+        self._title = ""
+        self._name = tab.name
+        self._prompts = tab.pane.prompt_seq
+        self._prompt_time = 0.0
+        self._cwd = ""
+        self._started: dict[bytes, Execution] = {}  # ours that have not ended
+        self._line: Author | None = None  # who typed the line that runs, unless it is an execution of ours
+        self._lines = 0  # how many were accepted
+        self._unclear = False  # whether it is not known yet who typed the last one
+        self._last: Author | None = None
+        self._last_time = 0.0
+
+    def typed(self, execution: Execution) -> None:
+        """We have typed a command; its start mark is still to come."""
+        self._started[execution.command_id.encode()] = execution
+        execution.ends_with(lambda: self._ended(execution))
+
+    def named(self) -> None:
+        """The window's name was told; it may be the one that we gave."""
+        if self._tab.name != self._name:
+            self._name = self._tab.name
+            self._log.record("tab_renamed", self._tab.key, name=self._name)
+
+    def on_output(self, begin: int, data: bytes) -> None:
+        """Bytes came; they are in the stream, their marks were not looked at yet."""
+        self._log.output(self._tab.key, begin, begin + len(data))
+        self._due += self._signals.feed(data)
+
+    def on_reached(self, offset: int) -> None:
+        """What rang or set a title before that offset comes next in the order of the stream."""
+        self._reached = offset
+        # While it is not known who typed a line, its start is still to be recorded.
+        if self._due and not self._unclear:
+            self._record_due()
+
+    def _record_due(self) -> None:
+        key = self._tab.key
+        while self._due and self._due[0].end <= self._reached:
+            signal = self._due.pop(0)
+            if signal.kind == "bell":
+                self._log.bell(key, signal.end)
+            elif (title := signal.text.decode("utf-8", "replace")) != self._title:
+                self._title = title
+                self._log.title(key, title)
+
+    def on_mark(self, mark: Mark) -> None:
+        """A mark came, and the pane's state has moved by it."""
+        pane = self._tab.pane
+        match mark.kind:
+            case "S":
+                self._on_start(mark)
+            case "C" if mark.fields[0] == pane.nonce and int(mark.fields[1]) == pane.prompt_seq:
+                self._on_accepted()
+            case "P" if pane.prompt_seq > self._prompts:
+                self._on_prompt(mark)
+            case "X" if mark.fields[0] == pane.nonce:
+                self._finish_line(pane.exit_status)
+                self._log.record("exited", self._tab.key, exit_code=pane.exit_status)
+            case _:
+                pass
+
+    def _on_start(self, mark: Mark) -> None:
+        execution = self._started.get(mark.fields[0])
+        if execution is not None and execution.begin == mark.end:
+            self._last, self._last_time = "execute", time.monotonic()
+            shown = execution.command[:COMMAND_SHOWN].decode("utf-8", "replace")
+            self._log.record(
+                "command_started", self._tab.key, by="execute", command_id=execution.command_id,
+                command=shown, from_byte=mark.end,
+            )  # fmt: skip
+        elif self._unclear:
+            self._accept("other")
+
+    def _ended(self, execution: Execution) -> None:
+        self._started.pop(execution.command_id.encode(), None)
+        if execution.ran:
+            self._log.record(
+                "command_finished", self._tab.key, by="execute", command_id=execution.command_id,
+                exit_code=execution.exit_code, ending=execution.ending, next_byte=execution.end,
+            )  # fmt: skip
+
+    def _on_accepted(self) -> None:
+        """The shell took a line."""
+        running = self._tab.pane.running
+        if running is not None and not running.started:
+            return  # ours: its start mark comes next
+        now = time.monotonic()
+        pressed = self._tab.runner.keyboard.pressed_at
+        ahead = now - self._prompt_time < TYPED_AHEAD and (self._last == "keys" or pressed >= self._last_time)
+        if pressed >= self._prompt_time or ahead:
+            self._accept("keys")
+            return
+        self._unclear = True
+        line = self._lines = self._lines + 1
+
+        async def settle() -> None:
+            await anyio.sleep(ELSEWHERE)
+            if self._unclear and self._lines == line:
+                self._accept("person")
+
+        self._spawn(settle)
+
+    def _accept(self, author: Author) -> None:
+        self._unclear = False
+        self._line = self._last = author
+        self._last_time = time.monotonic()
+        if author == "person":
+            self._log.record("human_input", self._tab.key, how="line")
+        self._log.record("command_started", self._tab.key, by=author)
+        self._record_due()
+
+    def _on_prompt(self, mark: Mark) -> None:
+        pane = self._tab.pane
+        self._prompts, self._prompt_time = pane.prompt_seq, time.monotonic()
+        self._finish_line(shell_status(int(mark.fields[3])))
+        if pane.cwd != self._cwd:
+            self._cwd = pane.cwd  # one string for all prompts in a folder: paths are long, and the log remembers many
+        self._log.record("prompt", self._tab.key, cwd=self._cwd, next_byte=mark.end)
+
+    def _finish_line(self, status: int | None) -> None:
+        if self._unclear:
+            self._accept("person")
+        if self._line is not None:
+            self._log.record("command_finished", self._tab.key, by=self._line, exit_code=status)
+        self._line = None

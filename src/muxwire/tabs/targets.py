@@ -1,0 +1,87 @@
+"""What a caller may call a tab: `@N`, `%N`, `.`, its name, or a session with a window in it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from muxwire.errors import AmbiguousTarget, NoSuchTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from muxwire.tabs.tab import Tab
+    from muxwire.tmux.sessions import Sessions
+
+_REMEDY = "list_tabs shows every tab; create_tab makes one"
+# Never a name, so that a tab called "@3" can never be taken for another that has this id.
+_ID = re.compile(r"(?:[0-9]+/)?[@%][0-9]+\Z")
+_INDEX = re.compile(r"(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?\Z")
+
+
+async def find_tab(
+    target: str, tabs: Mapping[str, Tab], latest: str, sessions: Sessions | None, ask: Callable[[], Awaitable[None]]
+) -> Tab:
+    """Resolve a selector; NoSuchTarget for none, and for more than one.
+
+    `@N` a window (its first pane), `%N` a pane, `.` the tab last used, `NAME` a tab (or the active tab of that
+    session), `SESSION:N` a window's index there, `SESSION:NAME` a tab's name there; `SESSION:N.M` names its pane M.
+    If there is none, `ask` is awaited once: it may add to `tabs`.
+    """
+    known = set(tabs)
+    try:
+        return await _find(target, tabs, latest, sessions)
+    except AmbiguousTarget:
+        raise
+    except NoSuchTarget:
+        await ask()
+        if known == set(tabs):
+            raise
+    return await _find(target, tabs, latest, sessions)
+
+
+async def _find(target: str, tabs: Mapping[str, Tab], latest: str, sessions: Sessions | None) -> Tab:
+    if target in tabs:
+        return tabs[target]
+    if target == ".":
+        if latest in tabs:
+            return tabs[latest]
+        raise NoSuchTarget("there is no active tab", remedy=_REMEDY)
+    if _ID.match(target):
+        return _only(target, [tab for tab in tabs.values() if tab.pane_id == target])
+    named = [tab for tab in tabs.values() if tab.name == target and not tab.further]
+    if named or not target or sessions is None:
+        return _only(target, named)
+    return await _in_session(target, tabs, sessions)
+
+
+async def _in_session(target: str, tabs: Mapping[str, Tab], sessions: Sessions) -> Tab:
+    session, colon, rest = target.partition(":")
+    rows = [row for row in await sessions.windows() if row.session == session]
+    if colon and not rows:
+        raise NoSuchTarget(f"there is no session {session!r}", remedy=_REMEDY)
+    if not rest:
+        inside = [row for row in rows if row.window in tabs]
+        return _only(target, [tabs[row.window] for row in inside if row.active] or [tabs[row.window] for row in inside])
+    index = _INDEX.match(rest)
+    if index is not None:
+        found = [row.window for row in rows if row.index == int(index["window"])]
+        if found and index["pane"] is not None:
+            pane = await sessions.pane(found[0], int(index["pane"]))
+            return _only(target, [tab for tab in tabs.values() if tab.pane_id == pane])
+        if found and found[0] not in tabs:
+            raise NoSuchTarget(f"the window {target!r} is not a tab of muxwire", remedy=_REMEDY)
+        if found:
+            return tabs[found[0]]
+        if not any(tab.name == rest for tab in tabs.values()):
+            raise NoSuchTarget(f"session {session!r} has no window {index['window']}", remedy=_REMEDY)
+    return _only(target, [tabs[row.window] for row in rows if row.window in tabs and tabs[row.window].name == rest])
+
+
+def _only(target: str, found: list[Tab]) -> Tab:
+    if not found:
+        raise NoSuchTarget(f"no tab is called {target!r}", remedy=_REMEDY)
+    if len(found) > 1:
+        names = ", ".join(tab.key for tab in found)
+        raise AmbiguousTarget(f"{target!r} names {len(found)} tabs: {names}", remedy="use one of these ids")
+    return found[0]

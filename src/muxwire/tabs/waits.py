@@ -1,0 +1,362 @@
+"""Waiting for a tab: text, silence, a prompt, a bell, the end. Evaluated as bytes arrive; nothing here polls.
+
+What is matched is what a person would have seen: marks, our typed lines and escape sequences are cut, CR LF is LF, as
+is the LF CR of a program in raw mode (Python's prompt from 3.13 on).
+A line that the terminal wrapped is one line here, since programs do not write the wrap.
+"""
+
+from __future__ import annotations
+
+import codecs
+import copy
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import anyio
+import anyio.lowlevel
+
+from muxwire.errors import InvalidArgument
+from muxwire.results import WaitOutcome
+from muxwire.shell import TYPED_LINES
+from muxwire.shell.own_echo import echo_end
+from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
+from muxwire.vt.bells import SignalScanner
+from muxwire.vt.text import AnsiStripper
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muxwire.pane.execution import Execution
+    from muxwire.pane.state import PaneState
+    from muxwire.pane.stream import PaneStream
+    from muxwire.tabs.tab import Tab
+
+# Raw bytes that are looked at in one go: about a ms of work, then others get their turn.
+SLICE = 64 << 10
+# A match may begin this many characters before the bytes that complete it: a screen of 200 by 50.
+OVERLAP = 10_000
+# What comes back of the last output: enough to see why a wait failed.
+TAIL_CHARACTERS = 600
+_TAIL_BYTES = 4 * TAIL_CHARACTERS
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is waited for: any one of these is enough."""
+
+    pattern: re.Pattern[str] | None
+    idle: float | None
+    exit: bool
+    prompt: bool
+    bell: bool
+
+    @classmethod
+    def checked(cls, *, until: str, regex: str, idle: float | None, exit: bool, prompt: bool, bell: bool) -> Wanted:  # noqa: A002
+        """Return what is wanted; InvalidArgument for nothing at all, and for what can never be waited for."""
+        if not (until or regex or idle is not None or exit or prompt or bell):
+            raise InvalidArgument("nothing to wait for", remedy="give until, regex, idle, exit, prompt or bell")
+        if until and regex:
+            raise InvalidArgument("until and regex are both given", remedy="say both in one regex: a|b")
+        if idle is not None and idle <= 0:
+            raise InvalidArgument(f"idle is {idle} s", remedy="give the time without output that is enough")
+        try:
+            pattern = re.compile(regex or re.escape(until), re.MULTILINE) if until or regex else None
+        except (re.error, OverflowError, RecursionError) as error:
+            raise InvalidArgument(
+                f"{regex!r} is no regular expression: {error}", remedy="escape special characters with a backslash"
+            ) from None
+        if pattern is not None and pattern.match(""):
+            raise InvalidArgument(f"{regex!r} matches the empty text", remedy="ask for one character at least")
+        return cls(pattern, idle, exit, prompt, bell)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A text that matched, and the raw offset behind it."""
+
+    text: str
+    end: int
+
+
+@final
+class TextSearch:
+    """Looks for a pattern in the visible text of a pane from an offset on, each byte once but for an overlap.
+
+    Where the offset is that of typed keys, their echo is not looked at. With `awaited`, a command that was typed,
+    nothing is looked at before its output begins: what stands in its text is no answer.
+    """
+
+    def __init__(
+        self, pane: PaneState, pattern: re.Pattern[str], start: int, *, awaited: Execution | None = None
+    ) -> None:
+        self._pane = pane
+        self._stream = pane.stream
+        self._pattern = pattern
+        self._settled = start  # the raw offset up to which `_text` will not change
+        self._text = ""
+        self._cut = False  # whether `_text` has lost its beginning
+        self._awaited = awaited
+        self._typed = pane.typed if start == pane.typed.offset and pane.typed.text else None
+        self._stripper = AnsiStripper()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    async def advance(self, *, final: bool) -> Found | None:
+        """Look at all that is here; no wait lies between the last look and the return."""
+        if self._awaited is not None:
+            if self._awaited.running and not self._awaited.started:
+                return None
+            self._go_on_from(self._awaited.begin)
+            self._awaited = None
+        while True:
+            if self._typed is not None and self._typed.at_prompt and self._pane.accepted_at > self._typed.offset:
+                self._go_on_from(self._pane.accepted_at)
+            stop = min(self._stream.end, self._settled + SLICE + _LOOKAHEAD)
+            begin = max(0, self._settled - _LOOKBEHIND)
+            data, lost = await self._stream.read(begin, stop)
+            self._settled = max(self._settled, begin + lost)
+            at_end = stop == self._stream.end
+            found = self._look(data, begin + lost, stop, last=at_end, final=final and at_end)
+            if found or at_end:
+                return found
+            await anyio.lowlevel.checkpoint()
+
+    def _look(self, data: bytes, base: int, stop: int, *, last: bool, final: bool) -> Found | None:
+        start = self._settled
+        before = copy.copy(self._stripper), self._decoder.getstate(), len(self._text)
+        piece, self._settled = visible_slice(data, base, start, SLICE, TYPED_LINES, final=final)
+        self._text += _lines(self._decoder.decode(self._stripper.feed(piece)), behind=self._text)
+        text = self._text
+        if last and self._settled < stop:  # what may still turn out to be ours: seen now, looked at again later
+            rest = visible_range(data, base, self._settled, stop, TYPED_LINES, grows=not final)
+            text += _lines(copy.copy(self._stripper).feed(rest).decode("utf-8", "replace"), behind=text)
+        begin = self._echo_end(text) if self._typed is not None else int(self._cut)
+        if begin is None and not final:
+            return None
+        match = self._pattern.search(text, begin or 0)  # ^ holds behind a line end, not at a cut
+        if match:
+            return Found(match[0], self._raw_end(data, base, start, stop, match.end(), before))
+        if self._typed is not None and (begin or 0) <= len(self._text):
+            self._typed = None
+            if begin:
+                self._text, self._cut = self._text[begin - 1 :], True
+        if len(self._text) > OVERLAP:
+            self._text, self._cut = self._text[-OVERLAP:], True
+        return None
+
+    def _echo_end(self, text: str) -> int | None:
+        """Where in `text` the answer to what was typed begins; None if all of it may still be echo."""
+        assert self._typed is not None
+        if len(text) > OVERLAP:
+            return 0
+        shell = self._pane.shell
+        editor = self._typed.at_prompt and shell is not None and shell.has_accept_mark and "\n" in self._typed.text
+        # A line editor may colour and complete what it shows; the end of its line, or a mark, is near.
+        unended = "\n" not in text or (shell is not None and shell.redraws)
+        return None if editor and unended else echo_end(self._typed.text, text)
+
+    def _go_on_from(self, offset: int) -> None:
+        self._settled, self._text, self._typed = offset, "", None
+        self._stripper = AnsiStripper()
+        self._decoder.reset()
+
+    def _raw_end(
+        self,
+        data: bytes,
+        base: int,
+        start: int,
+        stop: int,
+        end: int,
+        before: tuple[AnsiStripper, tuple[bytes, int], int],
+    ) -> int:
+        """The first raw offset at which all of the text up to `end` is there."""
+        stripper, decoder_state, known = before
+        behind = self._text[:known]
+        low, high = start, stop
+        while low < high:
+            middle = (low + high) // 2
+            shown = visible_range(data, base, start, middle, TYPED_LINES, grows=False)
+            self._decoder.setstate(decoder_state)
+            text = _lines(self._decoder.decode(copy.copy(stripper).feed(shown)), behind=behind)
+            length = known + len(text) - (text.endswith("\r") and data[middle - base : middle - base + 1] == b"\n")
+            low, high = (low, middle) if length >= end else (middle + 1, high)
+        return low
+
+
+def _lines(text: str, *, behind: str) -> str:
+    """`text` with its lines ended by LF; a CR that finds the cursor at a line's beginning shows nothing."""
+    text = text.replace("\r\n", "\n")
+    if "\r" in text:
+        text = _CR_AT_BEGINNING.sub("", text)
+        if behind.endswith("\n"):
+            text = text.lstrip("\r")
+    return text
+
+
+_CR_AT_BEGINNING = re.compile(r"(?<=\n)\r+")
+_LOOKBEHIND = lookbehind(TYPED_LINES)
+_LOOKAHEAD = lookahead(TYPED_LINES)
+
+
+@final
+class Watch:
+    """One tab that is waited for."""
+
+    def __init__(self, tab: Tab, wanted: Wanted, from_byte: int | None) -> None:
+        self.tab = tab
+        self._wanted = wanted
+        self._pane = tab.pane
+        self._stream = tab.pane.stream
+        self._entry = self._stream.end
+        self._entered = time.monotonic()
+        self._after = -1 if from_byte is None else from_byte
+        start = current_start(tab) if from_byte is None else from_byte
+        running = tab.pane.running
+        awaited = running if from_byte is None and running is not None and not running.started else None
+        self._search = TextSearch(tab.pane, wanted.pattern, start, awaited=awaited) if wanted.pattern else None
+        self._bells = SignalScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
+
+    async def run(self) -> WaitOutcome:
+        """Wait until something wanted is there, or nothing can come any more."""
+        at_entry = True
+        while True:
+            end = self._stream.end
+            found = await self.look(at_entry=at_entry)
+            at_entry = False
+            if found is not None:
+                return found
+            if self._pane.dead or self._stream.end != end:
+                continue  # that came while another kind of thing was looked for
+            with anyio.move_on_after(self._until_idle()) as timer:
+                await self._stream.changed()
+            if timer.cancelled_caught and self._until_idle() <= 0:
+                return await self._met("idle", self._stream.end, at_entry=False)
+
+    async def look(self, *, at_entry: bool) -> WaitOutcome | None:
+        """What is wanted, if it is there; or that nothing can come any more."""
+        dead = self._pane.dead
+        found = await self._found(dead=dead, at_entry=at_entry)
+        return await self.outcome("closed", self.tab.key) if found is None and dead else found
+
+    def _until_idle(self) -> float:
+        if self._wanted.idle is None:
+            return float("inf")
+        # Silence counts from this call on: what was quiet before may only not have begun yet.
+        return max(self._entered, self._stream.last_output) + self._wanted.idle - time.monotonic()
+
+    async def _found(self, *, dead: bool, at_entry: bool) -> WaitOutcome | None:
+        if self._search is not None and (found := await self._search.advance(final=dead)):
+            return await self._met(found.text, found.end, at_entry=found.end <= self._entry)
+        if self._bells is not None and (bell := await self._bell(self._bells)):
+            return await self._met("bell", bell, at_entry=bell <= self._entry)
+        if self._wanted.prompt and self._pane.at_prompt and self._pane.prompt_end > self._after:
+            return await self._met("prompt", self._stream.end, at_entry=at_entry)
+        if self._wanted.exit and dead:
+            status = self._pane.exit_status
+            return await self._met("exit" if status is None else f"exit {status}", self._stream.end, at_entry=at_entry)
+        return None
+
+    async def _bell(self, bells: SignalScanner) -> int:
+        while bells.offset < self._stream.end:
+            data, lost = await self._stream.read(bells.offset, min(self._stream.end, bells.offset + SLICE))
+            bells.offset += lost
+            rung = next((signal.end for signal in bells.feed(data) if signal.kind == "bell"), 0)
+            if rung:
+                return rung
+        return 0
+
+    async def _met(self, match: str, next_byte: int, *, at_entry: bool) -> WaitOutcome:
+        with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
+            last = await tail(self._stream)
+        return WaitOutcome(
+            outcome="met",
+            which=self.tab.key,
+            match=match,
+            matched_at_entry=at_entry,
+            next_byte=next_byte,
+            tail=last,
+        )
+
+    async def outcome(self, outcome: str, which: str = "") -> WaitOutcome:
+        """What there is to say without a match."""
+        assert outcome in ("timed_out", "closed")
+        return WaitOutcome(
+            outcome="closed" if outcome == "closed" else "timed_out",
+            which=which,
+            match="",
+            matched_at_entry=False,
+            next_byte=self._stream.end,
+            tail=await tail(self._stream),
+        )
+
+
+def current_start(tab: Tab) -> int:
+    """Where the output of the last command of ours begins, or the answer to the last input, whichever is later.
+
+    Behind both may be a line that somebody else typed, and that runs.
+    """
+    pane = tab.pane
+    command = pane.running or pane.current
+    start = pane.typed.offset
+    if command is not None:
+        start = max(start, command.begin if command.started else command.typed_at)
+    runs_another = not pane.at_prompt and pane.running is None and pane.prompt_end > start
+    return max(pane.prompt_end, pane.accepted_at, 0) if start < 0 or runs_another else start
+
+
+async def tail(stream: PaneStream) -> str:
+    """The last text that was shown."""
+    end = stream.end
+    begin = max(0, end - _TAIL_BYTES - _LOOKBEHIND)
+    data, lost = await stream.read(begin, end)
+    start = max(begin + lost, end - _TAIL_BYTES)
+    shown = visible_range(data, begin + lost, start, end, TYPED_LINES, grows=True, strip=True)
+    return _lines(shown.decode("utf-8", "replace"), behind="")[-TAIL_CHARACTERS:]
+
+
+async def wait_for(tabs: Sequence[Tab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:
+    """Wait for the first of `tabs` that has what is wanted; `closed` if none of them can have it any more."""
+    _check(tabs, wanted, from_byte, timeout)
+    watches = [Watch(tab, wanted, from_byte) for tab in tabs]
+    which = tabs[0].key if len(tabs) == 1 else ""
+    if timeout == 0:  # a look takes as long as it takes
+        seen = [await watch.look(at_entry=True) for watch in watches]
+        over = all(outcome is not None for outcome in seen)
+        found = next((outcome for outcome in seen if outcome is not None and outcome.outcome == "met"), None)
+        return found or await watches[0].outcome("closed" if over else "timed_out", which)
+    met: list[WaitOutcome] = []
+    with anyio.move_on_after(timeout) as limit:
+        if len(watches) == 1:
+            return await watches[0].run()
+
+        async def run(watch: Watch) -> None:
+            outcome = await watch.run()
+            if outcome.outcome == "met":
+                met.append(outcome)
+                tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            for watch in watches:
+                tasks.start_soon(run, watch)
+        if met:
+            return met[0]
+    return await watches[0].outcome("timed_out" if limit.cancelled_caught else "closed", which)
+
+
+def _check(tabs: Sequence[Tab], wanted: Wanted, from_byte: int | None, timeout: float) -> None:
+    if not tabs:
+        raise InvalidArgument("no tab to wait for", remedy="name one at least; list_tabs shows them")
+    if timeout < 0:
+        raise InvalidArgument(f"timeout is {timeout} s", remedy="give 0 to look once")
+    if from_byte is not None and len(tabs) > 1:
+        raise InvalidArgument("from_byte is an offset in one tab", remedy="leave it out, or wait for one tab")
+    if from_byte is not None and not 0 <= from_byte <= tabs[0].next_byte:
+        raise InvalidArgument(
+            f"from_byte {from_byte} lies beyond the output's end {tabs[0].next_byte}",
+            remedy="use next_byte of an earlier result",
+        )
+    if wanted.prompt and any(tab.pane.shell is None for tab in tabs):
+        raise InvalidArgument("this tab runs no shell that marks its prompts", remedy="wait for the prompt's text")

@@ -1,0 +1,81 @@
+"""What people do with our windows at their own tmux client, as tmux tells it: close, rename, select, resize."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+
+from muxwire.protocol.events import (
+    ClientDetached,
+    LayoutChange,
+    SessionRenamed,
+    SessionWindowChanged,
+    UnlinkedWindowClose,
+    UnlinkedWindowRenamed,
+    WindowClose,
+    WindowRenamed,
+)
+from muxwire.shell.redraw import PromptColumns
+from muxwire.tabs.size import restore_sizes
+from muxwire.tabs.windows import look_up
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muxwire.protocol.events import Event
+    from muxwire.tabs.book import TabBook
+    from muxwire.tabs.tab import Tab
+
+# tmux tells a program its new size within 0.25 s, and only one size of several that follow each other.
+RESIZE_SECONDS = 0.5
+# A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
+_PANE = re.compile(rb"([0-9]+)x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
+
+
+def follow(event: Event, book: TabBook) -> None:
+    """Take a notification of tmux."""
+    match event:
+        # tmux to 3.7 reports a window that ended as %unlinked-window-close, from 3.8 on as %window-close, which is also
+        # said when only another session unlinks it. And its last pane may have been moved. So tmux is asked.
+        case WindowClose(window) | UnlinkedWindowClose(window) if not all(tab.end_reason for tab in book.panes(window)):
+            book.spawn(lambda: look_up(book))
+        case WindowRenamed(window, name) | UnlinkedWindowRenamed(window, name):
+            for tab in book.panes(window):
+                tab.was_renamed(name.decode("utf-8", "replace"))
+                book.renamed(tab)
+        # Not in a session that somebody made to look around in (`muxwire attach`): what he looks at is his affair.
+        case SessionWindowChanged(session, window) if window in book.open:
+            if any(tab.session_id == session for tab in book.open.values()):
+                book.latest = window
+        case SessionRenamed(session, name):
+            for tab in book.open.values():
+                if tab.session_id == session:
+                    tab.session = name.decode("utf-8", "replace")
+        case LayoutChange(window, layout):
+            _resize(book.panes(window), layout, book)
+        case ClientDetached():
+            restore_sizes(book.open.values())
+        case _:
+            pass
+
+
+def _resize(tabs: Sequence[Tab], layout: bytes, book: TabBook) -> None:
+    widths = {b"%" + number: int(width) for width, number in _PANE.findall(layout)}
+    for tab in tabs:
+        width = widths.get(tab.pane_id.encode())
+        if width is not None and width != tab.columns:
+            tab.columns = width
+            book.spawn(partial(_forget_prompts, tab))
+    if widths and any(tab.pane_id.encode() not in widths and not tab.end_reason for tab in tabs):
+        # A person split the window and closed our half, or moved it: tmux says it in no other way.
+        book.spawn(lambda: look_up(book))
+
+
+async def _forget_prompts(tab: Tab) -> None:
+    """A prompt that wraps ends elsewhere now. What is learned before the program knows its new size is wrong too."""
+    for wait in (0.0, RESIZE_SECONDS):
+        await anyio.sleep(wait)
+        tab.pane.prompts = PromptColumns()

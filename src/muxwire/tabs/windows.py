@@ -1,0 +1,69 @@
+"""Which window each of our panes is in, asked of tmux after somebody moved, broke out or closed one.
+
+tmux tells of a window's end and of new layouts, and never of a pane's. So whenever a notification leaves it open
+where a pane went, all of them are looked up: one round trip, for an event that a person or an operation caused.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from muxwire.errors import CommandError, ConnectionClosed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muxwire.tabs.book import TabBook
+    from muxwire.tabs.tab import Tab
+
+_PANES = ("list-panes", "-a", "-F", "#{pane_id} #{window_id} #{pane_width}")
+
+
+async def look_up(book: TabBook) -> None:
+    """Bring the book up to date: every pane of ours in its window and as wide as it is, those that are gone ended."""
+    known = list(book.open.values())
+    if not known:
+        return
+    try:
+        answer = await known[0].client.command(*_PANES)
+    except (CommandError, ConnectionClosed):
+        return  # the server is gone: all of its tabs are retired by whoever heard of that
+    rows = [line.decode().split(" ") for line in answer]
+    settle(book, known, {pane: window for pane, window, _ in rows})
+    widths = {pane: int(width) for pane, _, width in rows}
+    for tab in known:
+        tab.columns = widths.get(tab.pane_id, tab.columns)
+
+
+def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:
+    """`windows` says in which window each pane is; a tab of `known` that it does not name is gone."""
+    left: set[str] = set()
+    names = {tab.window_id: tab.name for tab in known}
+    arrived: defaultdict[str, list[Tab]] = defaultdict(list)
+    for tab in known:
+        if book.open.get(tab.key) is not tab:
+            continue  # closed, or moved by somebody else, while tmux was asked
+        window = windows.get(tab.pane_id)
+        if window is None:
+            tab.lost("its pane was closed" if tab.window_id in windows.values() else "the window was closed")
+        elif window != tab.window_id:
+            arrived[window].append(tab)
+            if not tab.further:
+                left.add(tab.window_id)
+            book.rename_key(tab, window=window, further=True)
+            tab.name = names.get(window, tab.name)
+    for window in left | set(arrived):
+        _name(book, window, left_by_first=window in left)
+
+
+def _name(book: TabBook, window: str, *, left_by_first: bool) -> None:
+    """A window whose first pane moved away, or that is new, goes by another of its panes.
+
+    One whose first pane has ended does not: `@N` stays that pane's, whose log callers hold offsets of.
+    """
+    inside = book.panes(window)
+    ended = any(tab.window_id == window and not tab.further and tab.generation == book.generation
+                for tab in book.closed.values())  # fmt: skip
+    if inside and all(tab.further for tab in inside) and (left_by_first or not ended):
+        book.rename_key(inside[0], window=window, further=False)

@@ -1,3 +1,0 @@
-"""Instances, tabs, commands and logs: what the faces are built on."""
-
-from __future__ import annotations

@@ -1,3 +1,0 @@
-"""What happens in the tabs: events, people, waits."""
-
-from __future__ import annotations

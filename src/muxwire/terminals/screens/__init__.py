@@ -1,3 +1,0 @@
-"""What a pane shows and takes: snapshots, keys, recordings."""
-
-from __future__ import annotations

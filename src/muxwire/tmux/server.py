@@ -1,0 +1,228 @@
+"""The tmux server of one instance and our one control connection to it: start it, talk to it, end it with us.
+
+`tmux -u -S SOCKET -f OUR.conf -C new-session -A -s hub`: one hub session that every tab is a window of, so that one
+client hears every pane, and a keeper window so that the hub never runs empty (an empty session crashes tmux 3.3a).
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.client.adopted_watchdog import ends_session, kill_command
+from muxwire.client.client import ControlClient
+from muxwire.errors import CommandError, ConnectionClosed, TmuxSilent
+from muxwire.host.folders import Folders, private_folder
+from muxwire.host.locks import StartLock
+from muxwire.instance.handoff import HandOver
+from muxwire.instance.reconnect import Resync
+from muxwire.logs.follower_log import GuestLog
+from muxwire.logs.limits import LogLimits
+from muxwire.logs.store import LogStore
+from muxwire.tmux.sessions import Sessions
+from muxwire.tmux.start import COLUMNS, HUB, KEEPER_NAME, ROWS, START_SECONDS, ServerStart
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from muxwire.client.process import TmuxProcess
+    from muxwire.client.transport import Transport
+    from muxwire.logs.store import PaneLog
+    from muxwire.protocol.events import Event
+    from muxwire.tabs.book import TabBook
+    from muxwire.tabs.tab import Tab
+    from muxwire.tmux.access import Access
+    from muxwire.tmux.start import Greeting
+
+    # Puts something around a transport: a recorder, an observer.
+    Wrap: TypeAlias = Callable[[Transport], Transport]
+
+_LOG = logging.getLogger("muxwire")
+
+
+@final
+class TmuxServer:
+    """A running tmux server with our control client attached; made by `open_server`.
+
+    `generation` counts the lives of this instance's server, from 1.
+    """
+
+    def __init__(
+        self,
+        folders: Folders,
+        process: TmuxProcess,
+        client: ControlClient,
+        version: tuple[int, int],
+        generation: int,
+        log_store: LogStore,
+        sessions: Sessions,
+        access: Access,
+    ) -> None:
+        self.folders = folders
+        self.process = process
+        self.client = client
+        self.version = version
+        self.generation = generation
+        self.logs = folders.logs(generation)
+        self.log_store = log_store
+        self.sessions = sessions
+        self.access = access
+        # Of the owner of an instance that lasts: what is kept for the time after us.
+        self.hand_over: HandOver | None = None
+        self._killing = anyio.Lock()
+
+    def open_log(self, path: Path) -> PaneLog | GuestLog:
+        """The log at that path: to be written by the owner, to be read by a guest."""
+        return GuestLog(path) if self.access.role == "guest" else self.log_store.open(path)
+
+    def begin_hand_over(self) -> None:
+        """We are the owner: keep from now on what whoever comes after us needs."""
+        self.hand_over = HandOver(
+            self.logs.parent, self.folders.shells.parent, self.process, lambda: self.client.unfinished
+        )
+
+    def forget(self, tab: Tab) -> None:
+        """A tab has ended, and is not to be handed over."""
+        if self.hand_over is not None:
+            self.hand_over.release(tab)
+
+    async def kill_window(self, window: str) -> None:
+        """Kill a window; one that is gone already is no error. TmuxSilent.
+
+        One at a time: when the last two windows of a session go in one batch, tmux 3.3 to 3.7 crashes.
+        """
+        await self._kill("kill-window", "-t", window)
+
+    async def kill_pane(self, pane: str) -> None:
+        """Kill a pane, and its window if it is the last one there; one that is gone already is no error. TmuxSilent.
+
+        At a person's server it stays if a session would end with it.
+        """
+        await self._kill(*(kill_command(pane) if self.access.role == "adopted" else ("kill-pane", "-t", pane)))
+
+    async def ends_session(self, pane: str) -> bool:
+        """Whether a person's session would end with this pane."""
+        if self.access.role == "adopted":
+            try:
+                return bool(await self.client.command("list-panes", "-a", "-f", ends_session(pane), "-F", "1"))
+            except TmuxSilent:
+                raise
+            except ConnectionClosed:
+                pass
+        return False
+
+    async def _kill(self, *command: str) -> None:
+        async with self._killing:
+            try:
+                await self.client.command(*command)
+            except TmuxSilent:
+                raise  # it is not gone yet
+            except (CommandError, ConnectionClosed):
+                pass
+
+
+@asynccontextmanager
+async def open_server(
+    folders: Folders,
+    environ: Mapping[str, str],
+    *,
+    history_limit: int,
+    on_notification: Callable[[Event], None],
+    on_end: Callable[[str], None],
+    wrap: Wrap | None = None,
+    access: Access,
+    book: TabBook,
+) -> AsyncIterator[TmuxServer]:
+    """Start a tmux server that ends when this block does, or when we are killed; `access` may say that it lasts.
+
+    One that runs already is attached to, one process at a time.
+
+    `on_end` is called once with the reason if the connection ends before that. One that tmux or somebody else ended
+    while the server goes on is taken up again, with the tabs of `book`. `wrap` may put something around the
+    transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
+    """
+    folders.prepare()
+    lock = StartLock(folders.start_lock)
+    try:
+        if access.lasting:
+            await lock.take(START_SECONDS)
+        start = ServerStart(folders, environ, access)
+        start.prepare(history_limit)
+        # The owner alone knows which logs are being written.
+        home = None if access.role == "guest" else folders.state / folders.instance
+        store = LogStore(_say_log_error, limits=LogLimits.from_environment(environ), home=home)
+        process = start.attach()
+        resync = Resync(process, start.command, f"{COLUMNS}x{ROWS}", book)
+
+        def notify(event: Event) -> None:
+            resync.follow(event)
+            on_notification(event)
+
+        client = resync.client = ControlClient(
+            wrap(process) if wrap else process,
+            on_notification=notify,
+            on_chunk=store.flush_soon,
+            # Of a server that outlives us the next process takes up the panes, as its hand-over left them.
+            regain=None if access.lasting else resync.regain,
+            on_regained=resync.on_regained,
+            detaches=lambda: not access.hands_over,
+            attaches=True,
+        )
+        async with store, client:
+            greeting = await start.greet(process, client)
+            lock.release()
+            server = await _served(folders, process, client, greeting, store, access)
+            resync.hub = server.sessions.hub
+            if access.hands_over:
+                server.begin_hand_over()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_watch, client, on_end)
+                tasks.start_soon(process.watchdog.keep)
+                yield server
+                tasks.cancel_scope.cancel()
+    finally:
+        lock.release()
+
+
+async def _served(
+    folders: Folders, process: TmuxProcess, client: ControlClient, greeting: Greeting, store: LogStore, access: Access
+) -> TmuxServer:
+    """The server that has said who it is, as ours to work with."""
+    logs = folders.logs(greeting.generation)
+    private_folder(logs.parent)
+    private_folder(logs)
+    keeper = await _find_keeper(client, greeting.hub)
+    if access.role == "owner":
+        commands = [
+            # Without a size of ours, windows would keep the size of a person's terminal after it was detached.
+            ("refresh-client", "-C", f"{COLUMNS}x{ROWS}"),
+            # As in the configuration: a person may have set it, and what we type would be in tmux's message log.
+            ("set-option", "-s", "message-limit", "0"),
+        ]
+        if keeper:  # a person who finds it while looking around cannot end it with a key; -d selects nothing
+            commands.append(("select-pane", "-d", "-t", keeper))
+        for answer in client.submit(*commands):
+            await answer.wait()
+    sessions = Sessions(client, greeting.hub, HUB, keeper)
+    return TmuxServer(folders, process, client, greeting.version, greeting.generation, store, sessions, access)
+
+
+async def _find_keeper(client: ControlClient, hub: str) -> str:
+    """The window that the hub was made with; "" if a person has closed it."""
+    answer = await client.command("list-windows", "-t", hub, "-F", "#{window_id} #{window_name}")
+    named = (line.decode("utf-8", "replace").partition(" ") for line in answer)
+    return next((window for window, _, name in named if name == KEEPER_NAME), "")
+
+
+async def _watch(client: ControlClient, on_end: Callable[[str], None]) -> None:
+    await client.wait_closed()
+    on_end(client.close_reason)
+
+
+def _say_log_error(path: Path, error: OSError) -> None:
+    _LOG.warning("cannot write the log %s: %s; it goes on when the disk lets it", path, error.strerror or error)

@@ -1,0 +1,49 @@
+"""Control clients whose driver is dead: tmux waits for them for ever, and freezes every pane (B2).
+
+The watchdog ends ours. Should it have been killed together with us, the next owner finds our client here: each says in
+an option of the server which process drives it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from muxwire.host.locks import started
+
+if TYPE_CHECKING:
+    from muxwire.tmux.server import TmuxServer
+
+_OPTION = "@muxwire-client-"
+_LINE = re.compile(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
+
+
+async def sign_client(server: TmuxServer) -> None:
+    """Say who drives our client."""
+    us = f"{os.getpid()} {started(os.getpid())}"
+    await server.client.command("set-option", "-s", f"{_OPTION}{server.process.pid}", us)
+
+
+async def kill_stale_clients(server: TmuxServer) -> None:
+    """Kill the control clients of processes that are no more."""
+    rows = await server.client.command("list-clients", "-F", "#{client_pid} #{client_control_mode}")
+    attached = {int(pid) for pid, _, control in (row.partition(b" ") for row in rows) if control == b"1"}
+    for line in await server.client.command("show-options", "-s"):
+        found = _LINE.match(line)
+        if found is None or started(int(found[2])) == found[3].decode():
+            continue
+        client = int(found[1])
+        if client in attached and client != server.process.pid:
+            # detach-client cannot end it: its output has nowhere to go.
+            with suppress(ProcessLookupError):
+                os.kill(client, signal.SIGKILL)
+        await server.client.command("set-option", "-s", "-u", f"{_OPTION}{client}")
+
+
+async def a_size_counts(server: TmuxServer) -> bool:
+    """Whether a person's terminal is attached whose size the windows follow."""
+    rows = await server.client.command("list-clients", "-F", "#{client_control_mode} #{client_flags}")
+    return any(row.startswith(b"0") and b"ignore-size" not in row for row in rows)

@@ -1,0 +1,212 @@
+"""Starting the tmux server of an instance, or attaching to the one that runs: its configuration, and who it is.
+
+`tmux -u -S SOCKET -f OUR.conf -C new-session -A -s hub`. Whoever does this holds the instance's start lock.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import anyio
+import anyio.to_thread
+
+from muxwire.client.process import TmuxProcess, clean_environment
+from muxwire.errors import (
+    CommandError,
+    ConnectionClosed,
+    InstanceUnavailable,
+    MuxwireError,
+    TmuxSilent,
+    TmuxUnavailable,
+    remedy_for,
+)
+from muxwire.host.folders import Folders, replace_private
+from muxwire.host.processes import is_stopped
+from muxwire.protocol.escaping import DOLLAR_VERSION
+from muxwire.shell import install
+from muxwire.tmux.program import INSTALL, find_tmux, program_for, program_version, read_version
+from muxwire.tmux.program import server_pid as listening_pid
+from muxwire.tmux.status_line import status_config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muxwire.client.client import ControlClient
+    from muxwire.tmux.access import Access
+
+HUB = "hub"
+KEEPER_NAME = "muxwire-keeper"
+# The longest sleep that every sleep(1) takes.
+KEEPER = ("sleep", "2147483647")
+# Wide enough that few programs wrap their tables; what a program writes does not depend on it otherwise.
+COLUMNS, ROWS = 200, 50
+# Rows of scrollback that tmux keeps of a pane, for people: logs hold everything.
+HISTORY_LIMIT = 10_000
+# tmux starts in 10 ms; a machine that swaps may take seconds. No call waits longer for tmux.
+START_SECONDS = 10
+# One that is stopped answers when somebody continues it: who did so at this moment is not refused.
+STOPPED_SECONDS = 1
+
+_LOG = logging.getLogger("muxwire")
+_GREETING = "#{pid} #{session_id} #{@muxwire-generation} #{version}"
+_WORDS = 4
+
+# message-limit first: tmux's message log keeps the text of every command, typed secrets included.
+# exit-empty off: the server lives until we end it. automatic-rename off: else a notification each half second.
+# window-size stays as it is: `set -g window-size manual` crashes tmux 3.3a to 3.6 at the next new-window.
+_CONFIG = """\
+set -s message-limit 0
+set -s exit-empty off
+set -s set-clipboard off
+set -s escape-time 0
+set -g default-size {columns}x{rows}
+set -g history-limit {history}
+set -g automatic-rename off
+set -g allow-rename off
+set -g remain-on-exit off
+set -g update-environment ''
+set -g status-left-length 40
+set -g default-command ''
+set -g detach-on-destroy on
+"""
+# The last line: where it counts, tmux has read all.
+_READ_ALL = "set -s @muxwire-generation {generation}\n"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """Who a server is: its process, the id of its hub, which life of the instance it is, its version."""
+
+    pid: int
+    hub: str
+    generation: int
+    version: tuple[int, int]
+
+
+@final
+class ServerStart:
+    """One attempt to attach to the server of an instance, which is started if it does not run."""
+
+    def __init__(self, folders: Folders, environ: Mapping[str, str], access: Access) -> None:
+        """See whether it runs; TmuxUnavailable if there is no tmux to talk to it with."""
+        self._folders = folders
+        self._environ = environ
+        self._access = access
+        self._running = listening_pid(folders.socket_path)
+        self._tmux = program_for(self._running, environ)
+        self.command = (self._tmux, "-u", "-S", str(folders.socket_path), "-f", str(folders.config))
+
+    def prepare(self, history_limit: int) -> None:
+        """Write what tmux and the shells will read; InstanceUnavailable."""
+        try:
+            install(self._folders.shells)
+            if self._running is None:
+                replace_private(self._folders.config, self._configuration(history_limit).encode())
+        except OSError as error:
+            where = error.filename or self._folders.shells.parent
+            remedy = remedy_for(error) or "point XDG_RUNTIME_DIR at a folder of your own"
+            raise InstanceUnavailable(f"cannot write {where}: {error.strerror}", remedy=remedy) from error
+
+    def _configuration(self, history_limit: int) -> str:
+        generation = max(self._folders.generations(), default=0) + 1
+        config = _CONFIG.format(columns=COLUMNS, rows=ROWS, history=history_limit)
+        return config + status_config(hub=HUB, keeper=KEEPER_NAME) + _READ_ALL.format(generation=generation)
+
+    def attach(self) -> TmuxProcess:
+        """Start our `tmux -C`, and the server if there is none: it ends with us until it has answered."""
+        argv = (
+            *self.command, "-C", "new-session", "-A", "-s", HUB, "-x", str(COLUMNS), "-y", str(ROWS),
+            "-n", KEEPER_NAME, "--", *KEEPER,
+        )  # fmt: skip
+        ephemeral = not self._access.lasting or self._running is None
+        return TmuxProcess(
+            argv,
+            socket=str(self._folders.socket_path),
+            env=clean_environment(self._environ),
+            ephemeral=ephemeral,
+            cwd="/",
+            transient=[str(folder) for folder in self._folders.transient] if ephemeral else (),
+            lock=self._access.lock.descriptor if self._access.lock is not None else None,
+        )
+
+    async def greet(self, process: TmuxProcess, client: ControlClient) -> Greeting:
+        """Wait until tmux answers, and learn who it is. TmuxUnavailable, InstanceUnavailable."""
+        try:
+            greeting = await self._answered(client)
+        except MuxwireError:
+            if self._running is None and (pid := listening_pid(self._folders.socket_path)):
+                process.watch_server(pid)  # it may not answer whoever ends it
+            raise
+        process.watch_server(greeting.pid)
+        client.undoes_dollars = greeting.version == DOLLAR_VERSION
+        client.patience.explain = lambda: silent_server(greeting.pid, self._ends_it)
+        if self._access.lasting:
+            process.keep_server()
+        return greeting
+
+    async def _answered(self, client: ControlClient) -> Greeting:
+        try:
+            stopped = self._running is not None and is_stopped(self._running)
+            with anyio.fail_after(min(START_SECONDS, STOPPED_SECONDS) if stopped else START_SECONDS):
+                answer = b""
+                while b" $" not in answer:  # tmux may run what it reads before it has made the session of its start
+                    (answer,) = await client.command("display-message", "-p", _GREETING)
+        except (ConnectionClosed, CommandError, TimeoutError) as error:
+            raise await self._failure(error) from error
+        pid, hub, generation, version = answer.decode("utf-8", "replace").split(" ", _WORDS - 1)
+        found = Greeting(int(pid), hub, int(generation or 0), read_version(version))
+        if not generation:
+            raise InstanceUnavailable(
+                f"the tmux server at {self._folders.socket_path} was not started by muxwire", remedy=self._ends_it
+            )
+        if self._running:
+            await self._compare(version)
+        return found
+
+    @property
+    def _ends_it(self) -> str:
+        return f"`muxwire kill --all --force --name {self._folders.instance}` ends it, with all that runs in it"
+
+    async def _failure(self, error: Exception) -> MuxwireError:
+        """Why there is no answer, as far as anybody can tell."""
+        timed_out = isinstance(error, TimeoutError | TmuxSilent)
+        silent = f"did not answer within {START_SECONDS} s" if timed_out else ""
+        if self._running is None:
+            read_version(await anyio.to_thread.run_sync(program_version, self._tmux))
+            reason = error.reason if isinstance(error, ConnectionClosed) else error
+            why = f"tmux {silent}" if silent else f"tmux did not start: {reason}"
+            return TmuxUnavailable(why, remedy=f"{INSTALL}; `tmux -V` says which one is found")
+        who = f"the tmux server of this instance (process {self._running})"
+        if is_stopped(self._running):
+            return TmuxUnavailable(f"{who} is stopped", remedy=_continues(self._running))
+        why = silent or f"refused us: {error}"
+        return TmuxUnavailable(f"{who} {why}; it may be of another version than {self._tmux}", remedy=self._ends_it)
+
+    async def _compare(self, version: str) -> None:
+        """Say it if tmux has been replaced by another version since the server was started."""
+        with suppress(TmuxUnavailable):
+            installed = find_tmux(self._environ)
+            if installed == self._tmux:
+                return
+            newer = await anyio.to_thread.run_sync(program_version, installed)
+            if newer not in ("", version):
+                _LOG.warning(
+                    "the server of this instance is tmux %s and %s is tmux %s: the server's own program is used until "
+                    "it has ended (muxwire kill --all)", version, installed, newer,
+                )  # fmt: skip
+
+
+def silent_server(pid: int, ends_it: str) -> TmuxSilent:
+    """What to say of a server that has answered, and does so no more."""
+    who = f"the tmux server (process {pid})"
+    if is_stopped(pid):
+        return TmuxSilent(f"{who} is stopped", remedy=_continues(pid))
+    return TmuxSilent(f"{who} does not answer", remedy=f"try again; {ends_it}")
+
+
+def _continues(pid: int) -> str:
+    return f"`kill -CONT {pid}` continues it"

@@ -1,0 +1,202 @@
+"""Every MCP tool at a tmux server that a person runs: all that the server can list is as before, and nothing stays."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.mcp.progress import Progress
+from muxwire.mcp.registry import Call
+from muxwire.mcp.tools import TOOLS
+from tests.library.adopted.person import Person, differences, theirs
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 40
+# The window that the tools type into; all others are only looked at.
+USED = "work:one"
+# What changes something of the person's, each with a target where there is one.
+CHANGING: list[dict[str, object]] = [
+    {"kind": "new_window"},
+    {"kind": "split_pane", "target": "two"},
+    {"kind": "split_evenly", "target": "two", "count": 2},
+    {"kind": "make_grid", "target": "two", "rows": 2, "cols": 2},
+    {"kind": "resize_pane", "target": "two", "zoom": True},
+    {"kind": "select_layout", "target": "two", "layout": "tiled"},
+    {"kind": "select_pane", "target": "two"},
+    {"kind": "rename_window", "target": "two", "name": "n"},
+    {"kind": "swap_pane", "target": "two", "with": "three"},
+    {"kind": "break_pane", "target": "two"},
+    {"kind": "join_pane", "target": "two", "into": "three"},
+    {"kind": "kill_pane", "target": "two"},
+    {"kind": "set_option", "option": "@x", "value": "1", "global": True},
+]
+HARMLESS: list[dict[str, object]] = [
+    {"kind": "send_keys", "target": "one", "keys": "true"},
+    {"kind": "execute", "target": "one", "command": "echo ran"},
+    {"kind": "wait_for", "target": "one", "idle_ms": 50},
+    {"kind": "show_option", "option": "@theirs", "global": True},
+    {"kind": "display_message", "target": "two", "format": "#{window_name}"},
+    {"kind": "capture_pane", "target": "three"},
+]
+
+
+class Tools:
+    """The tools of a server whose terminals are these."""
+
+    def __init__(self, terminals: muxwire.Terminals) -> None:
+        self._call = Call(terminals, Progress(None))
+
+    async def __call__(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        (tool,) = (tool for tool in TOOLS if tool.name == name)
+        return dict(await tool.run(self._call, tool.validated(arguments)))
+
+    async def refuses(self, name: str, /, **arguments: Any) -> None:
+        with pytest.raises(muxwire.NotPermitted) as refused:
+            await self(name, **arguments)
+        assert refused.value.remedy
+
+
+async def create_tab(tools: Tools) -> None:
+    made = await tools("create_tab", name="ours")
+    assert made["session"] == "work"  # where the person is
+    assert (await tools("execute_command", window_id=made["window_id"], command="echo here"))["output"] == "here\n"
+    made = await tools("create_tab", session="other", command=["cat"], size=[70, 20])
+    assert made["session"] == "other"
+    with pytest.raises(muxwire.NoSuchTarget, match="no session 'hub'"):
+        await tools("create_tab", session="hub")
+
+
+async def list_tabs(tools: Tools) -> None:
+    listed = await tools("list_tabs")
+    assert {(row["name"], row["session"]) for row in listed["tabs"]} == {
+        ("one", "work"), ("two", "work"), ("three", "other"),
+    }  # fmt: skip
+    assert {(one["name"], one["attached_client_count"]) for one in listed["sessions"]} == {("work", 1), ("other", 0)}
+
+
+async def close_tab(tools: Tools) -> None:
+    for target in ("one", "two", "three", "other:1", "."):
+        await tools.refuses("close_tab", window_id=target)
+        await tools.refuses("close_tab", window_id=target, force=True)
+    made = await tools("create_tab", name="ours")
+    await tools("close_tab", window_id="ours")
+    rows = (await tools("list_tabs"))["tabs"]
+    assert [row["window_id"] for row in rows if row["closed"]] == [made["window_id"]]
+
+
+async def execute_command(tools: Tools) -> None:
+    result = await tools("execute_command", window_id="one", command="echo 'it works'; (exit 3)")
+    assert (result["output"], result["exit_code"]) == ("it works\n", 3)
+    late = await tools("execute_command", window_id="one", command="sleep 60", timeout_ms=200)
+    assert late["timed_out"]
+
+
+async def command_result(tools: Tools) -> None:
+    begun = await tools("execute_command", window_id="one", command="sleep 0.5; echo done", **{"async": True})
+    result = await tools("command_result", command_id=begun["command_id"], wait_ms=20_000)
+    assert (result["output"], result["running"]) == ("done\n", False)
+
+
+async def execute_script(tools: Tools) -> None:
+    result = await tools("execute_script", window_id="one", language="shell", code="echo from a script")
+    assert result["output"] == "from a script\n"
+
+
+async def start_process(tools: Tools) -> None:
+    assert (await tools("start_process", window_id="one", command="echo up; sleep 1", ready="up"))["ready"]
+    await tools("wait_for", window_ids=["one"], idle_ms=1500, timeout_ms=20_000)
+
+
+async def stop_process(tools: Tools) -> None:
+    await tools("start_process", window_id="one", command="echo up; sleep 60", ready="up")
+    assert (await tools("stop_process", window_id="one"))["success"]
+    # What the person started is the person's.
+    await tools("send_keys", window_id="one", keys=["echo up again; cat", "Enter"])
+    await tools("wait_for", window_ids=["one"], until="\nup again", timeout_ms=20_000)
+    for signal in ("SIGINT", "SIGKILL"):
+        await tools.refuses("stop_process", window_id="one", signal=signal)
+    await tools("send_keys", window_id="one", keys=["C-d"])
+    await tools("wait_for", window_ids=["one"], idle_ms=300, timeout_ms=20_000)
+    assert (await tools("stop_process", window_id="one"))["success"]  # nothing runs: nothing is to be done
+
+
+async def read_logs_from_tab(tools: Tools) -> None:
+    assert "content" in await tools("read_logs_from_tab", window_id="two")
+
+
+async def stream_logs_from_tab(tools: Tools) -> None:
+    assert not (await tools("stream_logs_from_tab", window_id="two", wait_ms=100))["closed"]
+
+
+async def set_history_limit(tools: Tools) -> None:
+    await tools.refuses("set_history_limit", limit=7)
+
+
+async def snapshot(tools: Tools) -> None:
+    for options in ({}, {"scrollback": 0, "cells": True}, {"unwrap": True}):
+        assert "lines" in await tools("snapshot", window_id="two", **options)
+
+
+async def send_keys(tools: Tools) -> None:
+    await tools("send_keys", window_id="one", keys=["echo 'typed by'", " keys", "Enter"])
+    met = await tools("wait_for", window_ids=["one"], until="typed by keys", timeout_ms=20_000)
+    assert met["outcome"] == "met"
+    await tools("send_keys", window_id="one", keys=["x" * 40_000], paste=True)
+    await tools("send_keys", window_id="one", keys=["C-c"])
+    await tools("wait_for", window_ids=["one"], idle_ms=300, timeout_ms=20_000)
+
+
+async def wait_for(tools: Tools) -> None:
+    assert (await tools("wait_for", window_ids=["one", "two", "three"], idle_ms=100))["outcome"] == "met"
+
+
+async def watch_events(tools: Tools) -> None:
+    assert "events" in await tools("watch_events", timeout_ms=300)
+
+
+async def run_tmux_operations(tools: Tools) -> None:
+    result = await tools("run_tmux_operations", operations=HARMLESS)
+    assert result["succeeded"], result
+    for step in CHANGING:
+        for dry_run in (False, True):
+            with pytest.raises(muxwire.InvalidArgument, match="a person's") as refused:
+                await tools("run_tmux_operations", operations=[*HARMLESS, step], dry_run=dry_run)
+            assert refused.value.remedy
+
+
+# A new tool is one that this says nothing of, and fails.
+CALLS: dict[str, Callable[[Tools], Awaitable[None]]] = {
+    call.__name__: call
+    for call in (
+        create_tab, list_tabs, close_tab, execute_command, command_result, execute_script, start_process, stop_process,
+        read_logs_from_tab, stream_logs_from_tab, set_history_limit, snapshot, send_keys, wait_for, watch_events,
+        run_tmux_operations,
+    )
+}  # fmt: skip
+
+
+def test_every_kind_of_operation_is_harmless_or_refused() -> None:
+    assert {step["kind"] for step in (*HARMLESS, *CHANGING)} == set(muxwire.operations.KINDS)
+
+
+@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
+async def test_nothing_of_a_person_changes(person: Person, environ: dict[str, str], folder: Path, tool: str) -> None:
+    with anyio.fail_after(DEADLINE):
+        used = {person.pane(USED)}
+        before = await person.settled(used)
+        windows = set(person.ids("list-windows", "window_id"))
+        panes = set(person.ids("list-panes", "pane_id"))
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            assert adopted.role == "adopted"
+            await CALLS[tool](Tools(adopted))
+            await person.alone()  # attached no longer than a call
+            ours = {*person.ids("list-windows", "window_id"), *person.ids("list-panes", "pane_id")} - windows - panes
+            assert differences(theirs(before, ours), theirs(person.everything(used), ours)) == []
+        after = dict(person.everything(used))
+        assert differences(before, after) == []

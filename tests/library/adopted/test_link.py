@@ -1,0 +1,56 @@
+"""When the connection to a person's session is let go of."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+
+from muxwire.instance import adopted_link
+from muxwire.instance.adopted_link import Link
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 10
+
+
+class Command:
+    """One that a call has left running in a tab; at its end `then` is done."""
+
+    def __init__(self, tab: Any, then: Any = None) -> None:
+        self.over = anyio.Event()
+        self._tab, self._then = tab, then
+        tab.pane.running = self
+
+    async def ended(self) -> None:
+        await self.over.wait()
+        self._tab.pane.running = None
+        if self._then is not None:
+            self._then()
+
+
+async def test_a_command_left_running_while_another_ends_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adopted_link, "LINGER_SECONDS", 0)
+    one, two = (SimpleNamespace(session_id="$0", pane=SimpleNamespace(running=None)) for _ in range(2))
+    later: list[Command] = []
+    left_behind: list[list[Command]] = []
+
+    def begin_in_the_first() -> None:
+        later.append(Command(one))
+        later[0].over.set()
+
+    def submit(_: tuple[str, ...]) -> None:
+        left_behind.append([tab.pane.running for tab in (one, two) if tab.pane.running is not None])
+
+    Command(two, begin_in_the_first).over.set()
+    book: Any = SimpleNamespace(open={"@0": one, "@1": two})
+    process: Any = None
+    client: Any = SimpleNamespace(closed=False, submit=submit)
+    link = Link(process, (), "$0", book)
+    link.client = client
+    with anyio.fail_after(DEADLINE):
+        await link._rest()
+    assert len(later) == 1
+    assert left_behind == [[]]  # it has let go, and of nothing that runs

@@ -1,0 +1,45 @@
+"""A person's tmux server that is stopped: calls end and say so, and go on with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.client import patience
+from muxwire.errors import TmuxSilent
+from tests.library.adopted.person import Person
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 50
+# In place of ten seconds; longer than a busy machine takes to answer.
+SOON = 1.5
+
+
+async def test_calls_end_and_go_on(
+    person: Person, environ: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        pid = int(person.tmux("display-message", "-p", "#{pid}"))
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            tab = await adopted.tab("work:one")
+            await tab.execute("true")
+            monkeypatch.setattr(patience, "ANSWER_SECONDS", SOON)
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                for call in (adopted.list_tabs, tab.snapshot, lambda: tab.send_keys(["x"])):
+                    with pytest.raises(TmuxSilent) as silent:
+                        await call()
+                    assert f"process {pid}) is stopped" in str(silent.value)
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            monkeypatch.undo()
+            assert len([one for one in (await adopted.list_tabs()).tabs if not one.closed]) == 3
+            await tab.send_keys(["C-u"])
+            assert (await tab.execute("echo on")).output == "on\n"

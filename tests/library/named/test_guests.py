@@ -1,0 +1,285 @@
+"""A second process beside the owner: it executes and reads in the same offsets, writes no log, and may succeed it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.host.folders import folders_for
+from muxwire.instance import log_merge as joining
+from muxwire.instance import reattach
+from muxwire.instance.follower import become_owner
+from muxwire.logs import read as log_read
+from muxwire.logs import store as log
+from muxwire.tmux import server as tmux_server
+
+from .conftest import Instance
+from .test_hand_over import NUMBERED, lines_of, numbered
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+
+
+async def becomes_owner(terminals: muxwire.Terminals) -> None:
+    while terminals.role != "owner":
+        await anyio.sleep(0.02)
+
+
+def succession(monkeypatch: pytest.MonkeyPatch) -> anyio.Event:
+    """Set when a guest has become the owner, and writes the logs."""
+    succeeded = anyio.Event()
+
+    async def told(*given: Any) -> None:
+        await become_owner(*given)
+        succeeded.set()
+
+    monkeypatch.setattr(reattach, "become_owner", told)
+    return succeeded
+
+
+async def test_a_guest_executes_and_reads(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            mine = await owner.create_tab(name="shared")
+            await mine.execute("echo from the owner")
+            async with instance.open() as guest:
+                assert (owner.role, guest.role) == ("owner", "guest")
+                tab = await guest.tab("shared")
+                assert "from the owner" in (await guest.read_logs("shared")).content
+                result = await tab.execute("echo from the guest; (exit 2)")
+                assert (result.output, result.exit_code) == ("from the guest\n", 2)
+                piece = await guest.stream_logs("shared", from_byte=result.from_byte, max_bytes=15)
+                assert piece.chunk.startswith("from the guest")
+                # What one makes the other finds, whoever it was.
+                made = await guest.create_tab(name="made by the guest")
+                await made.execute("echo in the new tab")
+                while "made by the guest" not in {row.name for row in (await owner.list_tabs()).tabs}:
+                    await anyio.sleep(0.02)
+                assert "in the new tab" in (await owner.read_logs("made by the guest")).content
+                await owner.create_tab(name="made by the owner")
+                while "made by the owner" not in {row.name for row in (await guest.list_tabs()).tabs}:
+                    await anyio.sleep(0.02)
+                theirs = await guest.tab("made by the owner")
+                assert (await theirs.execute("echo hi")).output == "hi\n"
+            # A guest that leaves takes nothing with it.
+            assert (await mine.execute("echo still here")).output == "still here\n"
+            raw = log_read.read_raw(mine.log_path, 0, 1 << 30)
+            assert raw.count(b"from the guest\r\n") == 1
+
+
+async def test_nobody_is_the_guest_of_a_process_that_has_no_server(instance: Instance) -> None:
+    """Who starts the server owns it, whoever opened the instance first."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first, instance.open() as second:
+            tab = await second.create_tab(name="shared")
+            assert second.role == "owner"
+            await tab.execute("echo kept")
+            await first.server()
+            assert first.role == "guest"
+            assert (await first.read_logs("shared")).content.count("\nkept\n") == 1
+
+
+async def test_nobody_is_the_guest_of_an_owner_that_leaves(instance: Instance) -> None:
+    """While its logs are handed over, they end before what was said last: a guest would miss it."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first, anyio.create_task_group() as tasks:
+            tab = await first.create_tab(name="shared")
+            await tab.execute("true")
+            tasks.start_soon(first.aclose)
+            for _ in range(20):  # it is under way, and takes some 50 ms
+                await anyio.sleep(0)
+            async with instance.open() as second:
+                assert second.role == "owner"
+                assert (await (await second.tab("shared")).execute("echo here")).output == "here\n"
+
+
+async def test_both_type_into_one_tab(instance: Instance) -> None:
+    """No command is lost, run twice or mixed with another, and each gets its own output."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner, instance.open() as none_yet:
+            tab = await owner.create_tab(name="shared")
+            await none_yet.server()
+            async with instance.open() as guest:
+
+                async def run(terminals: muxwire.Terminals, word: str) -> None:
+                    for number in range(25):
+                        mine = await terminals.tab("shared")
+                        result = await mine.execute(f"echo {word} {number}", timeout=DEADLINE)
+                        assert (result.output, result.exit_code) == (f"{word} {number}\n", 0)
+
+                async with anyio.create_task_group() as both:
+                    both.start_soon(run, owner, "owner")
+                    both.start_soon(run, guest, "guest")
+            content = log_read.read_raw(tab.log_path, 0, 1 << 30)
+            for word in (b"owner", b"guest"):
+                for number in range(25):
+                    # Once as it is shown, once as it was written.
+                    assert (
+                        content.count(b"\n%s %d\r\n" % (word, number))
+                        + content.count(b"\x07%s %d\r\n" % (word, number))
+                        == 1
+                    )
+
+
+async def test_a_guest_succeeds_the_owner(instance: Instance) -> None:
+    stop = instance.state.parent / "stop"
+    with anyio.fail_after(DEADLINE):
+        process, ((window, _), (flood, _)) = await instance.owner("echo hello", numbered(0, stop))
+        async with instance.open() as guest:
+            assert guest.role == "guest"
+            tab, noisy = await guest.tab(window), await guest.tab(flood)
+            # In the owner's offsets, also in a pane that never falls silent.
+            while noisy.next_byte - noisy.pane.stream.ring.start < 1000:
+                await noisy.pane.stream.changed()
+            end = noisy.next_byte
+            heard = noisy.pane.stream.ring.read(end - 500, end)
+            await noisy.pane.stream.log.flushed()
+            assert log_read.read_raw(noisy.log_path, end - 500, end) == heard
+            process.kill()
+            process.wait()
+            await becomes_owner(guest)
+            assert (await tab.execute("echo mine now")).output == "mine now\n"
+            stop.touch()
+            while noisy.state != "prompt":
+                await noisy.pane.stream.changed()
+            numbers, expected, odd = await lines_of(noisy)
+            assert odd == []
+            assert numbers == list(range(expected))
+            assert (
+                not noisy.log_path.with_suffix(".gaps").exists() or not noisy.log_path.with_suffix(".gaps").read_text()
+            )
+        assert NUMBERED.exists()
+
+
+async def test_a_guest_that_attaches_while_the_owner_leaves(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could not hear of that, and becomes the owner all the same."""
+    served = tmux_server._served
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            await (await owner.create_tab(name="shared")).execute("echo one")
+
+            async def late(*given: Any) -> tmux_server.TmuxServer:
+                server = await served(*given)
+                await owner.aclose()
+                return server
+
+            monkeypatch.setattr(tmux_server, "_served", late)
+            async with instance.open() as guest:
+                await becomes_owner(guest)
+                assert (await (await guest.tab("shared")).execute("echo two")).output == "two\n"
+                assert "\ntwo\n" in (await guest.read_logs("shared", strip_ansi=True)).content
+
+
+async def test_a_tab_that_is_closed_while_a_guest_succeeds(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays closed, and is no open tab beside that."""
+    succeeded = succession(monkeypatch)
+    settle = joining._settle
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            for name in ("gone", "kept"):
+                await (await owner.create_tab(name=name)).execute("true")
+            async with instance.open() as guest:
+                tab = await guest.tab("gone")
+
+                async def meanwhile(*given: Any) -> None:
+                    instance.tmux("kill-window", "-t", tab.window_id)
+                    while not tab.pane.closed:
+                        await tab.pane.stream.changed()
+                    await settle(*given)
+
+                monkeypatch.setattr(joining, "_settle", meanwhile)
+                await owner.aclose()
+                await succeeded.wait()
+                rows = [(row.name, row.closed) for row in (await guest.list_tabs()).tabs]
+                assert sorted(rows) == [("gone", True), ("kept", False)]  # each once
+                assert (await (await guest.tab("kept")).execute("echo on")).output == "on\n"
+
+
+async def test_a_guest_that_succeeds_limits_the_logs(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the owner did, and not as long as it is a guest: it knows too little of what is written."""
+    succeeded = succession(monkeypatch)
+    limited: list[Path] = []
+    monkeypatch.setattr(log, "keep_within", lambda home, *_: limited.append(home))
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            await (await owner.create_tab(name="shared")).execute("true")
+            async with instance.open() as guest:
+                store = (await guest.server()).log_store
+                store._keep_within()
+                assert limited == []
+                await owner.aclose()
+                await succeeded.wait()
+                store._keep_within()
+                assert limited == [instance.home]
+
+
+async def test_a_guest_of_an_instance_without_a_name(instance: Instance) -> None:
+    environ, state = instance.environ, instance.state
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(environ=environ, state_dir=state) as owner:
+            await owner.create_tab(name="mine")
+            name = owner.folders.instance
+            async with muxwire.open_terminals(name, environ=environ, state_dir=state) as guest:
+                assert guest.role == "guest"
+                assert (await (await guest.tab("mine")).execute("echo hi")).output == "hi\n"
+        with pytest.raises(muxwire.InstanceUnavailable, match="does not run"):
+            async with muxwire.open_terminals(name, environ=environ, state_dir=state):
+                pass
+        assert not folders_for(name, environ, state_dir=state).socket_path.exists()
+
+
+async def test_a_tab_that_another_process_just_made_is_found(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its id, its name and its pane, and by the list: before tmux's notification has been acted on."""
+    monkeypatch.setattr(reattach, "OWN_SECONDS", DEADLINE)  # it never is
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner, instance.open() as later:
+            await owner.create_tab(name="first")
+            await later.server()
+            assert (owner.role, later.role) == ("owner", "guest")
+            for maker, other in ((owner, later), (later, owner)):
+                made = {name: await maker.create_tab(name=f"{name} of {maker.role}") for name in ("a", "b", "c")}
+                targets = made["a"].window_id, made["b"].name, made["c"].pane_id
+                for target, tab in zip(targets, made.values(), strict=True):
+                    found = await other.tab(target)
+                    assert (found.window_id, found.name, found.log_path) == (tab.window_id, tab.name, tab.log_path)
+                    assert (await found.execute(f"echo by {other.role}")).output == f"by {other.role}\n"
+                    # In the same offsets as those of who made it.
+                    while tab.next_byte != found.next_byte or found.state != "prompt":
+                        await anyio.sleep(0.01)
+                await maker.create_tab(name=f"listed of {maker.role}")
+                assert f"listed of {maker.role}" in {row.name for row in (await other.list_tabs()).tabs}
+            with pytest.raises(muxwire.NoSuchTarget):
+                await later.tab("nosuch")
+            assert len({row.pane_id for row in (await later.list_tabs()).tabs}) == 9
+
+
+async def test_a_new_tab_that_several_calls_ask_for_at_once(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is one tab, whoever asked tmux first."""
+    monkeypatch.setattr(reattach, "OWN_SECONDS", 0)
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner, instance.open() as later:
+            await owner.create_tab(name="first")
+            await later.server()
+            for number in range(10):
+                await owner.create_tab(name=f"tab {number}")
+                found: list[muxwire.Tab] = []
+
+                async def look(name: str, found: list[muxwire.Tab] = found) -> None:
+                    found.append(await later.tab(name))
+
+                async with anyio.create_task_group() as calls:
+                    for _ in range(5):
+                        calls.start_soon(look, f"tab {number}")
+                assert len(set(found)) == 1
+            assert len((await later.list_tabs()).tabs) == 11

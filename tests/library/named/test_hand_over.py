@@ -1,0 +1,197 @@
+"""Whatever ends the owner, and at whatever rate the panes write: no line is lost or doubled, and ends are true."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from muxwire.client.watchdog import process_table
+from muxwire.instance import log_merge as joining
+from muxwire.logs import read as log_read
+from muxwire.tabs.tab import Tab
+
+from .conftest import Instance
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 50
+NUMBERED = Path(__file__).with_name("numbered.py")
+# All in one search: there may be a million of them.
+LINES = re.compile(rb"^(?:\x1b\]7770;S;[0-9a-f]{16}\x07)?([0-9]{12}) so that a line has some length\r$", re.MULTILINE)
+END = re.compile(rb"^end ([0-9]+)\r$", re.MULTILINE)
+
+
+def numbered(rate: int, stop: Path) -> str:
+    return f"{sys.executable} {NUMBERED} {rate} {stop}; (exit 7)"
+
+
+async def lines_of(tab: Tab) -> tuple[list[int], int, list[bytes]]:
+    """The numbers in a tab's log, how many there should be (-1: not said), and lines that are not whole."""
+    assert await tab.pane.stream.log.flushed()
+    raw = log_read.read_raw(tab.log_path, 0, 1 << 50)
+    numbers, odd = list(map(int, LINES.findall(raw))), []
+    if len(numbers) != raw.count(b"so that a line"):
+        lines = (line for line in raw.split(b"\n") if b"so that a line" in line or re.match(rb"[0-9]{3}", line))
+        odd = [line for line in lines if not LINES.fullmatch(line)]
+    return numbers, int(end[1]) if (end := END.search(raw)) else -1, odd
+
+
+def gaps(tab: Tab) -> str:
+    path = tab.log_path.with_suffix(".gaps")
+    return path.read_text() if path.exists() else ""
+
+
+@pytest.mark.parametrize("rates", [(200, 5000), (0,), (0, 0, 300)], ids=str)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
+async def test_no_line_is_lost_or_doubled(instance: Instance, rates: tuple[int, ...], number: signal.Signals) -> None:
+    chance = random.Random(f"{rates} {number}")
+    stop = instance.socket.parent.parent / "stop"
+    with anyio.fail_after(DEADLINE):
+        owner, started = await instance.owner(*(numbered(rate, stop) for rate in rates))
+        for _ in range(3):
+            await anyio.sleep(chance.random() / 2)  # so that the kill comes anywhere
+            owner.send_signal(number)
+            owner.wait()
+            await anyio.sleep(chance.choice((0, 0.02, 0.5)))  # at times the next one meets the watchdog at work
+            owner, _ = await instance.owner()
+        owner.kill()
+        owner.wait()
+        stop.touch()
+        async with instance.open() as terminals:
+            for window, command in started:
+                result = await terminals.command_result(command, wait=DEADLINE, max_chars=100)
+                assert (result.running, result.exit_code) == (False, 7)
+                numbers, end, odd = await lines_of(await terminals.tab(window))
+                assert odd == []
+                assert numbers == list(range(end))
+                assert len(numbers) > 10
+                assert gaps(await terminals.tab(window)) == ""
+
+
+async def test_a_client_that_was_killed_alone(instance: Instance) -> None:
+    """Our tmux -C dies and we live: what tmux held for it is lost, which the log says; nothing else is."""
+    stop = instance.socket.parent.parent / "stop"
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as terminals:
+            tab = await terminals.create_tab()
+            result = await tab.execute(numbered(1000, stop), wait=False)
+            assert tab.pane.current is not None
+            while not tab.pane.current.started:  # what we have typed may die with the client too
+                await tab.pane.stream.changed()
+            server = await terminals.server()
+            os.kill(server.process.pid, signal.SIGKILL)
+            await server.client.wait_closed()
+            await terminals.server()
+            tab = await terminals.tab(tab.window_id)
+            stop.touch()
+            assert (await terminals.command_result(result.command_id, wait=DEADLINE, max_chars=100)).exit_code == 7
+            numbers, end, _ = await lines_of(tab)
+            assert sorted(set(numbers)) == numbers
+            assert end > 0
+            assert '"exact": false' in gaps(tab)
+
+
+def watchdogs(parent: int) -> set[int]:
+    found = {pid for pid, row in process_table().items() if row.parent == parent}
+    return {pid for pid in found if b"watchdog" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
+async def test_the_watchdog_is_killed_before(instance: Instance) -> None:
+    """The one that takes its place hands everything over."""
+    stop = instance.socket.parent.parent / "stop"
+    with anyio.fail_after(DEADLINE):
+        owner, started = await instance.owner(numbered(0, stop))
+        (window, command) = started[0]
+        killed = watchdogs(owner.pid)
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+        while not watchdogs(owner.pid) - killed:
+            await anyio.sleep(0.01)
+        await anyio.sleep(random.random() / 2)  # so that the kill comes anywhere
+        owner.kill()
+        owner.wait()
+        stop.touch()
+        async with instance.open() as terminals:
+            assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
+            tab = await terminals.tab(window)
+            numbers, end, odd = await lines_of(tab)
+            assert odd == []
+            assert numbers == list(range(end))
+            assert gaps(tab) == ""
+
+
+async def test_the_watchdog_is_killed_too(instance: Instance) -> None:
+    """Nobody hands anything over, and tmux waits for a client that nobody drives: the next owner frees the panes."""
+    stop = instance.socket.parent.parent / "stop"
+    with anyio.fail_after(DEADLINE):
+        owner, started = await instance.owner(numbered(0, stop))
+        (window, command) = started[0]
+        owner.send_signal(signal.SIGSTOP)  # it would start another one
+        os.waitpid(owner.pid, os.WUNTRACED)
+        for pid in watchdogs(owner.pid):
+            os.kill(pid, signal.SIGKILL)
+        owner.kill()
+        owner.wait()
+        async with instance.open() as terminals:
+            tab = await terminals.tab(window)
+            before = tab.next_byte
+            while tab.next_byte == before:
+                await tab.pane.stream.changed()
+            stop.touch()
+            assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
+            numbers, _, _ = await lines_of(tab)
+            assert sorted(set(numbers)) == numbers
+            assert '"exact": false' in gaps(tab)
+
+
+def writers(folder: Path) -> list[int]:
+    """The processes that write what tmux gives them into files below a folder."""
+    found = []
+    for pid in process_table():
+        with suppress(OSError):
+            file = Path(f"/proc/{pid}/fd/1").readlink()
+            cat = Path(f"/proc/{pid}/comm").read_text() == "cat\n"
+            found += [pid] if cat and file.is_relative_to(folder) else []
+    return found
+
+
+async def test_a_pipe_whose_writer_is_not_scheduled(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it has not written yet is waited for, and stands before what comes to us."""
+    ended = joining._pipes_ended
+    stopped: list[int] = []
+
+    async def continued(*given: Any) -> None:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+        await ended(*given)
+
+    monkeypatch.setattr(joining, "_pipes_ended", continued)
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="piped")
+            await tab.execute("echo first")
+        while not (stopped := writers(instance.home)):
+            await anyio.sleep(0.02)
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        instance.tmux("send-keys", "-t", tab.window_id, "echo l''ate", "Enter")
+        while "\nlate\n" not in instance.tmux("capture-pane", "-p", "-t", tab.window_id):
+            await anyio.sleep(0.02)
+        async with instance.open() as second:
+            tab = await second.tab("piped")
+            last = await tab.execute("echo last")
+            assert await tab.pane.stream.log.flushed()
+            raw = log_read.read_raw(tab.log_path, 0, 1 << 30)
+            assert 0 < raw.find(b"late\r\n") < last.from_byte
+            assert raw[last.from_byte :].startswith(b"last\r\n")
+            assert gaps(tab) == ""
+            assert not list(instance.home.rglob("*.end"))

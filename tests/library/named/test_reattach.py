@@ -1,0 +1,290 @@
+"""A named instance outlives the process that made it: tabs, names, offsets, shells and commands are found again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.host.locks import InstanceLock, holder, started
+from muxwire.instance import reattach
+from muxwire.library import terminals as front_door
+from muxwire.tabs.book import TabBook
+
+from .conftest import Instance
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 40
+
+
+async def test_tabs_are_found_again(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="a name; with 'quotes' #{x}", size=(90, 20), cwd="/usr")
+            await tab.execute("cd /usr/bin; WORD=kept; f() { echo called; }")
+            done = await tab.execute("echo before; (exit 5)")
+            window, log = tab.window_id, tab.log_path
+        async with instance.open() as second:
+            (row,) = (await second.list_tabs()).tabs
+            assert (row.name, row.window_id, row.cwd, row.state) == (
+                "a name; with 'quotes' #{x}",
+                window,
+                "/usr/bin",
+                "prompt",
+            )
+            tab = await second.tab(window)
+            assert tab.log_path == log
+            assert (tab.columns, tab.sized) == (90, True)
+            result = await tab.execute("echo $WORD; f; pwd")
+            assert result.output == "kept\ncalled\n/usr/bin\n"
+            assert result.from_byte > done.next_byte
+            old = await second.command_result(done.command_id)
+            assert (old.output, old.exit_code, old.running) == ("before\n", 5, False)
+            chunk = await second.stream_logs(window, from_byte=done.from_byte, max_bytes=8)
+            assert chunk.chunk.startswith("before")
+            await second.close_tab(window)
+        async with instance.open() as third:
+            assert (await third.list_tabs()).tabs == ()
+            assert "called" in (await third.read_logs(window)).content
+
+
+async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tab that tmux tells of in the middle of that is taken up once, and has the size that it was told."""
+    async with instance.open() as first:
+        tab = await first.create_tab()
+        await tab.execute("true")
+    restore = reattach.restore
+
+    async def slowly(tab: muxwire.Tab, book: TabBook) -> None:
+        instance.tmux("resize-window", "-t", tab.window_id, "-x", "90", "-y", "20")
+        await tab.client.command("display-message", "-p", "")  # tmux has told us by now
+        await anyio.sleep(4 * reattach.OWN_SECONDS)  # longer than a new window is given to become known
+        await restore(tab, book)
+
+    monkeypatch.setattr(reattach, "restore", slowly)
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as second:
+            assert [row.pane_id for row in (await second.list_tabs()).tabs] == [tab.pane_id]
+            tab = await second.tab(tab.window_id)
+            assert tab.columns == 90
+            assert tab.pane.hooked
+            assert (await tab.execute("echo $COLUMNS")).output == "90\n"
+
+
+async def test_a_call_that_is_cancelled_while_tabs_are_taken_up(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next call takes them up anew."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as opened:
+            tab = await opened.create_tab(name="kept")
+            server = await opened.server()
+            os.kill(server.process.pid, signal.SIGKILL)
+            await server.client.wait_closed()
+            with anyio.CancelScope() as call, monkeypatch.context() as patched:
+
+                async def cancelled(*_: object) -> None:
+                    call.cancel()
+                    await anyio.sleep_forever()
+
+                patched.setattr(front_door, "take_up", cancelled)
+                await opened.server()
+            await opened.server()
+            assert (await (await opened.tab("kept")).execute("echo here")).output == "here\n"
+            assert [row.pane_id for row in (await opened.list_tabs()).tabs if not row.closed] == [tab.pane_id]
+
+
+async def test_a_tab_of_another_version_is_found(instance: Instance) -> None:
+    """Its record may know more than ours, and less of what has a default."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="older")
+            path = tab.runner.folder / "tab"
+            record = json.loads(path.read_text())
+            del record["further"]
+            path.write_text(json.dumps(record | {"invented_later": 1}))
+        async with instance.open() as second:
+            assert (await (await second.tab("older")).execute("echo found")).output == "found\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
+async def test_running_commands_end_with_their_own_status(instance: Instance, number: signal.Signals) -> None:
+    gate = instance.state.parent / "gate"
+    waits = f"until [ -e {gate} ]; do sleep 0.05; done"
+    with anyio.fail_after(DEADLINE):
+        owner, commands = await instance.owner(
+            f"echo first; {waits}; echo second; (exit 9)",  # ends when the next process is there
+            "sleep 0.2; echo meanwhile; (exit 6)",  # while nobody is
+            "sleep 0.3; printf x; exit 4",  # and its shell with it
+        )
+        owner.send_signal(number)
+        owner.wait()
+        await anyio.sleep(0.5)
+        async with instance.open() as terminals:
+            running = await terminals.command_result(commands[0][1])
+            assert (running.output, running.running, running.state) == ("first\n", True, "running")
+            with pytest.raises(muxwire.TabUnavailable, match="has been running"):
+                await (await terminals.tab(commands[0][0])).execute("echo x", timeout=0.1)
+            gate.touch()
+            ended = await terminals.command_result(commands[0][1], wait=DEADLINE)
+            assert (ended.output, ended.exit_code, ended.running) == ("second\n", 9, False)
+            meanwhile = await terminals.command_result(commands[1][1], wait=DEADLINE)
+            assert (meanwhile.output, meanwhile.exit_code) == ("meanwhile\n", 6)
+            left = await terminals.command_result(commands[2][1], wait=DEADLINE)
+            assert (left.output, left.exit_code) == ("xexit\n", 4)  # bash says `exit`
+            assert (await terminals.stream_logs(commands[2][0], from_byte=0)).closed
+
+
+async def test_a_command_whose_end_nobody_saw_holds_nobody_up(instance: Instance) -> None:
+    """It ended between two processes, and a later command has been run since."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab()
+            left = await tab.execute("sleep 1000", wait=False)
+            while not tab.pane.running or not tab.pane.running.started:
+                await tab.pane.stream.changed()
+        instance.tmux("send-keys", "-t", tab.window_id, "C-c")
+        commands = tab.runner.folder / "commands"
+        for word in ("a", "b", "c"):
+            async with instance.open() as later:
+                tab = await later.tab(tab.window_id)
+                assert (await tab.execute(f"echo {word}")).output == f"{word}\n"
+                ended = await later.command_result(left.command_id)
+                assert (ended.output, ended.exit_code) == ("^C\n", 130)
+            # As if this process had been killed before it could write that down.
+            rows = commands.read_text().splitlines()
+            rows = [row for row in rows if left.command_id not in row or "typed" in row]
+            commands.write_text("\n".join(rows) + "\n")
+
+
+async def test_a_line_that_was_thrown_away_holds_nobody_up(instance: Instance) -> None:
+    """It was typed by an earlier process, and a C-c came before the shell read it."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab()
+            await tab.execute("true")
+            await tab.runner.settled()
+            shell = tab.pane.shell_pid
+            os.kill(shell, signal.SIGSTOP)
+            left = await tab.execute("touch $HOME/ran", wait=False)
+            await tab.client.command("send-keys", "-t", tab.pane_id, "C-c")
+        os.kill(shell, signal.SIGCONT)
+        for word in ("a", "b", "c"):
+            async with instance.open() as later:
+                tab = await later.tab(tab.window_id)
+                assert (await tab.execute(f"echo {word}")).output == f"{word}\n"
+                with pytest.raises(muxwire.TabUnavailable, match="did not run the typed line"):
+                    await later.command_result(left.command_id)
+        assert not (Path(instance.environ["HOME"]) / "ran").exists()
+
+
+async def test_a_pane_that_was_moved_keeps_its_log(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            one, two = await first.create_tab(name="one"), await first.create_tab(name="two")
+            await one.execute("echo in one")
+            await two.execute("echo in two")
+            logs = {tab.pane_id: tab.log_path for tab in (one, two)}
+            instance.tmux("join-pane", "-d", "-s", one.pane_id, "-t", two.pane_id)
+            moved = one.pane_id
+        async with instance.open() as second:
+            tab = await second.tab(moved)
+            assert (await tab.execute("echo moved")).output == "moved\n"
+            assert tab.log_path == logs[moved]
+            assert {row.pane_id: row.log_path for row in (await second.list_tabs()).tabs} == {
+                pane: str(path) for pane, path in logs.items()
+            }
+
+
+async def test_the_death_of_tmux(instance: Instance) -> None:
+    """Nobody was there when it died: the logs are whole, closed, and never written again."""
+    with anyio.fail_after(DEADLINE):
+        owner, ((window, _),) = await instance.owner("echo from the first server")
+        owner.kill()
+        owner.wait()
+        while instance.tmux("display-message", "-p", "-t", window, "#{pane_pipe}") != "1":
+            await anyio.sleep(0.02)
+        instance.tmux("send-keys", "-t", window, "echo unattended", "Enter")
+        unattended = instance.home / "1" / "over" / "1" / f"pane-{window}.log"
+        while not unattended.exists() or "unattended" not in unattended.read_text():
+            await anyio.sleep(0.02)
+        os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+        assert instance.socket.exists()  # a stale one
+        async with instance.open() as terminals:
+            assert (await terminals.list_tabs()).tabs == ()
+            old = await terminals.stream_logs(window, from_byte=0)
+            assert "from the first server" in old.chunk
+            assert "unattended" in old.chunk
+            assert old.closed
+            tab = await terminals.create_tab()
+            assert (tab.window_id, tab.generation) == (window, 2)
+            assert (await tab.execute("echo from the second")).output == "from the second\n"
+            again = await terminals.stream_logs(f"1/{window}", from_byte=0)
+            assert (again.chunk, again.next_byte) == (old.chunk, old.next_byte)
+
+
+async def test_the_server_dies_while_we_use_it(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as terminals:
+            tab = await terminals.create_tab()
+            command = await tab.execute("echo one; sleep 60", wait=False)
+            os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+            result = await terminals.command_result(command.command_id, wait=DEADLINE)
+            assert (result.state, result.exit_code) == ("dead", None)
+            tab = await terminals.create_tab()
+            assert tab.generation == 2
+            assert terminals.role == "owner"
+
+
+async def test_everything_is_private(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        owner, _ = await instance.owner("echo secret")
+        owner.kill()
+        owner.wait()
+        lock = InstanceLock(instance.home / "lock")
+        assert await lock.take_soon()  # the hand-over has ended
+        lock.release()
+        seen = 0
+        for path in (instance.home, *instance.home.rglob("*")):
+            assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+            seen += path.is_file()
+        assert seen >= 4
+
+
+async def test_a_lock_that_is_a_link_is_refused(instance: Instance) -> None:
+    instance.home.mkdir(parents=True)
+    target = instance.state.parent / "target"
+    (instance.home / "lock").symlink_to(target)
+    async with instance.open() as terminals:
+        with pytest.raises(muxwire.InstanceUnavailable, match="cannot use the lock"):
+            await terminals.create_tab()
+    assert not target.exists()
+
+
+async def test_a_stale_lock_is_taken(instance: Instance) -> None:
+    """What a dead owner wrote into it counts for nothing, whatever its number is now."""
+    instance.home.mkdir(parents=True, mode=0o700)
+    path = instance.home / "lock"
+    path.write_text(json.dumps({"pid": os.getpid(), "started": "another time"}))
+    assert holder(path) == 0
+    path.write_text("no JSON")
+    assert holder(path) == 0
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as terminals:
+            await terminals.create_tab()
+            assert terminals.role == "owner"
+            assert holder(path) == os.getpid()
+    assert started(os.getpid()) != ""
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", "a b", "-x", "x" * 33, "a\n"])
+async def test_a_name_that_is_none(name: str) -> None:
+    with pytest.raises(muxwire.InvalidArgument):
+        async with muxwire.open_terminals(name):
+            pass

@@ -1,0 +1,363 @@
+"""A list of operations does in one call what they do one by one, and says of each what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.errors import InvalidArgument
+from muxwire.operations.kinds import Execute, NewWindow, Ref, SetOption, SplitPane
+
+pytestmark = pytest.mark.anyio
+
+Ask = Callable[..., Awaitable[list[str]]]
+Json = dict[str, Any]
+NOWHERE = {"kind": "send_keys", "target": "%999999", "keys": "bad", "enter": False}
+
+
+def setting(name: str, value: str = "1") -> Json:
+    return {"kind": "set_option", "option": name, "value": value, "global": True}
+
+
+def statuses(result: Any) -> list[str]:
+    return [step.status for step in result.steps]
+
+
+async def option(ask: Ask, name: str) -> list[str]:
+    return await ask("show-options", "-gqv", name)
+
+
+async def test_independent_steps_go_in_one_write(terminals: muxwire.Terminals, ask: Ask) -> None:
+    result = await terminals.run_operations([setting("@one", "1"), setting("@two", "2")])
+    assert result.succeeded
+    assert statuses(result) == ["succeeded", "succeeded"]
+    [dispatch] = result.dispatches
+    assert (dispatch.operation_indexes, dispatch.mode) == ((0, 1), "chain")
+    assert dispatch.commands == ("set-option -g -- @one 1 ; set-option -g -- @two 2",)
+    assert (await option(ask, "@one"), await option(ask, "@two")) == (["1"], ["2"])
+
+
+async def test_each_reading_step_has_its_own_answer(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
+    result = await terminals.run_operations(
+        [
+            {"kind": "execute", "target": tab.window_id, "command": "echo seen"},
+            setting("@before", "x"),
+            {"kind": "capture_pane", "target": tab.window_id},
+            {"kind": "show_option", "option": "@before", "global": True},
+            {"kind": "show_option", "option": "@never", "global": True},
+            {"kind": "display_message", "target": tab.pane_id, "format": "#{pane_id};#{l:a b}"},
+        ]
+    )
+    assert result.succeeded, result.steps
+    execute, _, capture, shown, unset, message = result.steps
+    assert (execute.output, execute.exit_code) == ("seen\n", 0)
+    assert capture.lines is not None
+    assert "seen" in capture.lines
+    assert (shown.stdout, unset.stdout, message.stdout) == ("x", None, f"{tab.pane_id};a b")
+    assert [one.operation_indexes for one in result.dispatches] == [(0,), (1, 2, 3, 4, 5)]
+
+
+async def test_a_pane_that_a_step_makes_is_a_target_of_later_ones(
+    terminals: muxwire.Terminals, tab: muxwire.Tab
+) -> None:
+    result = await terminals.run_operations(
+        [
+            SplitPane(target=tab.pane_id, ref="child"),
+            Execute(target=Ref("child"), command="echo $((6 * 7))"),
+            {"kind": "send_keys", "target": {"ref": "child"}, "keys": "echo typed-$((1 + 1))"},
+            {"kind": "wait_for", "target": {"ref": "child"}, "until": "typed-2"},
+            {"kind": "kill_pane", "target": {"ref": "child"}},
+        ]
+    )
+    assert result.succeeded, result.steps
+    assert result.created_panes == {"child": result.steps[0].created_pane_id}
+    assert result.steps[1].output == "42\n"
+    assert result.steps[3].stdout == "typed-2"
+    assert [one.pane_id for one in (await terminals.list_tabs()).tabs if not one.closed] == [tab.pane_id]
+
+
+async def test_a_failure_stops_the_rest(terminals: muxwire.Terminals, ask: Ask) -> None:
+    result = await terminals.run_operations([setting("@stop-a"), NOWHERE, setting("@stop-b")])
+    assert not result.succeeded
+    assert statuses(result) == ["succeeded", "failed", "skipped"]
+    assert "%999999" in result.steps[1].error
+    assert (await option(ask, "@stop-a"), await option(ask, "@stop-b")) == (["1"], [])
+
+
+async def test_or_the_rest_goes_on(terminals: muxwire.Terminals, ask: Ask) -> None:
+    result = await terminals.run_operations([NOWHERE, setting("@after", "set")], on_error="continue")
+    assert not result.succeeded
+    assert statuses(result) == ["failed", "succeeded"]
+    assert await option(ask, "@after") == ["set"]
+
+
+@pytest.mark.parametrize("on_error", ["stop", "continue"])
+async def test_a_failing_middle_step_of_twenty(terminals: muxwire.Terminals, ask: Ask, on_error: Any) -> None:
+    steps = [setting(f"@{on_error}-{index}") for index in range(20)]
+    steps[10] = {"kind": "set_option", "option": "status-interval", "value": "soon", "global": True}
+    result = await terminals.run_operations(steps, on_error=on_error)
+    behind = "skipped" if on_error == "stop" else "succeeded"
+    assert statuses(result) == ["succeeded"] * 10 + ["failed"] + [behind] * 9
+    assert "soon" in result.steps[10].error
+    assert len(result.dispatches) == 1
+    assert len(result.dispatches[0].commands) == (1 if on_error == "stop" else 20)
+    for index in range(20):
+        done = index < 10 or (index > 10 and on_error == "continue")
+        assert await option(ask, f"@{on_error}-{index}") == (["1"] if done else [])
+
+
+@pytest.mark.parametrize("on_error", ["stop", "continue"])
+async def test_fifty_independent_steps_are_one_write(
+    terminals: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, on_error: Any
+) -> None:
+    client = (await terminals.server()).client
+    writes: list[bytes] = []
+    send = client._send
+
+    def noted(data: bytes) -> None:
+        writes.append(data)
+        send(data)
+
+    monkeypatch.setattr(client, "_send", noted)
+    steps = [{"kind": "set_option", "option": "@fifty", "value": str(index), "global": True} for index in range(50)]
+    result = await terminals.run_operations(steps, on_error=on_error)
+    assert result.succeeded
+    [write] = [data for data in writes if b"@fifty" in data]
+    assert write.count(b"@fifty") == 50
+    assert write.count(b"\n") == (1 if on_error == "stop" else 50)
+
+
+async def test_a_cancelled_list_leaves_no_pane_that_nobody_knows(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = (await terminals.server()).client
+    send = client._send
+    scope = anyio.CancelScope()
+
+    def cancel_behind(data: bytes) -> None:
+        send(data)
+        if b"split-window" in data:
+            scope.cancel()
+
+    monkeypatch.setattr(client, "_send", cancel_behind)
+    with scope:
+        await terminals.run_operations([SplitPane(target=tab.pane_id), SplitPane(target=tab.pane_id)])
+    assert scope.cancelled_caught
+    with anyio.fail_after(10):
+        while len(terminals._book.panes(tab.window_id)) != 3:
+            await ask("display-message", "-p", "")
+    panes = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_id}")
+    assert sorted(one.pane_id for one in terminals._book.panes(tab.window_id)) == sorted(panes)
+
+
+async def test_a_failed_split_takes_along_what_needs_it(terminals: muxwire.Terminals, ask: Ask) -> None:
+    steps: list[Json] = [
+        {"kind": "split_pane", "target": "%999999", "ref": "child"},
+        {"kind": "send_keys", "target": {"ref": "child"}, "keys": "bad"},
+        setting("@after-split"),
+    ]
+    result = await terminals.run_operations(steps)
+    assert statuses(result) == ["failed", "skipped", "skipped"]
+    result = await terminals.run_operations(steps, on_error="continue")
+    assert statuses(result) == ["failed", "skipped", "succeeded"]
+    assert "child" in result.steps[1].error
+    assert await option(ask, "@after-split") == ["1"]
+
+
+async def test_a_command_that_fails_is_a_failed_step_with_its_output(
+    terminals: muxwire.Terminals, tab: muxwire.Tab
+) -> None:
+    result = await terminals.run_operations(
+        [
+            {"kind": "execute", "target": tab.window_id, "command": "echo why; (exit 3)"},
+            {"kind": "execute", "target": tab.window_id, "command": "echo never"},
+        ]
+    )
+    assert statuses(result) == ["failed", "skipped"]
+    assert (result.steps[0].output, result.steps[0].exit_code, result.steps[0].error) == ("why\n", 3, "exit code 3")
+
+
+async def test_a_new_pane_starts_where_its_neighbour_is(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, tmp_path: Path
+) -> None:
+    await tab.execute(f"cd {tmp_path}")
+    result = await terminals.run_operations(
+        [SplitPane(target=tab.window_id, ref="child"), Execute(target=Ref("child"), command="pwd")]
+    )
+    assert result.steps[1].output == f"{tmp_path}\n"
+
+
+async def test_a_dry_run_sends_nothing_and_shows_everything(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask
+) -> None:
+    before = await ask("list-panes", "-a", "-F", "#{pane_id}")
+    result = await terminals.run_operations(
+        [
+            {"kind": "split_pane", "target": tab.window_id, "ref": "child", "horizontal": True, "size": 20},
+            {"kind": "send_keys", "target": {"ref": "child"}, "keys": "ls"},
+            setting("@dry"),
+            {"kind": "capture_pane", "target": {"ref": "child"}},
+        ],
+        dry_run=True,
+    )
+    assert result.succeeded
+    assert result.dry_run
+    assert statuses(result) == ["planned"] * 4
+    assert result.created_panes == {"child": "<ref:child>"}
+    assert result.steps[0].created_pane_id == "<ref:child>"
+    assert f'-t "{tab.pane_id}" -h -l 20 ' in result.dispatches[0].commands[0]
+    assert result.dispatches[1].commands == ('send-keys -t "<ref:child>" -- ls Enter',)
+    assert result.dispatches[2].commands == ('set-option -g -- @dry 1 ; capture-pane -p -t "<ref:child>"',)
+    assert await ask("list-panes", "-a", "-F", "#{pane_id}") == before
+    assert await option(ask, "@dry") == []
+
+
+async def test_a_dry_run_is_divided_as_the_list_will_be(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
+    steps: list[Json] = [
+        {"kind": "split_pane", "target": tab.pane_id, "ref": "a"},
+        {"kind": "split_pane", "target": tab.pane_id, "ref": "b"},
+        {"kind": "select_pane", "target": {"ref": "a"}},
+        setting("@divided"),
+        {"kind": "swap_pane", "target": {"ref": "a"}, "with": {"ref": "b"}},
+        {"kind": "select_pane", "target": {"ref": "b"}},
+        {"kind": "display_message", "target": ".", "format": "x"},
+    ]
+    dry = await terminals.run_operations(steps, dry_run=True)
+    done = await terminals.run_operations(steps)
+    assert done.succeeded, done.steps
+    divided = [one.operation_indexes for one in dry.dispatches]
+    assert divided == [one.operation_indexes for one in done.dispatches] == [(0, 1), (2, 3, 4), (5,), (6,)]
+
+
+async def test_a_dry_run_starts_no_tmux(open_dry: muxwire.Terminals) -> None:
+    result = await open_dry.run_operations([NewWindow(ref="w"), SplitPane(target=Ref("w"))], dry_run=True)
+    assert result.succeeded
+    assert not open_dry.folders.socket_path.exists()
+
+
+@pytest.fixture
+async def open_dry(folder: Path, environ: dict[str, str]) -> Any:
+    async with muxwire.open_terminals(state_dir=folder / "dry", environ=environ) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("operations", "says"),
+    [
+        ([], "0 operations"),
+        ([{"kind": "kill_server"}], "no operation of kind 'kill_server'"),
+        ([{"kind": "send_keys", "keys": "x", "target": {"kind": "bogus"}}], "target must be"),
+        ([{"kind": "send_keys", "keys": "x", "target": {"ref": "missing"}}], "unknown ref: missing"),
+        ([NOWHERE, {"kind": "select_pane", "target": {"ref": "missing"}}], "operations[1]"),
+        ([{"kind": "select_pane", "target": {"ref": "w"}}, {"kind": "new_window", "ref": "w"}], "only made by"),
+        ([{"kind": "new_window", "ref": "w"}, {"kind": "new_window", "ref": "w"}], "already"),
+        ([{"kind": "send_keys", "keys": "x"}], "needs target"),
+        ([{"kind": "new_window", "keys": "x"}], "takes no keys"),
+        ([{"kind": "split_pane", "target": "%1", "size": "#{x}"}], "no size"),
+        ([{"kind": "make_grid", "target": "%1", "rows": 2, "cols": 2, "refs": ["a"]}], "1 refs for 3"),
+    ],
+)
+async def test_the_whole_list_is_checked_before_anything_is_sent(
+    terminals: muxwire.Terminals, ask: Ask, operations: list[Json], says: str
+) -> None:
+    steps = [setting("@checked"), *operations] if operations else []
+    with pytest.raises(InvalidArgument) as caught:
+        await terminals.run_operations(steps)
+    found = says.replace("operations[1]", "operations[2]")
+    assert found in str(caught.value)
+    assert await option(ask, "@checked") == []
+
+
+async def test_a_pane_that_ends_between_steps_is_told_clearly(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
+    result = await terminals.run_operations(
+        [
+            {"kind": "split_pane", "target": tab.pane_id, "ref": "brief", "command": ["sh", "-c", "exit 7"]},
+            {"kind": "wait_for", "target": {"ref": "brief"}, "exit": True},
+            {"kind": "kill_pane", "target": {"ref": "brief"}},  # waits until what its end began is done
+            {"kind": "capture_pane", "target": {"ref": "brief"}},
+        ],
+        on_error="continue",
+    )
+    assert result.steps[1].stdout == "exit 7"
+    last = result.steps[3]
+    assert last.status == "failed"
+    assert result.created_panes["brief"] in last.error
+    assert "status 7" in last.error
+
+
+async def test_calls_at_once_do_not_mix(terminals: muxwire.Terminals) -> None:
+    found: dict[int, list[str | None]] = {}
+
+    async def one(number: int) -> None:
+        steps: list[Json] = []
+        for index in range(10):
+            steps.append(setting(f"@mix-{number}-{index}", f"{number}.{index}"))
+            steps.append({"kind": "show_option", "option": f"@mix-{number}-{index}", "global": True})
+        mode: Any = "stop" if number % 2 else "continue"
+        result = await terminals.run_operations(steps, on_error=mode)
+        found[number] = [step.stdout for step in result.steps[1::2]]
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(10):
+            tasks.start_soon(one, number)
+    assert found == {number: [f"{number}.{index}" for index in range(10)] for number in range(10)}
+
+
+async def test_nothing_is_expanded(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask, tmp_path: Path) -> None:
+    """Values with formats, quotes, separators and line ends arrive as they were given."""
+    mark = tmp_path / "ran"
+    hostile = f"a;b # {{x}} '\"$HOME ~ \\ %H\nnew {mark}"
+    result = await terminals.run_operations(
+        [
+            setting("@hostile", hostile),
+            {"kind": "show_option", "option": "@hostile", "global": True},
+            {"kind": "rename_window", "target": tab.window_id, "name": f"#(touch {mark});x"},
+            {"kind": "new_window", "ref": "w", "name": f"#(touch {mark})", "env": {"A": "#(x);$HOME"}},
+            {"kind": "execute", "target": {"ref": "w"}, "command": 'printf %s "$A"'},
+            {"kind": "send_keys", "target": {"ref": "w"}, "keys": "echo 'C-c;#{x}'", "literal": True},
+            {"kind": "wait_for", "target": {"ref": "w"}, "regex": "^C-c;#.x"},
+        ]
+    )
+    assert result.succeeded, result.steps
+    assert result.steps[1].stdout == hostile
+    assert result.steps[4].output == "#(x);$HOME"
+    assert tab.name == f"#(touch {mark});x"
+    assert (await ask("display-message", "-p", "-t", tab.pane_id, "#{window_name}"))[0].startswith("# (touch")
+    assert not mark.exists()
+
+
+async def test_the_keeper_and_other_panes_are_nobodys_to_end(terminals: muxwire.Terminals, ask: Ask) -> None:
+    [keeper] = await ask("list-panes", "-t", "hub:muxwire-keeper", "-F", "#{pane_id}")
+    result = await terminals.run_operations([{"kind": "kill_pane", "target": keeper}])
+    assert statuses(result) == ["failed"]
+    assert keeper in await ask("list-panes", "-a", "-F", "#{pane_id}")
+
+
+async def test_a_refused_option_is_refused_before_anything(terminals: muxwire.Terminals) -> None:
+    for name in ("exit-empty", "client-attached[0]", "command-alias", "@muxwire-generation", "default-command"):
+        with pytest.raises(InvalidArgument, match="is not set here"):
+            await terminals.run_operations([SetOption(option=name, value="on", global_=True)])
+
+
+async def test_tmux_dies_under_the_list(open_dry: muxwire.Terminals) -> None:
+    tab = await open_dry.create_tab()
+    server = await open_dry.server()
+    result: list[Any] = []
+
+    async def run() -> None:
+        steps: list[Json] = [{"kind": "wait_for", "target": tab.window_id, "until": "never"}, setting("@x")]
+        result.append(await open_dry.run_operations(steps, on_error="continue"))
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run)
+            while not tab.pane.at_prompt:
+                await tab.pane.stream.changed()
+            server.client.submit(("kill-server",))
+    assert statuses(result[0]) == ["failed", "failed"]
+    assert "ended" in result[0].steps[0].error

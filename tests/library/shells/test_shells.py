@@ -1,0 +1,297 @@
+"""What a wrapped command may ask for beyond being exact, and what a person at the same prompt notices of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from muxwire import shell as shells
+from tests.library.shells.pty_shell import DEADLINE, EXECUTABLES, Deadline, Opener
+
+STATUS = {"fish": b"$status"}
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_env_and_cwd_hold_for_one_command(start: Opener, folder: Path, name: str) -> None:
+    session = start(name)
+    status = STATUS.get(name, b"$?")
+    odd = folder / "it's $odd"
+    odd.mkdir()
+
+    session.execute(b"false")
+    apart = session.execute(b"echo " + status + b"; pwd; sh -c 'echo $ONE'", env={"ONE": "a'b\\ \"$x`é"}, cwd=str(odd))
+    after = session.execute(b'echo "<$ONE>"; pwd')
+
+    assert apart.output == f"1\n{odd}\na'b\\ \"$x`é\n".encode()
+    assert apart.cwd == str(folder / "home").encode()
+    assert after.output == f"<>\n{folder}/home\n".encode()
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_a_bad_cwd_runs_nothing(start: Opener, name: str) -> None:
+    session = start(name)
+
+    outcome = session.execute(b"echo ran", cwd="/nowhere at all")
+
+    assert outcome.exit_code == 1
+    assert b"/nowhere at all" in outcome.output
+    assert b"ran" not in outcome.output
+    assert session.execute(b"pwd").output == str(session.tab_folder.parent / "home").encode() + b"\n"
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_exit_in_a_command_with_its_own_env_ends_only_the_command(start: Opener, name: str) -> None:
+    session = start(name)
+    leaves = b"function leaves; exit 7; end" if name == "fish" else b"leaves() { exit 7; }"
+    session.execute(leaves)
+
+    outcome = session.execute(b"echo a; leaves; echo b", env={"ONE": "1"})
+
+    assert (outcome.output, outcome.exit_code) == (b"a\n", 7)
+    assert session.execute(b"echo ok").output == b"ok\n"
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_what_a_command_with_its_own_env_sets_ends_with_it(start: Opener, name: str) -> None:
+    session = start(name)
+    sets = b"set mine 1" if name == "fish" else b"mine=1"
+    before = session.execute(b"pwd").output
+
+    session.execute(sets + b"; cd /", env={"ONE": "1"})
+
+    assert session.execute(b'echo "<$mine$ONE>"; pwd').output == b"<>\n" + before
+
+
+def test_fish_returns_to_its_directory_after_an_interrupt(start: Opener) -> None:
+    session = start("fish")
+    home = str(session.tab_folder.parent / "home").encode()
+
+    _, first = session.start(b"while true; end", cwd="/")
+    session.wait_mark(first, time.monotonic() + DEADLINE, lambda mark: mark.kind == "S")
+    session.type(b"\x03")
+    prompt = session.prompt(first)
+
+    assert prompt.fields.split(b";")[4] == home
+    assert session.execute(b"pwd").output == home + b"\n"
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+@pytest.mark.parametrize("length", [1, 5000])
+def test_the_redraw_is_printed_verbatim_before_the_start_mark(start: Opener, name: str, length: int) -> None:
+    session = start(name)
+    redraw = b"\x1b[A\x1b[5G\x1b[J" + b'it\'s "100%" \\n $HOME `x` !1 \xc3\xa9' * length + b"\n"
+    mark = b"\x1b]7770;T;0123456789abcdef\x07"
+
+    first = len(session.marks)
+    outcome = session.execute(b"echo hi", redraw=redraw + mark)
+    starts = next(mark for mark in session.marks[first:] if mark.kind == "S")
+
+    shown = redraw.replace(b"\n", b"\r\n") + mark
+    assert bytes(session.data[: starts.start]).endswith(shown)
+    assert outcome.output == b"hi\n"
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_a_tty_left_raw_is_repaired_on_request(start: Opener, name: str) -> None:
+    session = start(name)
+    session.execute(b"stty -isig; false")
+
+    outcome = session.execute(b"echo " + STATUS.get(name, b"$?") + b"; stty -a", repair_tty=True)
+
+    assert outcome.output.startswith(b"1\n")
+    assert re.search(rb"\sisig icanon", outcome.output)
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_a_nested_shell_is_reached_without_integration(start: Opener, name: str) -> None:
+    session = start("bash")
+    nested = {"bash": "bash --norc", "zsh": "zsh -f", "busybox": "busybox sh"}.get(name, name)
+    outer_id, outer_first = session.start(nested.encode())
+    session.wait_mark(outer_first, time.monotonic() + DEADLINE, lambda mark: mark.kind == "S")
+    session.until_quiet(2.0)
+    outer, session.shell = session.shell, shells.shell_for(shutil.which(name) or name) or session.shell
+
+    for status in (0, 3):
+        command_id, first = session.start(b"echo 'it''s'; sh -c 'exit %d'" % status, nested=True)
+        deadline = time.monotonic() + DEADLINE
+        begin = session.wait_mark(first, deadline, lambda mark: mark.kind == "S")
+        end = session.wait_mark(first, deadline, lambda mark: mark.kind in "ED")
+        assert bytes(session.data[begin.end : end.start]) == b"its\r\n"
+        assert end.fields.startswith(b"%b;%d;" % (command_id.encode(), status))
+        session.until_quiet(1.0)
+    session.type(b"exit 9\r")
+    session.shell = outer
+
+    assert session.finish(outer_id, outer_first, time.monotonic() + DEADLINE, ()).exit_code == 9
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_what_a_person_types_is_marked_as_accepted(start: Opener, name: str) -> None:
+    session = start(name)
+    first = len(session.marks)
+
+    session.typed(b"echo human")
+
+    kinds = [mark.kind for mark in session.marks[first:]]
+    assert ("C" in kinds) == session.shell.has_accept_mark
+    assert "S" not in kinds
+
+
+def test_zsh_gives_half_typed_text_back(start: Opener) -> None:
+    session = start("zsh")
+    session.type(b"echo half")
+    session.until_quiet(1.0)
+
+    outcome = session.execute(b"echo hi")
+    session.drain(0.1)
+    first = len(session.marks)
+    session.type(b" typed\r")
+    session.prompt(first)
+
+    assert outcome.output == b"hi\n"
+    assert b"\r\nhalf typed\r\n" in re.sub(rb"\x1b\]7770;[^\x07]*\x07", b"", bytes(session.data))
+
+
+def test_an_unfinished_line_in_zsh_is_left_and_comes_back(start: Opener) -> None:
+    session = start("zsh")
+    session.type(b"echo 'open\r")
+    session.until_quiet(1.0)
+
+    first, second = session.execute(b"echo hi"), session.execute(b"echo hi")
+    session.drain(0.1)
+    seen = session.typed(b"'")
+
+    assert first.status == "not_started"
+    assert second.output == b"hi\n"
+    assert b"open\r\n" in seen
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh"])
+def test_the_private_key_works_in_vi_command_mode(start: Opener, name: str) -> None:
+    session = start(name)
+    session.execute(b"set -o vi" if name == "bash" else b"bindkey -v")
+    session.type(b"echo junk\x1b")
+    session.drain(0.6)  # the line editor must have taken the ESC for a key of its own
+
+    assert session.execute(b"echo hi").output == b"hi\n"
+    assert session.execute(b"echo hi").output == b"hi\n"
+
+
+@pytest.mark.parametrize(("mode", "keys"), [("emacs", (b"\x1b#", b"\x18c")), ("vi", (b"\x1b#",))])
+def test_a_comment_that_a_person_makes_of_a_line_is_theirs(
+    start: Opener, folder: Path, mode: str, keys: tuple[bytes, ...]
+) -> None:
+    binds = r"""bind 'set comment-begin #"\'; bind -m emacs '"\C-xc": insert-comment'"""
+    (folder / "home" / ".bashrc").write_text(f"{binds}\nset -o {mode}\nHISTCONTROL=\n")
+    session = start("bash")
+    for key in keys:
+        assert session.execute(b"echo ours").output == b"ours\n"
+        first = len(session.marks)
+        session.type(b"echo theirs")
+        session.drain(0.1)
+        session.type(key)
+        session.prompt(first)
+
+    session.execute(b"echo ours")
+    listed = session.execute(b"history").output.decode()
+    assert re.findall(r"^ +[0-9]+  (.*)\n", listed, re.MULTILINE) == ['#"\\echo theirs'] * len(keys)
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_a_directory_name_may_hold_anything(start: Opener, name: str) -> None:
+    session = start(name)
+    odd = session.tab_folder / "a;b\x07c\nd e\x1b]7770;P;0"
+    odd.mkdir()
+
+    outcome = session.execute(b"cd " + bytes(odd.parent) + b"/a*")
+
+    assert outcome.cwd == bytes(odd)
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_marks_are_not_torn_by_other_writers(start: Opener, name: str) -> None:
+    session = start(name)
+    noise = b"sh -c 'while :; do echo noise; done' &"
+
+    session.execute(noise)
+    for _ in range(3 if session.shell.settle_after_prompt else 10):
+        command_id, first = session.start(b"sh -c 'exit 3'")
+        end = session.wait_mark(first, time.monotonic() + DEADLINE, lambda mark: mark.kind == "E")
+        session.prompt(first)
+        assert end.fields.startswith(command_id.encode() + b";3;")
+
+
+def test_a_debug_trap_survives(start: Opener) -> None:
+    session = start("bash")
+
+    session.execute(b"trap 'traced=1' DEBUG")
+    session.drain(0.05)
+    seen = session.typed(b"trap -p DEBUG")  # bash hides it from a sourced file, so a person asks
+
+    assert b"\x07trap -- 'traced=1' DEBUG\r\n" in seen
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_a_foreign_shell_takes_typed_lines(start: Opener, name: str) -> None:
+    session = start("bash")
+    nested = {"bash": "bash --norc", "zsh": "zsh -f", "busybox": "busybox sh"}.get(name, name)
+    _, first = session.start(nested.encode())
+    session.wait_mark(first, time.monotonic() + DEADLINE, lambda mark: mark.kind == "S")
+    session.until_quiet(2.0)
+    deadline = time.monotonic() + DEADLINE
+    session.type(b"sh -c 'exit 7'\r")
+    session.until_quiet(1.0)
+    session.type(shells.probe("0123456789abcdef"))
+    heard = session.wait_mark(first, deadline, lambda mark: mark.kind == "H")
+    assert heard.fields == b"0123456789abcdef;" + (b"'" if name == "fish" else b"\\") + b";7"
+    session.until_quiet(1.0)
+
+    command = b"echo \"it's\" '$x' \\\\; sh -c 'exit 5' # " + b"x" * 3000
+    first = len(session.marks)
+    for line in shells.foreign_wrap(command, "0123456789abcdef", fish=name == "fish"):
+        session.type(line)
+    begin = session.wait_mark(first, deadline, lambda mark: mark.kind == "S")
+    end = session.wait_mark(first, deadline, lambda mark: mark.kind == "E")
+
+    assert bytes(session.data[begin.end : end.start]) == b"it's $x \\\r\n"
+    assert end.fields.startswith(b"0123456789abcdef;5;")
+
+
+def test_a_deadline_tells_what_came(start: Opener) -> None:
+    session = start("bash")
+
+    with pytest.raises(Deadline, match="no mark"):
+        session.wait_mark(len(session.marks), time.monotonic(), lambda mark: mark.kind == "X")
+
+
+def test_zsh_fails_in_the_words_of_its_prompt(start: Opener) -> None:
+    session = start("zsh")
+
+    missing = session.execute(b"# as typed\nno-such-command; cd /nowhere")
+    broken = session.execute(b'echo "abc')
+
+    assert missing.output == b"zsh: command not found: no-such-command\ncd: no such file or directory: /nowhere\n"
+    assert broken.output == b'zsh: unmatched "\n'
+
+
+@pytest.mark.parametrize("option", [b"emulate sh", b"emulate ksh", b"setopt ignore_braces", b"setopt noclobber; IFS=/"])
+def test_zsh_may_be_told_to_be_another_shell(start: Opener, option: bytes) -> None:
+    session = start("zsh")
+
+    session.execute(option)
+
+    assert session.execute(b"echo hi").output == b"hi\n"
+    assert session.execute(b"echo hi; false").exit_code == 1
+
+
+@pytest.mark.parametrize("command", [b"return 5", b"(exit 5); return", b"{ return 5 } always { : }"])
+def test_zsh_returns_with_an_end_mark(start: Opener, command: bytes) -> None:
+    session = start("zsh")
+
+    outcome = session.execute(command)
+
+    assert (outcome.status, outcome.exit_code) == ("completed", 5)

@@ -1,0 +1,56 @@
+"""The kernel's account of a pane, where there is no /proc too (macOS): there `ps` is asked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire.host import processes as foreground
+from muxwire.pane import state as pane_state
+
+if TYPE_CHECKING:
+    from muxwire import Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+
+
+@pytest.fixture
+def no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreground, "_HAS_PROC", False)
+    monkeypatch.setattr(foreground, "SEES_WAITS", False)
+    monkeypatch.setattr(pane_state, "SEES_WAITS", False)
+
+
+@pytest.mark.usefixtures("no_proc")
+def test_the_processes_of_a_session_are_not_those_of_the_next_on_its_tty() -> None:
+    master, slave = os.openpty()
+    tty = os.ttyname(slave)
+    with subprocess.Popen(["setsid", "-c", "sh", "-c", "echo up; cat"], stdin=slave, stdout=slave) as leader:
+        os.close(slave)
+        assert os.read(master, 100) == b"up\r\n"
+        mine = foreground.session_processes(leader.pid, tty)
+        assert mine[-1] == leader.pid
+        assert foreground.session_processes(os.getpid(), tty) == []
+        assert foreground.foreground_pgrp(leader.pid) == leader.pid
+        os.close(master)
+
+
+@pytest.mark.usefixtures("no_proc")
+@pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
+async def test_commands_run_where_there_is_no_proc(terminals: Terminals, shell: str) -> None:
+    with anyio.fail_after(DEADLINE):
+        for _ in range(3):  # the tty of a closed tab is the next one's
+            tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
+            done = await tab.execute("echo a; sh -c 'exit 3'")
+            assert (done.output, done.exit_code, done.state) == ("a\n", 3, "prompt")
+            cut = await tab.execute("sleep 30", timeout=0.2)
+            assert (cut.exit_code, cut.running) == (130, False), cut
+            assert (await tab.execute("echo ok")).output == "ok\n"
+            await tab.close()

@@ -1,0 +1,210 @@
+"""What is seen of commands in shells that our hooks do not reach: as if a person had typed them, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from muxwire import InvalidArgument, TabUnavailable
+from tests.library.opened import tab_for
+from tests.library.test_nested import NESTED
+from tests.library.test_relays import SHELLS, ssh
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire import Snapshot, Tab, Terminals
+
+__all__ = ("ssh",)
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60.0
+BARE = {name: shell.removeprefix("exec ") for name, shell in SHELLS.items()}
+SCRIPT = {f"script {name}": f"script -q -e -c '{shell}' /dev/null" for name, shell in BARE.items()}
+OUTERS = NESTED | SCRIPT
+# What no reader is to see of us, nor a person.
+OURS = re.compile(r"muxwire|7770|eval|printf|\\\.|/dev/tty|1049|__mux")
+
+
+def shown(picture: Snapshot) -> list[str]:
+    return [*(picture.scrollback or ()), *picture.lines]
+
+
+async def seen(terminals: Terminals, tab: Tab) -> dict[str, str]:
+    """What every kind of reader gets."""
+    tail = await terminals.wait_for([tab.window_id], idle=0.2, timeout=DEADLINE)
+    assert tail.outcome == "met"
+    capture = await terminals.run_operations([{"kind": "capture_pane", "target": tab.window_id, "start": -1000}])
+    return {
+        "tail": tail.tail,
+        "log": (await terminals.read_logs(tab.window_id)).content,
+        "text": (await terminals.read_logs(tab.window_id, strip_ansi=True)).content,
+        "stream": (await terminals.stream_logs(tab.window_id)).chunk,
+        "capture": str(capture.steps[0]),
+        "screen": "\n".join(shown(await tab.snapshot(scrollback=0))),
+    }
+
+
+@pytest.fixture
+async def tab_of(terminals: Terminals) -> AsyncIterator[Tab]:
+    async with tab_for(DEADLINE, terminals) as tab:
+        yield tab
+
+
+def nothing_of_ours(texts: dict[str, str]) -> None:
+    for reader, text in texts.items():
+        found = OURS.search(text)
+        assert found is None, (reader, text[max(0, found.start() - 40) : found.end() + 40])
+
+
+async def hidden(terminals: Terminals, tab: Tab, outer: str) -> None:
+    """Run commands in the shell that `outer` starts, and look at what there is to see of them."""
+    started = await tab.execute(outer, timeout=DEADLINE)
+    assert started.state == "interactive", started
+    first = await tab.execute("echo 'a  b'; sh -c 'exit 9'")
+    assert (first.output, first.exit_code) == ("a  b\n", 9)
+    status = "$status" if "fish" in outer else "$?"
+    assert (await tab.execute(f"echo {status}")).output == "9\n"
+    # More than a few rows of the screen, and more than one piece behind a relay.
+    text = "".join(f"{number} " for number in range(400))
+    assert (await tab.execute(f"echo '{text}' | wc -w")).output.split() == ["400"]
+    assert (await tab.execute(f"echo end{status}")).output == "end0\n"
+    texts = await seen(terminals, tab)
+    nothing_of_ours(texts)
+    lines = [line.rstrip() for line in texts["screen"].split("\n")]
+    at = next(index for index, line in enumerate(lines) if line.endswith("echo 'a  b'; sh -c 'exit 9'"))
+    prompt = lines[at].removesuffix("echo 'a  b'; sh -c 'exit 9'")
+    assert prompt.strip()
+    again = prompt if "fish" not in outer else prompt.replace("#", " [9]#")  # it shows a status that is not 0
+    assert lines[at + 1 : at + 4] == ["a  b", f"{again}echo {status}", "9"]
+    assert lines[-1].strip() == prompt.strip()
+    assert lines[-3:-1] == [f"{prompt}echo end{status}", "end0"]
+    await tab.execute("exit 3")
+    ended = await terminals.command_result(started.command_id, wait=DEADLINE)
+    assert ended.exit_code == 3
+    nothing_of_ours({"outer": ended.output})
+    assert "a  b\n" in ended.output
+
+
+@pytest.mark.parametrize("kind", OUTERS)
+async def test_a_command_in_a_nested_shell_looks_as_if_it_had_been_typed(terminals: Terminals, kind: str) -> None:
+    async with tab_for(DEADLINE, terminals) as tab:
+        await hidden(terminals, tab, OUTERS[kind])
+
+
+@pytest.mark.parametrize("kind", BARE)
+async def test_a_command_behind_ssh_looks_as_if_it_had_been_typed(terminals: Terminals, ssh: str, kind: str) -> None:
+    async with tab_for(DEADLINE, terminals) as tab:
+        await hidden(terminals, tab, f"{ssh} '{SHELLS[kind]}'")
+
+
+RELAYED = {name: SCRIPT[name] for name in ("script bash", "script fish")}
+INTERRUPTED = {"bash": NESTED["bash"], "dash": "dash", **RELAYED}
+
+
+@pytest.mark.parametrize("kind", INTERRUPTED)
+async def test_a_command_that_was_interrupted_leaves_one_prompt(terminals: Terminals, kind: str) -> None:
+    async with tab_for(DEADLINE, terminals) as tab:
+        outer = await tab.execute(INTERRUPTED[kind], timeout=DEADLINE)
+        await tab.execute("echo first")
+        cut = await tab.execute("sleep 30", timeout=0.3)
+        assert cut.exit_code == 130
+        assert (await tab.execute("echo $status" if "fish" in kind else "echo $?")).output == "130\n"
+        texts = await seen(terminals, tab)
+        nothing_of_ours(texts)
+        lines = [line.rstrip() for line in texts["screen"].split("\n")]
+        at = next(index for index, line in enumerate(lines) if line.endswith("sleep 30"))
+        prompt = lines[at].removesuffix("sleep 30")
+        again = prompt if "fish" not in kind else prompt.replace("#", " [SIGINT]#")
+        assert [line.rstrip("⏎") for line in lines[at + 1 :] if line] == [
+            "^C", again + ("echo $status" if "fish" in kind else "echo $?"), "130", prompt.rstrip()
+        ]  # fmt: skip
+        await tab.execute("exit 3")
+        nothing_of_ours({"outer": (await terminals.command_result(outer.command_id, wait=DEADLINE)).output})
+
+
+@pytest.mark.parametrize("kind", ["bash", "zsh", "dash", "busybox", "fish", "script bash", "script zsh"])
+async def test_what_a_person_has_half_typed_goes(tab_of: Tab, kind: str) -> None:
+    await tab_of.execute(OUTERS[kind], timeout=DEADLINE)
+    for _ in range(2):  # fish draws its first prompt in a way of its own
+        assert (await tab_of.execute("echo first")).output == "first\n"
+    since = tab_of.next_byte
+    await tab_of.send_keys(["junk"])
+    while tab_of.pane.stream.ring.read(since, tab_of.next_byte).count(b"k") < 1:
+        await tab_of.pane.stream.changed()
+    assert (await tab_of.execute("echo second")).output == "second\n"
+    text = "\n".join((await tab_of.snapshot()).lines)
+    assert "junk" not in text
+    first, second = (re.search(f"(?m)^(.*)echo {word}$", text) for word in ("first", "second"))
+    assert first
+    assert second
+    assert first[1] == second[1]
+
+
+@pytest.mark.parametrize("outer", [NESTED["bash"], SCRIPT["script bash"]])
+async def test_a_status_that_a_person_left_is_found(tab_of: Tab, outer: str) -> None:
+    await tab_of.execute(outer, timeout=DEADLINE)
+    await tab_of.execute("true")
+    since = tab_of.next_byte
+    await tab_of.send_keys(["sh -c 'exit 6'", "Enter"])
+    while tab_of.pane.stream.ring.read(since, tab_of.next_byte).count(b"# ") < 1:
+        await tab_of.pane.stream.changed()
+    assert (await tab_of.execute("echo $?; false")).output == "6\n"
+    since = tab_of.next_byte
+    await tab_of.send_keys(["echo st=$?", "Enter"])
+    while tab_of.pane.stream.ring.find(b"st=1", since) < 0:
+        await tab_of.pane.stream.changed()
+
+
+async def test_a_program_that_is_no_shell_gets_its_screen_back(terminals: Terminals, tab_of: Tab) -> None:
+    await tab_of.execute("script -q -c 'PYTHON_BASIC_REPL=1 python3 -q' /dev/null", timeout=DEADLINE)
+    with pytest.raises(TabUnavailable, match="no shell answered"):
+        await tab_of.execute("echo no", timeout=DEADLINE)
+    assert not (await tab_of.snapshot()).alternate_screen
+    # What was typed there, and what it said of that, is for a reader to know.
+    assert "7770;H" in (await terminals.read_logs(tab_of.window_id)).content
+    assert "SyntaxError" in (await terminals.stream_logs(tab_of.window_id)).chunk
+
+
+async def test_what_cannot_be_done_behind_a_relay_leaves_no_trace(terminals: Terminals, tab_of: Tab) -> None:
+    await tab_of.execute(SCRIPT["script bash"], timeout=DEADLINE)
+    end = tab_of.next_byte
+    with pytest.raises(InvalidArgument):
+        await tab_of.execute("true", cwd="/")
+    await terminals.wait_for([tab_of.window_id], idle=0.2, timeout=DEADLINE)
+    assert tab_of.next_byte == end
+
+
+async def test_a_line_that_was_lost_leaves_the_screen_as_it_was(tab_of: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tab_of.execute(SCRIPT["script bash"], timeout=DEADLINE)
+    assert (await tab_of.execute("echo first")).output == "first\n"
+    keyboard = tab_of.runner.keyboard
+    press = keyboard.press
+    monkeypatch.setattr(keyboard, "press", lambda data: [] if b"7770;S" in data else press(data))
+    await tab_of.execute("sleep 30", timeout=0.3)
+    monkeypatch.undo()
+    picture = await tab_of.snapshot()
+    assert not picture.alternate_screen
+    assert picture.lines[-2:] == ("first", "bash-5.2# sleep 30")
+    assert (await tab_of.execute("echo ok")).output == "ok\n"
+
+
+async def test_a_stopped_terminal_holds_nobody_up(tab_of: Tab) -> None:
+    """Nothing can be written to it (C-s) until it goes on: the lines are seen then, and the command runs."""
+    await tab_of.execute(NESTED["dash"], timeout=DEADLINE)
+    assert (await tab_of.execute("echo first")).output == "first\n"
+    await tab_of.send_keys(["C-s"])
+    async with anyio.create_task_group() as tasks:
+
+        async def late() -> None:
+            result = await tab_of.execute("echo late", timeout=DEADLINE)
+            assert result.output == "late\n"
+
+        tasks.start_soon(late)
+        while tab_of.pane.running is None or tab_of.pane.running.started or tab_of.pane.running.level == 1:
+            await anyio.lowlevel.checkpoint()
+        await tab_of.send_keys(["C-q"])

@@ -1,0 +1,343 @@
+"""Keys typed into real programs: every byte arrives, as the program asked for it, and nowhere else."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire.errors import InvalidArgument, TabUnavailable
+from muxwire.host.processes import TtyModes
+from muxwire.pane.keys import KeyModes, key_bytes, mistaken, strokes
+from muxwire.pane.open_line import LINE_MAX, OpenLine
+
+if TYPE_CHECKING:
+    from muxwire.library.terminals import Terminals
+    from muxwire.tabs.tab import Tab
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 20
+
+# A program in raw mode that says, in hex and each on a line, what came in one read; C-d ends it.
+READER = r"""
+import os, sys, tty
+tty.setraw(0)
+sys.stdout.write(sys.argv[1].encode().decode('unicode_escape') + 'READY\r\n'); sys.stdout.flush()
+while True:
+    data = os.read(0, 65536)
+    sys.stdout.write('GOT ' + data.hex() + '\r\n'); sys.stdout.flush()
+    if b'\x04' in data: break
+"""
+# The same without a word, until so many bytes are here; then their hash.
+COUNTER = r"""
+import hashlib, os, sys, tty
+tty.setraw(0)
+left, sha = int(sys.argv[1]), hashlib.sha256()
+print('READY\r')
+while left > 0:
+    data = os.read(0, 65536); left -= len(data); sha.update(data)
+print('HASH', sha.hexdigest(), left, '\r')
+"""
+
+
+async def shown(tab: Tab, pattern: str, from_byte: int = 0) -> re.Match[str]:
+    """Wait until the output matches."""
+    with anyio.fail_after(DEADLINE):
+        while True:
+            raw, _ = await tab.pane.stream.read(from_byte, tab.next_byte)
+            if found := re.search(pattern, raw.decode("utf-8", "replace")):
+                return found
+            await tab.pane.stream.changed()
+
+
+async def python(terminals: Terminals, code: str, *arguments: str) -> Tab:
+    tab = await terminals.create_tab(command=[sys.executable, "-I", "-S", "-c", code, *arguments])
+    await shown(tab, "READY")
+    return tab
+
+
+# -- the table
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("Enter", b"\r"), ("C-c", b"\x03"), ("C-C", b"\x03"), ("^D", b"\x04"), ("C-[", b"\x1b"), ("C-_", b"\x1f"),
+        ("C-?", b"\x7f"), ("C-/", b"\x1f"), ("M-x", b"\x1bx"), ("C-M-x", b"\x1b\x18"), ("M-é", b"\x1b\xc3\xa9"),
+        ("BSpace", b"\x7f"), ("M-BSpace", b"\x1b\x7f"), ("BTab", b"\x1b[Z"), ("S-Tab", b"\x1b[Z"),
+        ("Up", b"\x1b[A"), ("C-Left", b"\x1b[1;5D"), ("S-M-Up", b"\x1b[1;4A"), ("Home", b"\x1b[1~"),
+        ("C-End", b"\x1b[1;5F"), ("DC", b"\x1b[3~"), ("Delete", b"\x1b[3~"), ("S-PPage", b"\x1b[5;2~"),
+        ("F1", b"\x1bOP"), ("S-F1", b"\x1b[1;2P"), ("F5", b"\x1b[15~"), ("C-F12", b"\x1b[24;5~"), ("KP5", b"5"),
+        ("C-Space", b"\0"), ("x", None), ("é", None), ("enter", None), ("ls -l", None), ("C-", None), ("S-x", None),
+        ("", None), ("C-é", None), ("-", None), ("M-", None), ("Ctrl-c", None), ("C-Foo", None), ("^", None),
+    ],
+)  # fmt: skip
+def test_names_are_tmuxs(name: str, data: bytes | None) -> None:
+    assert key_bytes(name, KeyModes()) == data
+
+
+def test_modes_change_the_keys_they_are_for() -> None:
+    modes = KeyModes(cursor=True, keypad=True)
+    assert key_bytes("Up", modes) == b"\x1bOA"
+    assert key_bytes("S-Up", modes) == b"\x1b[1;2A"
+    assert key_bytes("KP+", modes) == b"\x1bOk"
+    assert key_bytes("KPEnter", modes) == b"\x1bOM"
+    assert key_bytes("F1", modes) == b"\x1bOP"
+
+
+def test_a_text_and_enter_are_two_things_for_a_program_that_reads_them_at_once() -> None:
+    found = strokes(["fix it", "Enter"], KeyModes(), paste=False)
+    assert [(stroke.data, stroke.bracketed) for stroke in found] == [(b"fix it", True), (b"\r", False)]
+    [typed] = strokes(["fix it", "Enter"], KeyModes(alternate_screen=True), paste=False)
+    assert (typed.data, typed.bracketed) == (b"fix it\r", False)
+    found = strokes(["ssh host", "Enter", "password", "Enter"], KeyModes(), paste=False)
+    assert [(stroke.data, stroke.bracketed) for stroke in found] == [
+        (b"ssh host", True),
+        (b"\r", False),
+        (b"password\r", False),
+    ]
+    [typed] = strokes(["y", "Enter"], KeyModes(), paste=False)
+    assert typed.data == b"y\r"
+
+
+def test_a_pause_is_made_only_behind_an_escape_that_something_follows() -> None:
+    assert [stroke.pause for stroke in strokes(["i", "Escape", ":w", "Escape"], KeyModes(), paste=False)] == [
+        True,
+        False,
+    ]
+
+
+def test_a_paste_that_would_end_itself_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="ends a paste"):
+        strokes(["a\x1b[201~rm -rf /\r"], KeyModes(), paste=True)
+
+
+def test_other_programs_names_are_told_without_repeating_what_was_typed() -> None:
+    assert mistaken(["ls", "Ctrl+C", "<Return>"]).startswith("keys[1], keys[2] was typed as text")
+    assert not mistaken(["ls -l", "Enter", "C-c", "Escape", "the end", "c"])
+
+
+# -- programs
+
+
+async def test_keys_as_the_program_asked_for_them(terminals: Terminals) -> None:
+    tab = await python(terminals, READER, r"\x1b[?1h\x1b=\x1b[?2004h")
+    for keys, expected in (
+        (["Up", "KP7"], b"\x1bOA\x1bOw"),
+        (["two words", "Enter"], b"\x1b[200~two words\x1b[201~\r"),
+        (["é\n", "C-a"], "é\r\x01".encode()),
+    ):
+        sent = await tab.send_keys(keys)
+        got = await shown(tab, r"GOT ((?s:.*))" + expected[-1:].hex() + "\r\n", sent.next_byte)
+        assert bytes.fromhex("".join(re.findall(r"[0-9a-f]{2,}", got[0]))) == expected
+    sent = await tab.send_keys(["one\ntwo\n"], paste=True)
+    got = await shown(tab, "GOT ([0-9a-f]*" + b"\x1b[201~".hex() + ")", sent.next_byte)
+    assert bytes.fromhex(got[1]) == b"\x1b[200~one\rtwo\r\x1b[201~"
+    assert sent.note == ""
+    await tab.close(force=True)
+
+
+async def test_an_escape_is_read_apart_from_what_follows(terminals: Terminals) -> None:
+    tab = await python(terminals, READER, "")
+    sent = await tab.send_keys(["Escape", "O", "A"])
+    await shown(tab, "GOT 1b\r\n(?s:.)*GOT (4f41|4f\r\nGOT 41)", sent.next_byte)
+    await tab.close(force=True)
+
+
+async def test_a_long_text_loses_no_byte(terminals: Terminals) -> None:
+    text = "".join(f"{number:06d} é ~$#\\\"'{{}};\n" for number in range(30_000))
+    data = text.encode().replace(b"\n", b"\r")
+    for paste in (False, True):
+        tab = await python(terminals, COUNTER, str(len(data)))
+        sent = await tab.send_keys([text], paste=paste)
+        assert sent.sent == len(data)
+        found = await shown(tab, "HASH ([0-9a-f]+) (-?[0-9]+)", sent.next_byte)
+        assert (found[1], found[2]) == (hashlib.sha256(data).hexdigest(), "0")
+        await tab.close(force=True)
+
+
+async def test_a_line_that_a_terminal_would_cut_is_refused(terminals: Terminals, tmp_path: Path) -> None:
+    tab = await terminals.create_tab()
+    begun = await tab.start_process(f"echo READY; cat > {tmp_path}/got")
+    await shown(tab, "READY\r\n", begun.from_byte)
+    with pytest.raises(InvalidArgument, match="reads by lines"):
+        await tab.send_keys(["x" * (LINE_MAX + 1), "Enter"])
+    await tab.send_keys(["x" * LINE_MAX, "Enter", "y" * LINE_MAX + "\n" + "z" * LINE_MAX, "Enter", "C-d"])
+    with anyio.fail_after(DEADLINE):
+        while not tab.pane.at_prompt:
+            await tab.pane.stream.changed()
+    assert (tmp_path / "got").read_text() == "".join(letter * LINE_MAX + "\n" for letter in "xyz")
+    await tab.close(force=True)
+
+
+LINES, KEYS = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)
+
+
+def test_an_open_line_is_counted() -> None:
+    line = OpenLine()
+    line.check(b"x" * LINE_MAX + b"\r" + b"y" * LINE_MAX, LINES)
+    line.typed(b"x\r" + b"y" * (LINE_MAX - 1), LINES)
+    line.check(b"z\r", LINES)
+    with pytest.raises(InvalidArgument):
+        line.check(b"zz", LINES)
+    line.check(b"zz", KEYS)
+    line.typed(b"\x7f\x7f", LINES)
+    line.check(b"zzz", LINES)
+    for end in (b"\r", b"\n", b"\x03", b"\x04", b"\x15"):
+        line.typed(b"x" * LINE_MAX + end, LINES)
+        line.check(b"x" * LINE_MAX, LINES)
+    line.typed(b"x" * LINE_MAX, LINES)
+    line.typed(b"x", KEYS)
+    line.check(b"x" * LINE_MAX, LINES)
+    line.check(b"x" * (LINE_MAX + 1), None)
+
+
+async def test_a_line_typed_in_parts_is_not_cut_either(terminals: Terminals, tmp_path: Path) -> None:
+    tab = await terminals.create_tab()
+    await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
+    # The check comes again when the program reads that the first line starts.
+    with pytest.raises(InvalidArgument, match="reads by lines") as caught:
+        await tab.send_keys([f"cat > {tmp_path}/got", "Enter", "x" * (LINE_MAX + 1), "Enter"])
+    assert "what came before it was typed" in caught.value.remedy
+    half = LINE_MAX // 2
+    await tab.send_keys(["x" * half])
+    await tab.send_keys(["y" * half])
+    with pytest.raises(InvalidArgument, match=f"a line of {2 * half + 2} bytes"):
+        await tab.send_keys(["zz"])
+    await tab.send_keys(["z", "Enter"])
+    await tab.send_keys(["one", "C-u", "two", "BSpace", "Enter", "C-d"])
+    with anyio.fail_after(DEADLINE):
+        while not tab.pane.at_prompt:
+            await tab.pane.stream.changed()
+    assert (tmp_path / "got").read_text() == "x" * half + "y" * half + "z\ntw\n"
+    await tab.close(force=True)
+
+
+async def test_lines_for_a_reader_that_is_slow_all_arrive(terminals: Terminals, tmp_path: Path) -> None:
+    """More than the terminal holds, in lines that it can hold, before the program reads the first one."""
+    text = "".join(f"{number:05d} é\n" for number in range(20_000))
+    tab = await terminals.create_tab()
+    begun = await tab.start_process(f"echo READY; read -r go; sleep 0.5; echo GOES; cat > {tmp_path}/got")
+    await shown(tab, "READY\r\n", begun.from_byte)
+    await tab.send_keys(["go", "Enter"])
+    await tab.send_keys([text, "C-d"], paste=True)
+    with anyio.fail_after(DEADLINE):
+        while not tab.pane.at_prompt:
+            await tab.pane.stream.changed()
+    assert (tmp_path / "got").read_text() == text
+    await tab.close(force=True)
+
+
+async def test_a_pane_whose_input_is_off_is_told(terminals: Terminals) -> None:
+    tab = await python(terminals, READER, "")
+    client = (await terminals.server()).client
+    await client.command("select-pane", "-d", "-t", tab.pane_id)
+    with pytest.raises(TabUnavailable, match="input off"):
+        await tab.send_keys(["x"])
+    await client.command("select-pane", "-e", "-t", tab.pane_id)
+    sent = await tab.send_keys(["y"])
+    await shown(tab, "GOT 79\r\n", sent.next_byte)
+    await tab.close(force=True)
+
+
+@pytest.mark.parametrize("mode", [("copy-mode",), ("copy-mode", "-u"), ("clock-mode",)], ids=" ".join)
+async def test_a_mode_that_a_person_left_swallows_nothing(terminals: Terminals, mode: tuple[str, ...]) -> None:
+    tab = await python(terminals, READER, r"\x1b[?2004h")
+    await (await terminals.server()).client.command(*mode, "-t", tab.pane_id)
+    sent = await tab.send_keys(["q", "pasted text", "Enter"])
+    got = await shown(tab, r"GOT ((?s:.*))0d\r\n", sent.next_byte)
+    data = bytes.fromhex("".join(re.findall(r"[0-9a-f]{2,}", got[0])))
+    assert data == b"q\x1b[200~pasted text\x1b[201~\r"
+    assert "scrolls in this pane" in sent.note
+    await tab.close(force=True)
+
+
+async def test_copy_mode_swallows_nothing_and_is_told(terminals: Terminals) -> None:
+    tab = await python(terminals, READER, "")
+    await (await terminals.server()).client.command("copy-mode", "-t", tab.pane_id)
+    sent = await tab.send_keys(["f", "q", "Escape"])
+    await shown(tab, "GOT (66711b|66\r\nGOT 711b)", sent.next_byte)
+    assert "copy mode" in sent.note
+    await tab.close(force=True)
+
+
+async def test_a_line_typed_at_the_prompt_and_then_a_command(terminals: Terminals) -> None:
+    tab = await terminals.create_tab()
+    assert (await tab.execute("true")).exit_code == 0
+    sent = await tab.send_keys(["read -r answer; echo got $answer", "Enter", "forty two", "Enter"])
+    assert (await tab.execute("echo $answer")).output == "forty two\n"
+    await shown(tab, "got forty two", sent.next_byte)
+    await tab.close(force=True)
+
+
+async def test_a_password_reaches_its_reader_and_nothing_of_ours(terminals: Terminals, folder: Path) -> None:
+    tab = await terminals.create_tab()
+    secret = "tr0ub4dor&3"
+    asked = await tab.execute("read -rs -p 'Password: ' word; echo; echo ${#word}", timeout=DEADLINE)
+    assert asked.state == "interactive"
+    sent = await tab.send_keys([secret, "Enter"])
+    rest = await terminals.command_result(asked.command_id, wait=DEADLINE)
+    assert rest.output.split() == [str(len(secret))]
+    assert secret not in repr(sent)
+    await tab.pane.stream.log.flushed()
+    for path in folder.rglob("*"):
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes(), path
+    buffers = await (await terminals.server()).client.command("list-buffers", "-F", "#{buffer_name} #{buffer_sample}")
+    assert buffers == ()
+    messages = await (await terminals.server()).client.command("show-messages")
+    assert not any(secret.encode() in line for line in messages)
+    await tab.close(force=True)
+
+
+async def test_a_dead_tab_is_no_place_for_keys(terminals: Terminals) -> None:
+    tab = await terminals.create_tab()
+    await tab.close(force=True)
+    with pytest.raises(TabUnavailable) as caught:
+        await tab.send_keys(["ls", "Enter"])
+    assert caught.value.state == "dead"
+
+
+@pytest.mark.parametrize("keys", [[], ["C-Space"], ["a\0b"]])
+async def test_what_cannot_be_typed_is_refused(terminals: Terminals, keys: list[str]) -> None:
+    tab = await terminals.create_tab(command=["/bin/cat"])
+    with pytest.raises(InvalidArgument):
+        await tab.send_keys(keys)
+    await tab.close(force=True)
+
+
+async def test_a_program_that_reads_late_loses_nothing(terminals: Terminals) -> None:
+    """Many times what the terminal holds, typed before the program reads at all."""
+    data = b"".join(b"%07d," % number for number in range(60_000))
+    code = COUNTER.replace("print('READY\\r')", "import time\nprint('READY\\r', flush=True)\ntime.sleep(0.5)")
+    tab = await python(terminals, code, str(len(data)))
+    sent = await tab.send_keys([data.decode()])
+    found = await shown(tab, "HASH ([0-9a-f]+) (-?[0-9]+)", sent.next_byte)
+    assert (found[1], found[2]) == (hashlib.sha256(data).hexdigest(), "0")
+    await tab.close(force=True)
+
+
+async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals) -> None:
+    """A C-c that comes before the shell has begun it would throw the typed line away, which would be typed again."""
+    with anyio.fail_after(DEADLINE):
+        tab = await terminals.create_tab(shell=shutil.which("bash"))
+        await tab.execute("true")
+        os.kill(tab.pane.shell_pid, signal.SIGSTOP)  # as on a busy machine
+        result = await tab.execute("read -r line", wait=False)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(tab.send_keys, ["C-c"])
+            for _ in range(10):  # what a key that did not wait would need
+                await tab.client.command("display-message", "-p", "")
+            os.kill(tab.pane.shell_pid, signal.SIGCONT)
+        done = await terminals.command_result(result.command_id, wait=DEADLINE / 2)
+        assert (done.running, done.exit_code) == (False, 130)
+        await tab.close()

@@ -1,0 +1,231 @@
+"""What is kept of logs: the newest, within the limits, and never less than what is being written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from muxwire.errors import InvalidArgument
+from muxwire.logs.limits import LogLimits, hold, in_use, keep_within, sweep_dead
+from muxwire.logs.read import read_raw
+from muxwire.logs.script_files import script_path
+from muxwire.logs.segments import layout_of, record, segment_path
+from muxwire.logs.store import CLOSINGS_PER_LOOK, LogStore
+
+pytestmark = pytest.mark.anyio
+
+DAY = 86400
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return made(tmp_path / "state" / "dev")
+
+
+def made(home: Path, generation: int = 1) -> Path:
+    (home / str(generation) / "logs").mkdir(parents=True)
+    return home
+
+
+def put(home: Path, tab: int, size: int, *, age: float, older: int = 0, generation: int = 1) -> Path:
+    """A log of `older` segments and a file of that size each, which were written one second after the other."""
+    path = home / str(generation) / "logs" / f"pane-@{tab}.log"
+    for number in range(older + 1):
+        last = number == older
+        file = path if last else segment_path(path, number * size)
+        file.write_bytes(bytes([number]) * size)
+        os.utime(file, (time.time(), time.time() - age - older + number))
+    if older:
+        record(path)
+    return path
+
+
+def names(home: Path) -> set[str]:
+    return {str(path.relative_to(home)) for path in home.rglob("*.log")}
+
+
+def test_the_oldest_segment_of_all_goes_first(home: Path) -> None:
+    noisy, quiet = put(home, 1, 1000, age=100, older=5), put(home, 2, 1000, age=500)
+    earlier = put(made(home, 2), 1, 1000, age=9000, generation=2)
+    keep_within(home, LogLimits(instance_bytes=10_000), ())
+    assert len(names(home)) == 8
+    keep_within(home, LogLimits(instance_bytes=7000), {noisy})
+    assert not earlier.exists()
+    assert len(names(home)) == 7
+    keep_within(home, LogLimits(instance_bytes=4000), {noisy})
+    assert not quiet.exists()
+    assert layout_of(noisy).first == 2000
+    keep_within(home, LogLimits(instance_bytes=1), {noisy})
+    assert names(home) == {"1/logs/pane-@1.log"}
+    assert layout_of(noisy).live_first == 5000
+    keep_within(home, LogLimits(instance_bytes=1), ())
+    assert not any((home / "1" / "logs").iterdir())
+
+
+def test_what_is_too_old_goes_and_what_is_being_written_stays(home: Path) -> None:
+    old, written = put(home, 1, 10, age=31 * DAY, older=1), put(home, 2, 10, age=31 * DAY, older=1)
+    young = put(home, 3, 10, age=29 * DAY, older=1)
+    keep_within(home, LogLimits(days=30), {written})
+    assert names(home) == {f"1/logs/{path.name}" for path in (written, young, segment_path(young, 0))}
+    assert not old.with_suffix(".gaps").exists()
+
+
+def test_closed_logs_are_counted(home: Path) -> None:
+    logs = [put(home, tab, 1, age=100 - tab, older=tab % 2) for tab in range(10)]
+    keep_within(home, LogLimits(instance_logs=3), {logs[0]})
+    assert {path.name for path in (home / "1" / "logs").glob("*.log") if path.name.count(".") == 1} == {
+        logs[tab].name for tab in (0, 7, 8, 9)
+    }
+
+
+def put_script(log: Path, size: int, *, age: float) -> Path:
+    path = script_path(log, "script-00c0ffee.py")
+    path.write_bytes(b"#" * size)
+    os.utime(path, (time.time(), time.time() - age))
+    return path
+
+
+def test_a_script_counts_and_goes_as_a_finished_file_of_its_log_does(home: Path) -> None:
+    written, closed = put(home, 1, 1000, age=0, older=1), put(home, 2, 1000, age=50)
+    old, young = put_script(written, 1000, age=100), put_script(closed, 1000, age=50)
+    keep_within(home, LogLimits(instance_bytes=5000), {written})
+    assert old.exists()
+    keep_within(home, LogLimits(instance_bytes=4000), {written})
+    assert (old.exists(), young.exists(), len(names(home))) == (False, True, 3)
+    keep_within(home, LogLimits(instance_logs=0), {written})
+    assert not young.exists()
+    assert not closed.exists()
+
+
+async def test_scripts_alone_call_for_a_look(home: Path) -> None:
+    async with LogStore(limits=LogLimits(segment_bytes=1000, instance_bytes=1500), home=home) as store:
+        log = store.open(home / "1" / "logs" / "pane-@1.log")
+        old = put_script(log.path, 900, age=100)
+        log.note_script(900)
+        assert old.exists()
+        young = script_path(log.path, "script-1.py")
+        young.write_bytes(b"#" * 900)
+        log.note_script(900)
+        await store.written()
+    assert (old.exists(), young.exists()) == (False, True)
+
+
+def test_a_clock_that_was_set_back_takes_no_newer_segment_before_an_older_one(home: Path) -> None:
+    path = put(home, 1, 1000, age=100, older=3)
+    os.utime(segment_path(path, 2000), (1, 1))
+    keep_within(home, LogLimits(instance_bytes=3000, days=100_000), {path})
+    assert [segment.first for segment in layout_of(path).older] == [1000, 2000]
+
+
+async def test_a_flood_is_kept_within_bounds_while_it_is_written(home: Path) -> None:
+    limits = LogLimits(segment_bytes=10_000, instance_bytes=50_000)
+    async with LogStore(limits=limits, home=home) as store:
+        log = store.open(home / "1" / "logs" / "pane-@1.log")
+        for number in range(400):
+            log.append(b"%07d\n" % number * 125)
+            assert await log.flushed()
+        assert log.end == 400_000
+    assert 40_000 <= sum(path.stat().st_size for path in (home / "1" / "logs").glob("*.log")) <= 60_000
+    first = layout_of(log.path).first
+    assert read_raw(log.path, 0, 400_000) == b"".join(b"%07d\n" % number * 125 for number in range(400))[first:]
+
+
+async def test_logs_of_closed_tabs_are_limited_while_we_run(home: Path) -> None:
+    async with LogStore(limits=LogLimits(instance_logs=10), home=home) as store:
+        kept = store.open(home / "1" / "logs" / "pane-@0.log")
+        for number in range(1, 2 * CLOSINGS_PER_LOOK + 1):
+            log = store.open(home / "1" / "logs" / f"pane-@{number}.log")
+            log.append(b"x")
+            log.close()
+        kept.append(b"y")
+    left = {path.name for path in (home / "1" / "logs").iterdir()}
+    assert len(left) <= 10 + 1
+    assert "pane-@0.log" in left
+
+
+# -- other instances
+
+
+def dead(state: Path, name: str, size: int, *, age: float) -> Path:
+    home = made(state / name)
+    (home / "in-use").touch()
+    put(home, 1, size, age=age, older=1)
+    return home
+
+
+async def test_dead_instances_are_limited_by_number_size_and_age(tmp_path: Path) -> None:
+    for limits, left in (
+        (LogLimits(dead_instances=2), {"e1-a", "e2-a"}),
+        (LogLimits(dead_bytes=2500), {"e1-a"}),
+        (LogLimits(days=5), {"e1-a", "e2-a", "e3-a"}),
+        (LogLimits(), {"e1-a", "e2-a", "e3-a", "e4-a"}),
+    ):
+        state = tmp_path / str(hash(limits))
+        for number in range(1, 5):
+            dead(state, f"e{number}-a", 1000, age=number * 1.5 * DAY)
+        own = made(state / "e9-f")
+        async with LogStore(limits=limits, home=own):
+            pass
+        assert {home.name for home in state.iterdir()} == left | {"e9-f"}, limits
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from muxwire.logs.limits import hold
+hold(Path(sys.argv[1]))
+print(1, flush=True)
+sys.stdin.read()
+"""
+
+
+async def test_what_lives_or_may_come_back_is_not_swept(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    living, named, older = (
+        dead(state, "e1-a", 9, age=0),
+        dead(state, "dev", 9, age=0),
+        dead(state, "old", 9, age=9 * DAY),
+    )
+    starting = made(state / "e2-a")  # has made no lock yet
+    gone = dead(state, "e3-a", 9, age=0)
+    argv = [sys.executable, "-c", HOLDER, str(living)]
+    holder = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        assert in_use(living)
+        sweep_dead(state, LogLimits(dead_bytes=1, days=7), "e9-f")
+        assert living.exists()
+        assert names(living)
+        assert names(named)
+        assert not names(older)
+        assert starting.exists()
+        assert not gone.exists()
+        holder.kill()
+    assert not in_use(living)
+    sweep_dead(state, LogLimits(dead_bytes=1), "e9-f")
+    assert not living.exists()
+    assert names(named)
+
+
+async def test_a_store_holds_its_instance_while_it_is_open(home: Path) -> None:
+    async with LogStore(home=home):
+        assert in_use(home)
+        second = hold(home)  # a guest
+        assert second is not None
+        os.close(second)
+        assert in_use(home)
+    assert not in_use(home)
+
+
+def test_limits_from_the_environment() -> None:
+    given = {"MUXWIRE_LOG_SEGMENT_BYTES": "1000", "MUXWIRE_LOG_DAYS": "7", "MUXWIRE_LOG_DEAD_BYTES": ""}
+    assert LogLimits.from_environment(given) == LogLimits(segment_bytes=1000, days=7)
+    for wrong in ("0", "-1", "1k", "²"):
+        with pytest.raises(InvalidArgument, match="MUXWIRE_LOG_DAYS"):
+            LogLimits.from_environment({"MUXWIRE_LOG_DAYS": wrong})

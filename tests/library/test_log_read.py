@@ -1,0 +1,255 @@
+"""Reading logs: the last lines against the whole, pieces against the whole, grep against a list of lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from muxwire.errors import InvalidArgument
+from muxwire.logs import grep as log_grep
+from muxwire.logs import read as log_read
+from muxwire.logs.grep import Search, compiled, last_matches
+from muxwire.logs.read import View, last_lines, read_range, read_raw
+from muxwire.shell.visible import visible
+from muxwire.vt.text import strip_ansi
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TYPED = (b" __muxwire_c",)
+ID = b"0123456789abcdef"
+END = b"\x1b]7770;E;" + ID + b";0;/tmp;" + ID + b"\x07"
+T = b"\x1b]7770;T;" + ID + b"\x07"
+VIEW = View(TYPED, final=True)
+
+PIECES = st.sampled_from(
+    [b"a", b"match", b"\r\n", b"\n", b"\n\n", "é".encode(), b"\x1b[1m", b"\r", END, TYPED[0], T, END[:-1], b"\xe2\x9b"]
+)
+LOGS = st.lists(PIECES, max_size=20).map(b"".join)
+on_a_file = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "pane-@1.log"
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_read, "_BLOCK_FIRST", 3)
+    monkeypatch.setattr(log_read, "_BLOCK_MAX", 11)
+
+
+def seen_lines(log: bytes, view: View) -> list[str]:
+    seen = visible(log, view.typed_lines, strip=view.strip).replace(b"\r\n", b"\n").decode("utf-8", "replace")
+    return re.findall(r"[^\n]*\n|[^\n]+", seen)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@on_a_file
+@given(log=LOGS, lines=st.integers(0, 8), strip=st.booleans())
+def test_the_last_lines(path: Path, log: bytes, lines: int, strip: bool) -> None:
+    path.write_bytes(log)
+    view = View(TYPED, strip=strip, final=True)
+    every = seen_lines(log, view)
+    tail = last_lines(path, lines, view)
+    expected = every[max(0, len(every) - lines) :]
+    assert tail.content == "".join(expected)
+    assert (tail.returned_lines, tail.truncated, tail.end) == (len(expected), len(every) > lines, len(log))
+
+
+@on_a_file
+@given(log=LOGS, start=st.integers(0, 30), size=st.integers(1, 30), strip=st.booleans())
+def test_pieces_of_a_closed_log(path: Path, log: bytes, start: int, size: int, strip: bool) -> None:
+    path.write_bytes(log)
+    view = View(TYPED, strip=strip, final=True)
+    data = b""
+    offset = 0
+    while offset < len(log):
+        piece = read_range(path, offset, size, view)
+        assert piece.next_offset > offset
+        data += piece.data
+        offset = piece.next_offset
+    assert data == visible(log, TYPED, strip=strip)
+    assert read_range(path, len(log) + start, size, view).data == b""
+    assert read_raw(path, start, start + size) == log[start : start + size]
+
+
+@pytest.mark.parametrize(
+    ("log", "shown"),
+    [
+        (b"a\r\n$ ", "a\n$ "),  # the blank may begin a typed line, and ends a prompt
+        (b"a\r\n$" + TYPED[0][:4], "a\n$"),
+        (b"a\r\n$" + TYPED[0], "a\n$"),
+        (b"a\r\n$" + TYPED[0] + b"\r\nb", "a\n$\nb"),
+        (b"a\r\n" + END[:-5], "a\n"),
+        (b"a\r\n\xe2\x9b", "a\n"),
+        (b"50%\r", "50%\r"),
+    ],
+)
+def test_the_end_of_a_growing_log(path: Path, log: bytes, shown: str) -> None:
+    path.write_bytes(log)
+    assert last_lines(path, 10, View(TYPED)).content == shown
+
+
+def test_eof_is_when_no_more_can_be_shown(path: Path) -> None:
+    path.write_bytes("a⛄\r\n$ ".encode())
+    offset = 0
+    pieces = []
+    for _ in range(4):
+        piece = read_range(path, offset, 2, View(TYPED))
+        pieces.append((piece.data.decode(), piece.eof))
+        offset = piece.next_offset
+    assert pieces == [("a", False), ("⛄", False), ("\r\n", False), ("$", True)]
+    assert read_range(path, offset, 2, View(TYPED)) == log_read.LogPiece(b"", 7, 8, True, 0)
+    assert read_range(path, offset, 2, VIEW) == log_read.LogPiece(b" ", 8, 8, True, 0)
+
+
+def test_a_log_that_is_not_there_is_empty(path: Path) -> None:
+    assert last_lines(path, 10, VIEW) == log_read.LastLines("", 0, False, 0)
+    assert read_range(path, 5, 10, VIEW) == log_read.LogPiece(b"", 5, 0, True, 0)
+    assert read_raw(path, 0, 10) == b""
+    assert last_matches(path, Search(compiled("x")), 10, VIEW).content == ""
+
+
+def test_a_line_without_end_is_cut(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_read, "TAIL_BYTES_MAX", 1000)
+    path.write_bytes(b"first\n" + b"x" * 500_000)
+    tail = last_lines(path, 1, VIEW)
+    assert (tail.content, tail.returned_lines, tail.truncated) == ("x" * 1000, 1, True)
+
+
+def test_several_holes(path: Path) -> None:
+    path.write_bytes(b"one\n" + bytes(6) + b"two\n" + bytes(6) + b"three\n" + bytes(4))
+    records = '{"offset": 24, "size": 100}\n{"offset": 4, "size": 6}\ngarbage\n{"offset": 14, "size": 6}\n{"offset": 3'
+    path.with_suffix(".gaps").write_text(records)
+    path.write_bytes(path.read_bytes()[:20] + b"tail" + bytes(4))
+    assert last_lines(path, 10, VIEW).content == "one\ntwo\ntail"
+    assert last_lines(path, 2, VIEW) == log_read.LastLines("two\ntail", 2, True, 28)
+    pieces = []
+    offset = dropped = 0
+    for _ in range(4):
+        piece = read_range(path, offset, 100, VIEW)
+        pieces.append(piece.data)
+        offset = piece.next_offset
+        dropped += piece.dropped
+    assert pieces == [b"one\n", b"two\n", b"tail", b""]
+    assert dropped == 16
+
+
+def test_a_mark_is_not_looked_for_across_a_hole(path: Path) -> None:
+    path.write_bytes(END[:10] + bytes(5) + END[10:])
+    path.with_suffix(".gaps").write_text('{"offset": 10, "size": 5}\n')
+    assert read_range(path, 0, 100, View(TYPED)).data == END[:10]
+    assert read_range(path, 10, 100, VIEW).data == END[10:]
+
+
+@pytest.mark.usefixtures("small_blocks")
+@on_a_file
+@given(
+    log=LOGS,
+    lines=st.integers(1, 8),
+    before=st.integers(0, 3),
+    after=st.integers(0, 3),
+    pattern=st.sampled_from(["mat+ch", "match"]),
+)
+def test_grep(path: Path, log: bytes, lines: int, before: int, after: int, pattern: str) -> None:
+    check_grep(path, log, lines, before, after, pattern)
+
+
+@on_a_file
+@given(
+    block=st.sampled_from([3, 20, 60, 1000]),
+    log=st.lists(st.sampled_from(["match", *"abcdefghij"]), max_size=40),
+    lines=st.integers(1, 12),
+    before=st.integers(0, 3),
+    after=st.integers(0, 3),
+    pattern=st.sampled_from(["mat+ch", "match"]),
+)
+def test_grep_context(
+    path: Path, block: int, log: list[str], lines: int, before: int, after: int, pattern: str
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log_read, "_BLOCK_FIRST", block)
+        patch.setattr(log_read, "_BLOCK_MAX", block)
+        check_grep(path, "\r\n".join(log).encode(), lines, before, after, pattern)
+
+
+def check_grep(path: Path, log: bytes, lines: int, before: int, after: int, pattern: str) -> None:
+    path.write_bytes(log)
+    every = [line.removesuffix("\n") for line in seen_lines(log, VIEW)]
+    matches = [number for number, line in enumerate(every) if "match" in strip_ansi(line)]
+    shown = sorted({n for m in matches for n in range(max(0, m - before), min(len(every), m + after + 1))})
+    kept = shown[-lines:]
+    expected: list[str] = []
+    for number in kept:
+        if expected and (before or after) and number - 1 not in kept:
+            expected.append("--\n")
+        expected.append(every[number] + "\n")
+    found = last_matches(path, Search(compiled(pattern), before, after), lines, VIEW)
+    assert found.content == "".join(expected)
+    assert (found.returned_lines, found.truncated) == (len(kept), len(shown) > len(kept))
+
+
+def test_grep_reads_through_colours(path: Path) -> None:
+    path.write_bytes(b"\x1b[31mer\x1b[1mror\x1b[0m: x\r\nother\n\r\x1b[?2004lrepl: 42\r\n")
+    assert last_matches(path, Search(compiled("^repl: 42$")), 5, VIEW).returned_lines == 1
+    assert last_matches(path, Search(compiled("^error: x$")), 5, VIEW).content == "\x1b[31mer\x1b[1mror\x1b[0m: x\n"
+    plain = View(TYPED, strip=True, final=True)
+    assert last_matches(path, Search(compiled("^error: x$")), 5, plain).content == "error: x\n"
+
+
+def test_grep_in_lines_of_any_length(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_grep, "_LINE_MAX", 100_000)
+    path.write_bytes(b"needle" + b"x" * 3_000_000 + b"\nshort needle\n")
+    found = last_matches(path, Search(compiled("needle")), 5, VIEW)
+    assert found.returned_lines == 2
+    assert found.content.endswith("short needle\n")
+
+
+@pytest.mark.parametrize("pattern", ["needle", "need+le"])
+def test_grep_says_that_it_did_not_look_at_all(path: Path, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_grep, "GREP_SECONDS", 0)
+    path.write_bytes(b"needle\n" + b"hay\n" * 100_000)
+    found = last_matches(path, Search(compiled(pattern)), 5, VIEW)
+    assert (found.content, found.truncated) == ("", True)
+
+
+def test_grep_in_a_long_line_takes_linear_time(path: Path) -> None:
+    """The whole line at once would take minutes."""
+    path.write_bytes(b"x" * 300_000 + b"needle" + b"x" * 300_000)
+    assert last_matches(path, Search(compiled(".*needle")), 5, VIEW).returned_lines == 1
+    assert last_matches(path, Search(compiled(".*pin")), 5, VIEW).returned_lines == 0
+
+
+@pytest.mark.parametrize("pattern", ["(", "*", "a{99999999999999999999}", "[z-a]"])
+def test_a_bad_pattern(pattern: str) -> None:
+    with pytest.raises(InvalidArgument, match="no regular expression"):
+        compiled(pattern)
+
+
+def test_the_end_of_a_large_log_costs_no_more_than_that_of_a_small_one(path: Path) -> None:
+    line = b"x" * 99 + b"\n"
+    path.write_bytes(line * 1000)
+    small = cheapest(path)
+    with path.open("r+b") as file:
+        os.truncate(file.fileno(), 2 * 1024**3)
+        file.seek(0, os.SEEK_END)
+        file.write(line * 1000)
+    assert last_lines(path, 500, VIEW).content == (line * 500).decode()
+    assert cheapest(path) < 20 * small
+
+
+def cheapest(path: Path) -> float:
+    def once() -> float:
+        begin = time.process_time()
+        last_lines(path, 500, VIEW)
+        return time.process_time() - begin
+
+    return min(once() for _ in range(5))

@@ -1,0 +1,169 @@
+"""The ladder of execution: shells in shells, shells behind a relay, and programs that are no shell at all."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import ConnectionClosed, TabUnavailable
+from muxwire.pane.keyboard import Keyboard
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire import Tab, Terminals
+    from muxwire.client.pending import Pending
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 20.0
+# Each starts a shell without our hooks, and the exit that its status is known by.
+NESTED = {
+    "bash": "bash --norc --noprofile",
+    "bare-bash": "env -i TERM=screen bash --norc",
+    "zsh": "zsh -f",
+    "fish": "fish --no-config",
+    "dash": "dash",
+    "busybox": "busybox sh",
+    "ksh": "ksh",
+    "subshell": "(exec bash --norc)",
+}
+
+
+@pytest.fixture
+async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
+    made = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        yield made
+    await made.close(force=True)
+
+
+@pytest.mark.parametrize("kind", NESTED)
+async def test_a_nested_shell_runs_commands_exactly(terminals: Terminals, tab: Tab, kind: str) -> None:
+    outer = await tab.execute(NESTED[kind], timeout=5)
+    assert (outer.state, outer.running, outer.exit_code) == ("interactive", True, None), outer
+    first = await tab.execute("echo 'a  b'; false")
+    assert (first.output, first.exit_code, first.state) == ("a  b\n", 1, "interactive")
+    many = await tab.execute("cd /tmp\nseq 1 3000")
+    assert (many.output, many.cwd) == ("".join(f"{n}\n" for n in range(1, 3001)), "/tmp")
+    assert (await tab.execute("pwd; cat /etc/hostname | wc -l")).output.split() == ["/tmp", "1"]
+    last = await tab.execute("echo bye; exit 9")
+    assert last.output.startswith("bye\n")
+    ended = await terminals.command_result(outer.command_id, wait=5)
+    assert (ended.running, ended.exit_code, ended.state) == (False, 9, "prompt"), ended
+    again = await tab.execute("echo ok; pwd")
+    assert (again.output, again.exit_code) == ("ok\n/\n", 0)
+
+
+@pytest.mark.parametrize("kind", [*NESTED.values(), f"script -q -e -c '{NESTED['bare-bash']}' /dev/null"])
+async def test_no_bell_rings_for_a_command_in_a_nested_shell(terminals: Terminals, tab: Tab, kind: str) -> None:
+    """A person would hear it, and `wait_for` a bell would take it for the program's."""
+    await tab.execute(kind, timeout=5)
+    since = terminals.events.end
+    for _ in range(2):
+        assert (await tab.execute("echo quiet")).output == "quiet\n"
+    assert not (await terminals.watch_events([tab.key], kinds=["bell"], since=since, timeout=0)).events
+
+
+@pytest.mark.parametrize("kind", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
+async def test_an_interrupted_command_of_a_nested_shell_ends_with_its_status(tab: Tab, kind: str) -> None:
+    await tab.execute(NESTED[kind], timeout=5)
+    await tab.execute("true")
+    cut = await tab.execute("sleep 30", timeout=0.3)
+    assert (cut.timed_out, cut.exit_code, cut.running) == (True, 130, False), cut
+    assert re.fullmatch(r"\^C\n?", cut.output), cut
+    after = await tab.execute("echo ok")
+    assert (after.output, after.exit_code) == ("ok\n", 0)
+
+
+async def test_an_error_that_ends_the_line_in_a_nested_shell_is_noticed(tab: Tab) -> None:
+    await tab.execute("bash --norc", timeout=5)
+    failed = await tab.execute("set -u; echo $nothing_of_that_name")
+    assert failed.exit_code != 0
+    assert "unbound variable" in failed.output
+    assert (await tab.execute("set +u; echo ok")).output == "ok\n"
+
+
+async def test_a_nested_shell_is_asked_for_its_status_when_the_connection_is_back(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tab.execute("bash --norc", timeout=5)
+    press = Keyboard.press
+
+    def refused_once(keyboard: Keyboard, data: bytes, **options: bool) -> list[Pending]:
+        if b"printf" in data:
+            monkeypatch.undo()
+            raise ConnectionClosed("it is taken up again in a moment")
+        return press(keyboard, data, **options)
+
+    monkeypatch.setattr(Keyboard, "press", refused_once)
+    cut = await tab.execute("sleep 30", timeout=0.3)
+    assert Keyboard.press is press
+    assert (cut.exit_code, cut.running) == (130, False), cut
+
+
+@pytest.mark.parametrize("kind", ["bash", "zsh", "dash", "busybox", "ksh"])
+async def test_a_prompt_of_two_lines_is_no_output_of_an_interrupted_command(tab: Tab, kind: str) -> None:
+    await tab.execute(NESTED[kind], timeout=5)
+    await tab.execute("PS1='first line\n$ '")
+    await tab.execute("true")
+    cut = await tab.execute("sleep 30", timeout=0.3)
+    assert (cut.exit_code, cut.running) == (130, False), cut
+    assert re.fullmatch(r"\^C\n?", cut.output), cut
+    failed = await tab.execute("set -u; echo $nothing_of_that_name")
+    assert failed.exit_code not in (0, None), failed
+    assert "first line" not in failed.output
+    assert (await tab.execute("set +u; echo ok")).output == "ok\n"
+
+
+ASKS = {
+    "bash": "read -e -p 'Go on? ' x",
+    "zsh": "vared -c -p 'Go on? ' x",
+    "fish": "read -P 'Go on? ' x",
+    "ksh": "read x?'Go on? '",
+    "busybox": "read -p 'Go on? ' x",
+}
+
+
+@pytest.mark.parametrize("kind", ASKS)
+async def test_a_question_of_a_nested_shell_is_not_taken_for_its_prompt(
+    terminals: Terminals, tab: Tab, kind: str
+) -> None:
+    await tab.execute(NESTED[kind], timeout=5)
+    asked = await tab.execute(f"{ASKS[kind]}; echo got:$x", timeout=10)
+    assert (asked.state, asked.running) == ("interactive", True), asked
+    assert "Go on? " in asked.output
+    await tab.send_keys(["yes", "Enter"])
+    done = await terminals.command_result(asked.command_id, wait=5)
+    assert done.exit_code == 0
+    assert done.output.endswith("got:yes\n"), done
+
+
+@pytest.mark.parametrize(
+    "program", ["python3 -q", "python3 -i -c 'x = 1'", "vim -n -u NONE", "less /etc/passwd", "cat", "sqlite3"]
+)
+async def test_a_program_that_is_no_shell_is_never_typed_into(tab: Tab, program: str) -> None:
+    outer = await tab.execute(program, timeout=5)
+    assert outer.state == "interactive", outer
+    before = tab.next_byte
+    with pytest.raises(TabUnavailable) as refused:
+        await tab.execute("echo no", timeout=5)
+    assert refused.value.state == "interactive"
+    assert outer.command_id in str(refused.value)
+    assert "send_keys" in refused.value.remedy
+    assert tab.next_byte == before
+    stopped = await tab.stop_process()
+    assert stopped.success, stopped
+    assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+async def test_a_password_prompt_behind_a_relay_gets_no_probe(tab: Tab) -> None:
+    await tab.execute("script -q -c 'stty -echo; printf \"Password: \"; read secret' /dev/null", timeout=1)
+    with pytest.raises(TabUnavailable):
+        await tab.execute("echo no", timeout=2)
+    assert tab.pane.stream.ring.find(b"no", tab.next_byte - 20) < 0
+    await tab.stop_process()

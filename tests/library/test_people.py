@@ -1,0 +1,54 @@
+"""Who is at a server: told by an answer and by notifications, which may overtake each other in one read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from muxwire.protocol.events import ClientDetached
+from muxwire.tabs.event_log import EventLog
+from muxwire.tabs.people import People
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.anyio
+
+
+class Answer:
+    def __init__(self, line: bytes, then: Callable[[], None]) -> None:
+        self.line, self.then = line, then
+
+    async def wait(self) -> tuple[bytes, ...]:
+        self.then()
+        return (self.line,)
+
+
+class Server:
+    """Says that one person is attached, and calls `then` before whoever asked goes on."""
+
+    def __init__(self) -> None:
+        self.client = self.sessions = self
+        self.then: Callable[[], None] = lambda: None
+
+    def submit(self, *_commands: object) -> list[Answer]:
+        return [Answer(b"0 $0 /dev/pts/5 hub", lambda: None), Answer(b"", self.then)]
+
+    def name(self, _session: str, shown: str) -> str:
+        return shown
+
+
+class Book:
+    events = EventLog()
+
+
+async def test_who_leaves_behind_the_answer_is_not_counted_as_there() -> None:
+    server, book = Server(), Book()
+    people = People(cast("Any", server), cast("Any", book))
+    server.then = lambda: people.follow(ClientDetached(b"/dev/pts/5"))
+    await people.look()
+    server.then = lambda: None
+    first = book.events.end
+    await people.look()
+    assert book.events.end == first + 1  # they came back, and that is told

@@ -1,0 +1,49 @@
+"""Where the readable command is shown: behind the prompt, wherever that stands, and whatever was typed behind it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.library.opened import tab_for
+
+if TYPE_CHECKING:
+    from muxwire import Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+# Each shows its prompt where the output ended; zsh and fish begin a new line for it.
+PROMPTS = {"bash": "b$ ", "dash": "# ", "ksh": "$ "}
+
+
+@pytest.mark.parametrize("shell", PROMPTS)
+async def test_a_prompt_behind_an_output_without_a_line_end_stays(terminals: Terminals, shell: str) -> None:
+    async with tab_for(DEADLINE, terminals, shell, PS1=PROMPTS[shell]) as tab:
+        for text in ("first", "again"):
+            assert (await tab.execute(f"echo {text}")).output == f"{text}\n"
+        assert (await tab.execute("printf abc")).output == "abc"
+        assert (await tab.execute("echo second")).output == "second\n"
+        lines = (await tab.snapshot()).lines
+        assert f"abc{PROMPTS[shell]}echo second" in lines, lines
+        assert (await tab.execute("echo third")).output == "third\n"
+        lines = (await tab.snapshot()).lines
+        assert f"{PROMPTS[shell]}echo third" in lines, lines
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
+async def test_what_a_terminal_answered_leaves_no_line_of_ours(terminals: Terminals, shell: str) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        for text in ("first", "again"):
+            assert (await tab.execute(f"echo {text}")).output == f"{text}\n"
+        await tab.execute("printf '\\033[6n'")
+        asked = tab.next_byte
+        while b"R" not in tab.pane.stream.ring.read(asked - 4096, tab.next_byte).rpartition(b"[6n")[2]:
+            await tab.pane.stream.changed()
+        assert (await tab.execute("echo y")).output == "y\n"
+        (line,) = [line for line in (await tab.snapshot()).lines if line.endswith("echo y")]
+        assert "eval" not in line
+        assert "mux" not in line
+        assert "\\" not in line
+        assert "{" not in line

@@ -1,0 +1,227 @@
+"""Shells whose own words were taken away or that run code of the user's at every step: exact, or said to be not."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import InvalidArgument, TabUnavailable
+from muxwire.host.environment import COLUMNS_MIN
+from muxwire.pane.execution import SHELL_NOTES
+
+if TYPE_CHECKING:
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+PUT_BACK, TRAPPED = SHELL_NOTES[1], SHELL_NOTES[2]
+
+# What does not touch us: functions, options and traps that our own words get by.
+UNHARMED = [
+    ("zsh", "eval() { echo mine; }"),
+    ("zsh", "return() { echo mine; }"),
+    ("zsh", "command() { echo mine; }"),
+    ("zsh", "setopt() { echo mine; }"),
+    ("zsh", ".() { echo mine; }"),
+    ("zsh", "alias -g eval='echo mine' .='echo mine' return='echo mine' setopt='echo mine'"),
+    ("zsh", "setopt err_return"),
+    ("bash", "eval() { echo mine; }"),
+    ("bash", "return() { echo mine; }"),
+    ("bash", ".() { echo mine; }"),
+    ("bash", "local() { echo mine; }; unset() { echo mine; }; enable() { echo mine; }"),
+    ("bash", "trap 'echo mine' RETURN"),
+    ("bash", "set -o functrace; trap 'echo mine' RETURN"),
+    ("bash", "enable -n local declare"),
+    ("dash", "printf() { /bin/echo mine; }"),
+    ("bash", "ulimit -n 10"),
+    ("fish", "ulimit -n 12"),
+]
+# What hides or takes away a word without which nothing can be marked: it is put back, and that is said.
+MENDED = [
+    ("bash", "builtin() { echo mine; }"),
+    ("bash", "builtin() { echo mine; }; eval() { echo mine; }; printf() { echo mine; }"),
+    ("bash", "enable -n printf eval local"),
+    ("bash", "enable -n builtin"),
+    ("bash", "enable -n return"),
+    ("zsh", "builtin() { echo mine; }"),
+    ("zsh", "disable printf eval . return"),
+    ("zsh", "disable builtin"),
+    ("dash", "command() { echo mine; }"),
+    ("ksh", "command() { echo mine; }"),
+    ("busybox", "command() { echo mine; }"),
+]
+
+
+@pytest.mark.parametrize(("shell", "state"), UNHARMED)
+async def test_commands_stay_exact_in_a_state_that_is_rare(terminals: Terminals, shell: str, state: str) -> None:
+    tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        first = await tab.execute(state)
+        assert (first.output, first.exit_code, first.note) == ("", 0, ""), first
+        await exact(terminals, tab.window_id, shell)
+    await tab.close(force=True)
+
+
+@pytest.mark.parametrize(("shell", "state"), MENDED)
+async def test_words_that_muxwire_needs_are_put_back_and_that_is_said(
+    terminals: Terminals, shell: str, state: str
+) -> None:
+    tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        first = await tab.execute(state)
+        assert (first.output, first.exit_code, first.note, first.state) == ("", 0, PUT_BACK, "prompt"), first
+        await exact(terminals, tab.window_id, shell)
+    await tab.close(force=True)
+
+
+async def exact(terminals: Terminals, window: str, shell: str) -> None:
+    """Five commands, each as it should be."""
+    tab = await terminals.tab(window)
+    status = "$status" if shell == "fish" else "$?"
+    for command, output, code in (
+        ("echo ok", "ok\n", 0),
+        ("sh -c 'exit 3'", "", 3),
+        (f"echo {status}", "3\n", 0),
+        ("/bin/echo one\n/bin/echo two; cat /nowhere 2>/dev/null", "one\ntwo\n", 1),
+        ("cd /tmp", "", 0),
+    ):
+        result = await tab.execute(command)
+        assert (result.output, result.exit_code, result.note) == (output, code, ""), (command, result)
+    assert result.cwd == "/tmp"
+
+
+@pytest.mark.parametrize("state", ["enable -n .", "enable -n eval ."])
+async def test_words_without_which_no_line_runs_are_put_back_by_the_next(terminals: Terminals, state: str) -> None:
+    tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        assert (await tab.execute(f"{state}; (exit 7)")).exit_code == 7
+        second = await tab.execute("echo $?; false")
+        assert (second.output, second.exit_code, second.note) == ("7\n", 1, PUT_BACK), second
+        await exact(terminals, tab.window_id, "bash")
+    await tab.close(force=True)
+
+
+async def test_a_word_that_a_person_took_away_is_put_back_by_the_next_command(terminals: Terminals) -> None:
+    for shell, line in (("bash", "enable -n ."), ("bash", "builtin() { echo mine; }"), ("zsh", "disable .")):
+        tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
+        with anyio.fail_after(DEADLINE):
+            await tab.execute("true")
+            await tab.send_keys([line + "; (exit 7)", "Enter"])
+            await tab.runner.settled()
+            result = await tab.execute("echo $?; false")
+            assert (result.output, result.exit_code) == ("7\n", 1), result
+            await exact(terminals, tab.window_id, shell)
+        await tab.close(force=True)
+
+
+# A DEBUG trap runs before each of a person's commands. bash runs it for `echo` alone; zsh has no way to keep it from
+# the words that end a command of ours.
+@pytest.mark.parametrize(
+    ("shell", "state", "shown", "note"),
+    [
+        ("bash", "trap 'echo mine' DEBUG", "mine\nok\n", ""),
+        ("bash", "set -o functrace; trap 'echo mine' DEBUG", "mine\nok\n", ""),
+        ("bash", "shopt -s extdebug; trap 'echo mine' DEBUG", "mine\nok\n", ""),
+        ("zsh", "TRAPDEBUG() { echo mine; }", "mine\nok\nmine\n", TRAPPED),
+        ("zsh", "trap 'echo mine' DEBUG", "mine\nok\nmine\n", TRAPPED),
+        ("zsh", "TRAPDEBUG() { echo mine; }; unfunction TRAPDEBUG", "ok\n", ""),
+    ],
+)
+async def test_what_a_debug_trap_adds_to_an_output_is_said(
+    terminals: Terminals, shell: str, state: str, shown: str, note: str
+) -> None:
+    tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        assert (await tab.execute(state)).note == note
+        result = await tab.execute("echo ok")
+        assert (result.output, result.exit_code, result.note) == (shown, 0, note), result
+    await tab.close(force=True)
+
+
+@pytest.mark.parametrize("shell", ["zsh", "dash", "ksh"])
+async def test_a_shell_that_may_open_too_few_files_says_so(terminals: Terminals, shell: str) -> None:
+    tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        first = await tab.execute("ulimit -n 12", timeout=3)
+        assert "may open only 12 files" in first.note, first
+        with pytest.raises(TabUnavailable, match="may open only 12 files") as refused:
+            await tab.execute("echo ok", timeout=3)
+        assert "new tab" in refused.value.remedy
+    await tab.close(force=True)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh", "busybox"])
+@pytest.mark.parametrize("rows", [1, 3])
+async def test_commands_are_exact_in_the_smallest_tabs(terminals: Terminals, shell: str, rows: int) -> None:
+    tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/", size=(COLUMNS_MIN, rows))
+    with anyio.fail_after(DEADLINE):
+        await exact(terminals, tab.window_id, shell)
+    await tab.close(force=True)
+
+
+async def test_a_pane_that_became_too_narrow_is_not_typed_into(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        await tab.execute("true")
+        wide = tab.columns
+        await resized(tab, 3)
+        with pytest.raises(TabUnavailable, match="3 columns wide") as refused:
+            await tab.execute("echo no")
+        assert "resize_pane" in refused.value.remedy
+        await resized(tab, wide)
+        assert (await tab.execute("echo ok")).output == "ok\n"
+    await tab.close(force=True)
+
+
+async def resized(tab: Tab, columns: int) -> None:
+    """Give the window that many columns, as a person with a small terminal does."""
+    await tab.client.command("resize-window", "-t", tab.window_id, "-x", str(columns), "-y", "24")
+    while tab.columns != columns:
+        await tab.client.command("display-message", "-p", "")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"kind": "resize_pane", "width": 7},
+        {"kind": "split_pane", "horizontal": True, "size": 3},
+    ],
+)
+async def test_a_step_that_names_too_few_columns_is_refused(terminals: Terminals, step: dict[str, object]) -> None:
+    tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+    with pytest.raises(InvalidArgument, match="columns"):
+        await terminals.run_operations([step | {"target": tab.window_id}])
+    await tab.close(force=True)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"kind": "split_evenly", "horizontal": True, "count": 30},
+        {"kind": "make_grid", "rows": 1, "cols": 30},
+    ],
+)
+async def test_a_step_that_would_make_panes_of_too_few_columns_fails(
+    terminals: Terminals, step: dict[str, object]
+) -> None:
+    tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        outcome = await terminals.run_operations([step | {"target": tab.window_id}])
+        assert not outcome.succeeded
+        assert "columns" in outcome.steps[0].error
+        assert (await tab.execute("echo ok")).output == "ok\n"
+    await tab.close(force=True)
+
+
+async def test_busybox_takes_a_line_at_the_top_of_the_screen(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(shell=shutil.which("busybox"), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        for status in (3, 4):
+            await tab.execute(rf"printf '\033[H\033[2J'; (exit {status})")
+            seen = await tab.execute("echo $?")
+            assert (seen.output, seen.exit_code) == (f"{status}\n", 0), seen
+    await tab.close(force=True)

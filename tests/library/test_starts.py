@@ -1,0 +1,105 @@
+"""What is said of a process that was started, of a command that waits, and of a time-out that is hardly any time."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import InvalidArgument, ProcessStart
+from tests.library.opened import tab_for
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+DEADLINE = 40.0
+# Seconds, of which the first are over before a shell can have taken the line.
+HARDLY_ANY = (0.0001, 0.001, 0.002, 0.005, 0.01, 0.03)
+
+
+@pytest.fixture(scope="module", params=SHELLS)
+async def tab(request: pytest.FixtureRequest, terminals: Terminals) -> AsyncIterator[Tab]:
+    made = await terminals.create_tab(shell=shutil.which(request.param), cwd="/")
+    await made.execute("true")
+    yield made
+    await made.close(force=True)
+
+
+def said(begun: ProcessStart) -> tuple[bool, bool | None, int | None, str]:
+    return begun.started, begun.ready, begun.exit_code, begun.state
+
+
+async def test_what_fails_at_once_is_said_to_have_failed(tab: Tab) -> None:
+    with anyio.fail_after(DEADLINE):
+        for ready, is_ready in (("", None), ("listening", False)):
+            begun = await tab.start_process("sh -c 'echo no such port; exit 3'", ready=ready)
+            assert said(begun) == (True, is_ready, 3, "prompt"), begun
+            assert begun.output == "no such port\n"
+        missing = await tab.start_process("nosuchprogram", ready="listening")
+        assert said(missing) == (True, False, 127, "prompt"), missing
+        assert "nosuchprogram" in missing.output
+
+
+async def test_what_goes_on_is_known_by_its_id(terminals: Terminals, tab: Tab) -> None:
+    with anyio.fail_after(DEADLINE):
+        for ready, is_ready in (("up", True), ("", None)):
+            begun = await tab.start_process("sh -c 'echo up; sleep 0.5; echo down; exit 4'", ready=ready)
+            assert said(begun) == (True, is_ready, None, "running"), begun
+            rest = await terminals.command_result(begun.command_id, wait=DEADLINE)
+            assert (begun.output + rest.output, rest.exit_code) == ("up\ndown\n", 4)
+
+
+async def test_of_what_is_only_typed_there_is_no_id(tab: Tab) -> None:
+    with anyio.fail_after(DEADLINE):
+        await tab.runner.settled()
+        begun = await tab.start_process("true\r", append_newline=False)
+        assert (begun.started, begun.command_id, begun.output, begun.exit_code) == (True, "", "", None)
+        assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+async def test_what_is_waited_for_is_said_as_long_as_it_is(terminals: Terminals, tab: Tab) -> None:
+    with anyio.fail_after(DEADLINE):
+        asked = await tab.execute("""sh -c 'printf "one? "; read x; sleep 1; printf "two? "; read x'""")
+        assert "waits for a line" in asked.note
+        assert (await terminals.command_result(asked.command_id)).note == asked.note  # it still does
+        await tab.send_keys(["1", "Enter"])
+        while tab.state == "interactive":  # it has not read it yet
+            await anyio.lowlevel.checkpoint()
+        answered = await terminals.command_result(asked.command_id)
+        assert (answered.running, answered.note) == (True, ""), answered
+        again = await terminals.command_result(asked.command_id, wait=DEADLINE)
+        assert (again.running, again.note) == (True, asked.note), again
+        await tab.send_keys(["2", "Enter"])
+        done = await terminals.command_result(asked.command_id, wait=DEADLINE)
+        assert (done.running, done.exit_code, done.note) == (False, 0, "")
+
+
+@pytest.mark.parametrize("timeout", HARDLY_ANY)
+async def test_a_tiny_time_out_gives_a_true_answer(tab: Tab, timeout: float) -> None:
+    with anyio.fail_after(DEADLINE):
+        for _ in range(3):
+            await tab.runner.settled()
+            cut = await tab.execute("echo out; sleep 1000", timeout=timeout)
+            assert (cut.timed_out, cut.running, cut.state) == (True, False, "prompt"), cut
+            assert cut.exit_code == 130, cut
+            assert cut.output.partition("^C")[0].strip() in ("", "out"), cut
+            assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0])
+async def test_no_time_at_all_is_refused(terminals: Terminals, timeout: float) -> None:
+    async with tab_for(DEADLINE, terminals) as tab:
+        before = tab.next_byte
+        with pytest.raises(InvalidArgument, match="more than 0 s"):
+            await tab.execute("echo no", timeout=timeout)
+        with pytest.raises(InvalidArgument, match="more than 0 s"):
+            await tab.execute_script("shell", "echo no", timeout=timeout)
+        assert (await tab.execute("echo ok")).output == "ok\n"
+        assert tab.pane.stream.ring.find(b"no", before) < 0

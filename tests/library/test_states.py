@@ -1,0 +1,324 @@
+"""What a tab says of itself, and what a command finds in each odd state."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import TabUnavailable
+from muxwire.pane import foreground_shell as listening
+from tests.library.opened import tab_for
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+DEADLINE = 20.0
+a_tab = partial(tab_for, DEADLINE)
+
+
+async def seen(tab: Tab, text: bytes, since: int) -> None:
+    while tab.pane.stream.ring.find(text, since) < 0:
+        await tab.pane.stream.changed()
+
+
+async def becomes(tab: Tab, *states: str) -> None:
+    """Wait for a state: the kernel tells of it without an event, so it is asked again, and soon."""
+    while tab.state not in states:
+        with anyio.move_on_after(0.02):
+            await tab.pane.stream.changed()
+
+
+async def silent(tab: Tab) -> None:
+    """Wait until the pane has written nothing for a moment."""
+    heard = True
+    while heard:
+        with anyio.move_on_after(0.2) as still:
+            await tab.pane.stream.changed()
+        heard = not still.cancelled_caught
+
+
+async def types(tab: Tab, text: bytes) -> None:
+    """A person types, and sees it; an editor that colours words puts bytes between them."""
+    since = tab.next_byte
+    await tab.runner.keyboard.type(text)
+    await seen(tab, text.split()[-1].lstrip(b"'"), since)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_half_typed_quote_is_incomplete_and_thrown_away(terminals: Terminals, shell: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        await tab.execute("true")
+        await tab.runner.settled()  # or the kernel's echo of what is typed may come before the prompt
+        await types(tab, b"echo 'half")
+        await tab.runner.keyboard.type(b"\r")
+        if shell != "fish":  # its editor shows no secondary prompt
+            await becomes(tab, "incomplete")
+        result = await tab.execute("echo ok", timeout=5)
+        assert (result.output, result.exit_code, result.state) == ("ok\n", 0, "prompt"), result
+        again = await tab.execute("echo again")
+        assert again.output == "again\n"
+
+
+@pytest.mark.parametrize("line", [b'echo "abc', b"cat <<EOF", b"for i in 1", b"echo $(", b"if true; then"])
+async def test_whatever_a_person_left_open_is_thrown_away(terminals: Terminals, line: bytes) -> None:
+    async with a_tab(terminals) as tab:
+        await tab.execute("true")
+        await types(tab, line)
+        await tab.runner.keyboard.type(b"\r")
+        await seen(tab, b"> ", tab.pane.prompt_end)
+        result = await tab.execute("echo ok", timeout=5)
+        assert (result.output, result.exit_code) == ("ok\n", 0), result
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_command_that_a_person_runs_makes_the_tab_busy(terminals: Terminals, shell: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        await tab.execute("true")
+        await becomes(tab, "prompt")
+        await types(tab, b"sleep 30\r")
+        await becomes(tab, "busy")
+        await silent(tab)  # fish sets its title after it said that the line was accepted
+        before = tab.next_byte
+        with pytest.raises(TabUnavailable) as refused:
+            await tab.execute("echo no", timeout=5)
+        assert refused.value.state == "busy"
+        assert "sleep" in str(refused.value) or shell == "ksh", str(refused.value)  # ksh has a sleep of its own
+        assert tab.next_byte == before
+        assert (await tab.stop_process()).success
+        assert tab.state == "prompt"
+        assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+async def test_a_short_command_of_a_person_is_waited_for(terminals: Terminals) -> None:
+    async with a_tab(terminals) as tab:
+        await tab.execute("true")
+        await types(tab, b"sleep 0.1; echo theirs\r")
+        assert (await tab.execute("echo ours")).output == "ours\n"
+
+
+async def test_a_starting_tab_says_so_and_is_waited_for(
+    terminals: Terminals, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = folder / "slow-home"
+    home.mkdir()
+    (home / ".bashrc").write_text("read -t 10 x < slow\n")
+    import os
+
+    os.mkfifo(home / "slow")
+    made = await terminals.create_tab(shell=shutil.which("bash"), cwd=str(home), env={"HOME": str(home)})
+    with anyio.fail_after(DEADLINE):
+        await anyio.wait_all_tasks_blocked()
+        assert made.state == "starting"
+        with monkeypatch.context() as patched:
+            patched.setattr(listening, "START_TIMEOUT", 0.2)
+            with pytest.raises(TabUnavailable) as refused:
+                await made.execute("echo early", timeout=0.1)
+        assert refused.value.state == "starting"
+        async with anyio.create_task_group() as tasks:
+
+            async def run() -> None:
+                # The time that the call grants its command is not for the shell's own start.
+                assert (await made.execute("echo ok", timeout=2.0)).output == "ok\n"
+                done.set()
+
+            done = anyio.Event()
+            tasks.start_soon(run)
+            with anyio.move_on_after(2.5):
+                await done.wait()
+            assert not done.is_set()
+            await anyio.to_thread.run_sync((home / "slow").write_text, "x\n")
+    await made.close(force=True)
+
+
+async def test_a_dead_tab_says_with_what_status(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(shell=shutil.which("bash"))
+    result = await tab.execute("exit 7")
+    assert (result.state, result.exit_code) == ("dead", 7)
+    assert tab.state == "dead"
+    with pytest.raises(TabUnavailable) as refused:
+        await tab.execute("echo no")
+    assert refused.value.state == "dead"
+    assert "7" in str(refused.value)
+
+
+async def test_a_second_command_waits_its_turn(terminals: Terminals) -> None:
+    async with a_tab(terminals) as tab:
+        done: list[str] = []
+
+        async def run(command: str) -> None:
+            done.append((await tab.execute(command)).output)
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(10):
+                tasks.start_soon(run, f"echo begin {number}; sleep 0.02; echo end {number}")
+        assert sorted(done) == [f"begin {n}\nend {n}\n" for n in range(10)]
+        assert done == sorted(done)
+
+
+async def test_a_busy_tab_names_the_command_and_how_long_it_runs(terminals: Terminals) -> None:
+    async with a_tab(terminals) as tab:
+        first = await tab.execute("sleep 30", timeout=0.2, on_timeout="leave")
+        assert (first.state, first.running, first.timed_out) == ("running", True, True)
+        before = tab.next_byte
+        with pytest.raises(TabUnavailable) as refused:
+            await tab.execute("echo no", timeout=0.3)
+        assert refused.value.state == "running"
+        assert "sleep 30" in str(refused.value)
+        assert first.command_id in str(refused.value)
+        assert " s" in str(refused.value)
+        assert tab.next_byte == before
+        await tab.stop_process()
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_password_is_asked_for_within_a_second_and_nowhere_written(
+    terminals: Terminals, folder: Path, shell: str
+) -> None:
+    secret = "hunter2-" + shell
+    async with a_tab(terminals, shell) as tab:
+        await tab.execute("true")
+        begun = time.monotonic()
+        command = """python3 -c 'import getpass; print(len(getpass.getpass("Password: ")))'"""
+        asked = await tab.execute(command, timeout=10)
+        assert asked.state == "interactive", asked
+        assert asked.output == "Password: "
+        assert "password" in asked.note
+        slow_start = (await tab_startup(terminals)) if time.monotonic() - begun > 1.0 else 0.0
+        assert time.monotonic() - begun < 1.0 + slow_start * 20
+        await tab.send_keys([secret, "Enter"])
+        done = await terminals.command_result(asked.command_id, wait=5)
+        assert (done.output, done.exit_code) == (f"\n{len(secret)}\n", 0)
+        assert secret.encode() not in tab.pane.stream.ring.read(0)
+        happened = await terminals.watch_events(since=0, timeout=0.0, max_events=1000)
+        assert "getpass" in str(happened)  # it does tell of commands
+        assert secret not in str(happened)
+    for path in folder.rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes(), path
+
+
+READS_SECRET = {
+    "bash": "read -s x; echo ${#x}",
+    "zsh": "read -s x; echo ${#x}",
+    "fish": "read -s x; string length -- $x",
+    "busybox": "read -s x; echo ${#x}",
+    "dash": "stty -echo; read x; stty echo; echo ${#x}",
+}
+
+
+@pytest.mark.parametrize("shell", READS_SECRET)
+async def test_a_secret_that_the_shell_reads_is_nowhere_written(terminals: Terminals, folder: Path, shell: str) -> None:
+    secret = "hunter3-" + shell
+    async with a_tab(terminals, shell) as tab:
+        asked = await tab.execute(READS_SECRET[shell], timeout=10)
+        assert (asked.state, asked.running) == ("interactive", True), asked
+        await tab.send_keys([secret, "Enter"])
+        done = await terminals.command_result(asked.command_id, wait=5)
+        assert done.exit_code == 0
+        assert done.output.strip().endswith(str(len(secret))), done
+    for path in folder.rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes(), path
+
+
+async def tab_startup(terminals: Terminals) -> float:
+    """How long the machine takes to start an interpreter now: what the second is to be measured against."""
+    async with a_tab(terminals) as tab:
+        return (await tab.execute("python3 -c 'import getpass'")).duration_ms / 1000
+
+
+async def test_a_shell_that_the_rc_file_put_in_place_of_ours_runs_commands(terminals: Terminals, folder: Path) -> None:
+    home = folder / "zsh-home"
+    home.mkdir()
+    (home / ".bashrc").write_text("exec zsh -f\n")
+    async with a_tab(terminals, HOME=str(home)) as tab:
+        result = await tab.execute("echo $ZSH_VERSION; false")
+        assert result.exit_code == 1
+        assert result.output[0].isdigit()
+
+
+async def test_a_readonly_prompt_command_costs_the_hooks_but_not_the_commands(
+    terminals: Terminals, folder: Path
+) -> None:
+    home = folder / "readonly-home"
+    home.mkdir()
+    (home / ".bashrc").write_text("readonly PROMPT_COMMAND=\n")
+    async with a_tab(terminals, HOME=str(home)) as tab:
+        for number in range(3):
+            result = await tab.execute(f"echo {number}; (exit {number})")
+            assert (result.output, result.exit_code) == (f"{number}\n", number)
+
+
+async def test_an_rc_file_that_waits_for_an_answer_is_said_to(
+    terminals: Terminals, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = folder / "asking-home"
+    home.mkdir()
+    (home / ".bashrc").write_text('read -p "Which? " x\n')
+    async with a_tab(terminals, HOME=str(home)) as tab:
+        await seen(tab, b"Which? ", 0)
+        with monkeypatch.context() as patched:
+            patched.setattr(listening, "START_TIMEOUT", 0.5)
+            with pytest.raises(TabUnavailable, match="wait for input") as refused:
+                await tab.execute("echo early", timeout=0.1)
+        assert (refused.value.state, refused.value.remedy) == ("starting", "answer with send_keys")
+        await tab.send_keys(["this", "Enter"])
+        assert (await tab.execute('echo "$x"')).output == "this\n"
+
+
+async def test_an_rc_file_that_reads_gets_nothing_of_ours(terminals: Terminals, folder: Path) -> None:
+    home = folder / "reading-home"
+    home.mkdir()
+    (home / ".bashrc").write_text('read -t 0.5 x; echo "got:$x."\n')
+    async with a_tab(terminals, HOME=str(home)) as tab:
+        assert (await tab.execute('echo "$x."')).output == ".\n"
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_env_and_cwd_are_the_command_s_own(terminals: Terminals, shell: str) -> None:
+    async with a_tab(terminals, shell) as tab:
+        status = "$status" if shell == "fish" else "$?"
+        await tab.execute("false")
+        value = "a 'b' \"c\" \\ $d `e`\n;ü"
+        shown = await tab.execute(f"echo {status}; pwd; printenv MINE", env={"MINE": value}, cwd="/tmp")
+        assert shown.output == f"1\n/tmp\n{value}\n", shown
+        after = await tab.execute("pwd; printenv MINE")
+        assert (after.output, after.exit_code, after.cwd) == ("/\n", 1, "/")
+        failed = await tab.execute("exit 3" if shell != "fish" else "sh -c 'exit 3'", env={"MINE": "x"})
+        assert (failed.exit_code, failed.state) == (3, "prompt")
+        assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+# Each leaves its tty raw: the last waits for a key in another thread than its first one.
+RAW = {
+    "computes": ("import time; end = time.time() + 1\nwhile time.time() < end: pass", False),
+    "sleeps": ("import time; time.sleep(1)", False),
+    "reads": ("import os; os.read(0, 1)", True),
+    "polls": ("import select; select.select([0], [], [])", True),
+    "reads in a thread": ("import os, threading; threading.Thread(target=lambda: os.read(0, 1)).start()", True),
+}
+
+
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+@pytest.mark.parametrize("kind", RAW)
+async def test_a_raw_tty_alone_is_no_wait_for_a_key(terminals: Terminals, shell: str, kind: str) -> None:
+    code, waits = RAW[kind]
+    async with a_tab(terminals, shell) as tab:
+        await tab.execute("true")
+        result = await tab.execute(f'python3 -c "import tty; tty.setraw(0); {code}"', timeout=20)
+        if waits:
+            assert (result.state, result.running) == ("interactive", True), result
+            await tab.send_keys(["x"])
+            result = await terminals.command_result(result.command_id, wait=10)
+        else:
+            assert result.note == ""
+        assert (result.running, result.exit_code) == (False, 0), result
+        assert (await tab.execute("echo ok")).output == "ok\n"

@@ -1,0 +1,187 @@
+"""Stopping in the moment after a start: what runs has ended, what did not run never will, and the answer says which."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import TabUnavailable
+from tests.library.opened import tab_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muxwire import ProcessStop, Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
+# Seconds between the start and the stop: the line is being taken, the shell forks, the program starts, it runs.
+DELAYS = (0.0, 0.001, 0.005, 0.02)
+DEADLINE = 40.0
+# Runs in no process but the shell's.
+LOOP = {"fish": "while true; end"}
+# A program that no other test runs, by which it is found.
+_SECONDS = itertools.count(86_400 + os.getpid() * 1000)
+
+
+@pytest.fixture
+def program() -> Iterator[str]:
+    """A program that runs for longer than any test."""
+    command = f"sleep {next(_SECONDS)}"
+    yield command
+    for pid in processes(command):
+        os.kill(pid, signal.SIGKILL)
+
+
+def processes(command: str) -> list[int]:
+    """Those that run exactly that, in whatever session."""
+    wanted = command.replace(" ", "\0").encode() + b"\0"
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and told(entry) == wanted]
+
+
+def told(process: Path) -> bytes:
+    try:
+        return (process / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+async def ended(tab: Tab, stopped: ProcessStop, ran: Path, program: str) -> None:
+    """Whatever was started has ended, the answer is true of it, and the tab is as before."""
+    assert (stopped.success, stopped.state, processes(program)) == (True, "prompt", []), stopped
+    assert (stopped.exit_code is not None) == ran.exists(), stopped
+    after = await tab.execute("echo ok")
+    assert (after.output, after.exit_code) == ("ok\n", 0), after
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_what_is_stopped_at_once_has_ended(
+    terminals: Terminals, shell: str, name: str, program: str, tmp_path: Path
+) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        for number, delay in enumerate(2 * DELAYS):
+            ran = tmp_path / f"ran{number}"
+            running = await tab.execute(f"echo > {ran}; {program}", wait=False)
+            await anyio.sleep(delay)
+            stopped = await tab.stop_process(name)
+            await ended(tab, stopped, ran, program)
+            if ran.exists():
+                assert stopped.exit_code, stopped
+                result = await terminals.command_result(running.command_id)
+                assert (result.running, result.exit_code) == (False, stopped.exit_code), result
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_process_that_is_stopped_as_soon_as_it_has_started_has_ended(
+    terminals: Terminals, shell: str, program: str, tmp_path: Path
+) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        for name in SIGNALS:
+            ran = tmp_path / name
+            begun = await tab.start_process(f"echo > {ran}; echo up; {program}", ready="up")
+            assert (begun.started, begun.ready, begun.exit_code) == (True, True, None), begun
+            await ended(tab, await tab.stop_process(name), ran, program)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_what_the_shell_runs_itself_is_stopped_as_only_a_key_can(
+    terminals: Terminals, shell: str, name: str
+) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        for delay in DELAYS:
+            await tab.execute(LOOP.get(shell, "while :; do :; done"), wait=False)
+            await anyio.sleep(delay)
+            stopped = await tab.stop_process(name)
+            assert (stopped.success, stopped.signal_sent, stopped.state) == (True, "SIGINT", "prompt"), stopped
+            assert stopped.exit_code == 128 + signal.SIGINT
+            assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_line_that_was_only_typed_is_stopped_too(
+    terminals: Terminals, shell: str, name: str, program: str
+) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        for delay in DELAYS:
+            await tab.execute("true")
+            await tab.runner.settled()
+            await tab.start_process(f"env {program}\r", append_newline=False)
+            await anyio.sleep(delay)
+            stopped = await tab.stop_process(name)
+            assert (stopped.success, stopped.signal_sent, processes(program)) == (True, name, []), stopped
+            assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_what_ended_by_itself_before_the_stop_has_its_own_status(terminals: Terminals, shell: str) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        for _ in range(4):
+            await tab.execute("sh -c 'exit 3'")
+            stopped = await tab.stop_process()  # its shell is on its way to the prompt
+            assert (stopped.success, stopped.signal_sent, stopped.exit_code) == (True, "", 3), stopped
+            after = await tab.execute("echo ok")
+            assert (after.output, after.exit_code) == ("ok\n", 0), after
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "dash", "ksh"])
+async def test_what_the_shell_never_runs_is_said_to_have_no_status(
+    terminals: Terminals, shell: str, tmp_path: Path
+) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        await tab.execute("true")
+        await tab.runner.settled()
+        await tab.runner.keyboard.type(b"echo 'half a line\r")  # a person's quote, which takes in our line
+        while tab.state != "incomplete":
+            await tab.pane.stream.changed()
+        running = await tab.execute(f"echo > {tmp_path}/ran", wait=False)
+        stopped = await tab.stop_process()
+        assert (stopped.success, stopped.exit_code, stopped.state) == (True, None, "prompt"), stopped
+        with pytest.raises(TabUnavailable, match="did not run"):
+            await terminals.command_result(running.command_id)
+        assert (await tab.execute("echo ok")).output == "ok\n"
+        assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("delay", [None, *DELAYS])
+@pytest.mark.parametrize("name", SIGNALS)
+async def test_a_program_in_place_of_a_shell_can_be_stopped(
+    terminals: Terminals, name: str, delay: float | None
+) -> None:
+    tab = await terminals.create_tab(command=[sys.executable, "-q"])
+    with anyio.fail_after(DEADLINE):
+        if delay is None:
+            await terminals.wait_for([tab.window_id], until=">>> ")
+        else:
+            await anyio.sleep(delay)
+        stopped = await tab.stop_process(name, grace=0.5)
+        assert (stopped.success, stopped.state) == (True, "dead"), stopped
+        wanted = {"SIGINT": "SIGTERM"} if delay is None else {}  # at its prompt python goes on after a C-c
+        if delay is None:
+            sent = wanted.get(name, name)
+            assert (stopped.signal_sent, stopped.exit_code) == (sent, 128 + signal.Signals[sent]), stopped
+
+
+async def test_a_tab_that_runs_a_program_is_called_by_its_name(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(command=["/usr/bin/env", "sleep", "86399"])
+    try:
+        with anyio.fail_after(DEADLINE):
+            shown = ""
+            while shown != "sleep":  # env becomes it
+                [row] = [row for row in (await terminals.list_tabs()).tabs if row.window_id == tab.window_id]
+                shown = row.current_command
+            with pytest.raises(TabUnavailable, match="sleep runs in the foreground"):
+                await tab.execute("echo no", timeout=1.0)
+    finally:
+        await tab.close(force=True)

@@ -1,0 +1,312 @@
+"""Commands that outlast their call: left running, interrupted, cancelled, asked about later."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import ConnectionClosed, TabUnavailable
+from muxwire.pane.interrupt import Interrupter
+from muxwire.pane.keyboard import Keyboard
+from muxwire.pane.runner import BUSY_GRACE
+from muxwire.pane.stream import PaneStream
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+DEADLINE = 20.0
+
+
+@pytest.fixture
+async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
+    made = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        yield made
+    await made.close(force=True)
+
+
+@pytest.fixture(scope="module", params=SHELLS)
+async def any_tab(request: pytest.FixtureRequest, terminals: Terminals) -> AsyncIterator[Tab]:
+    made = await terminals.create_tab(shell=shutil.which(request.param), cwd="/")
+    await made.execute("true")
+    yield made
+    await made.close(force=True)
+
+
+def once_behind_a_read(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Awaitable[None]]) -> None:
+    """Have `then` come to pass between the next read of a stream and its return, as where the log has to be read."""
+
+    async def read(stream: PaneStream, begin: int, end: int) -> tuple[bytes, int]:
+        monkeypatch.undo()
+        found = await stream.read(begin, end)
+        await then()
+        return found
+
+    monkeypatch.setattr(PaneStream, "read", read)
+
+
+async def test_what_was_left_running_gives_the_rest_and_its_true_status(terminals: Terminals, any_tab: Tab) -> None:
+    with anyio.fail_after(DEADLINE):
+        left = await any_tab.execute(
+            "sh -c 'echo early; sleep 0.5; echo late; exit 4'", timeout=0.2, on_timeout="leave"
+        )
+        assert (left.output, left.running, left.timed_out, left.exit_code) == ("early\n", True, True, None)
+        rest = await terminals.command_result(left.command_id, wait=5)
+        assert (rest.output, rest.running, rest.exit_code, rest.state) == ("late\n", False, 4, "prompt")
+        assert rest.from_byte == left.next_byte
+        assert (await terminals.command_result(left.command_id)).output == ""
+        assert (await any_tab.execute("echo ok")).output == "ok\n"
+
+
+async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = await tab.execute("echo early; read -r go; echo late; (exit 4)", timeout=0.2, on_timeout="leave")
+    running = tab.pane.current
+    assert running is not None
+    running.delivered = left.from_byte
+
+    async def end() -> None:
+        await tab.send_keys(["Enter"])
+        await running.ended()
+
+    once_behind_a_read(monkeypatch, end)
+    result = await tab.result(running)
+    assert (result.output, result.running, result.exit_code) == ("early\n\nlate\n", False, 4)
+
+
+async def test_what_has_half_arrived_waits_for_its_other_half(terminals: Terminals, tab: Tab) -> None:
+    left = await tab.execute("read -r go", timeout=0.2, on_timeout="leave")
+    for arrived, given in (
+        (b"\xc3", ""),
+        (b"\xa4\r", "ä"),
+        (b"\n", "\n"),
+        (b"\x1b]7770;E;0", ""),
+        (b"!", "\x1b]7770;E;0!"),
+    ):
+        tab.pane.stream.feed(arrived)
+        assert (await terminals.command_result(left.command_id)).output == given
+
+
+async def test_of_two_calls_at_once_none_takes_the_other_back(
+    terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = await tab.execute("echo one; read -r go; echo two; read -r go", timeout=0.2, on_timeout="leave")
+    running = tab.pane.current
+    assert running is not None
+    running.delivered = left.from_byte
+
+    async def overtake() -> None:
+        await tab.send_keys(["Enter"])
+        await terminals.wait_for([tab.window_id], until="two", timeout=DEADLINE)
+        assert (await terminals.command_result(left.command_id)).output == "one\n\ntwo\n"
+
+    once_behind_a_read(monkeypatch, overtake)
+    await terminals.command_result(left.command_id)
+    assert (await terminals.command_result(left.command_id)).output == ""
+
+
+async def test_a_late_end_never_shifts_the_next_output(terminals: Terminals, any_tab: Tab) -> None:
+    with anyio.fail_after(DEADLINE):
+        for number in range(5):
+            left = await any_tab.execute(f"sleep 0.2; echo late {number}", timeout=0.02, on_timeout="leave")
+            after = await any_tab.execute(f"echo next {number}", timeout=5)
+            assert after.output == f"next {number}\n"
+            assert (await terminals.command_result(left.command_id)).output == f"late {number}\n"
+
+
+async def test_without_waiting_there_is_an_id_at_once(terminals: Terminals, tab: Tab) -> None:
+    started = await tab.execute("sleep 0.3; echo done; false", wait=False)
+    assert (started.output, started.running, started.timed_out) == ("", True, False)
+    done = await terminals.command_result(started.command_id, wait=5)
+    assert (done.output, done.exit_code) == ("done\n", 1)
+
+
+async def test_a_time_out_interrupts_and_returns_what_came(tab: Tab) -> None:
+    cut = await tab.execute("echo before; sleep 30; echo never", timeout=0.3)
+    assert (cut.timed_out, cut.running, cut.exit_code, cut.signal_sent) == (True, False, 130, "SIGINT")
+    assert cut.output.startswith("before\n")
+    assert "never" not in cut.output
+    assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+LADDER = {
+    "SIGINT": ("sh -c 'sleep 100'", 130),
+    "SIGTERM": ("""sh -c 'trap "" INT; sleep 100; sleep 100'""", 143),
+    "SIGKILL": ("""sh -c 'trap "" INT TERM HUP; while :; do sleep 1; done'""", 137),
+}
+
+
+@pytest.mark.parametrize("step", LADDER)
+async def test_the_ladder_goes_as_far_as_it_must(any_tab: Tab, step: str) -> None:
+    command, status = LADDER[step]
+    with anyio.fail_after(DEADLINE):
+        cut = await any_tab.execute(command, timeout=0.3)
+        assert (cut.timed_out, cut.running, cut.signal_sent, cut.exit_code) == (True, False, step, status), cut
+        await still_usable(any_tab)
+
+
+async def test_a_raw_tty_gets_the_signal_and_is_mended(any_tab: Tab) -> None:
+    with anyio.fail_after(DEADLINE):
+        raw = "import os, tty; tty.setraw(0); print(1, flush=True); os.read(0, 1)"
+        left = await any_tab.execute(f"python3 -c '{raw}'", timeout=10)
+        assert left.state == "interactive"
+        stopped = await any_tab.stop_process()
+        assert (stopped.success, stopped.signal_sent) == (True, "SIGINT"), stopped
+        await still_usable(any_tab)
+
+
+async def still_usable(tab: Tab) -> None:
+    after = await tab.execute("echo ok")
+    assert (after.output, after.exit_code) == ("ok\n", 0), after
+    again = await tab.execute("sh -c 'sleep 100'", timeout=0.3)  # the tty still knows C-c
+    assert (again.signal_sent, again.exit_code) == ("SIGINT", 130), again
+    assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+async def test_a_shell_that_ignores_the_signal_is_said_to(tab: Tab) -> None:
+    cut = await tab.execute("trap '' INT; while :; do :; done", timeout=0.2)
+    assert (cut.running, cut.exit_code) == (True, None)
+    assert "close the tab" in cut.note
+    with pytest.raises(TabUnavailable):
+        await tab.execute("echo no", timeout=0.2)
+
+
+async def test_a_nested_shell_is_hung_up_on_and_the_outer_one_stays(tab: Tab) -> None:
+    await tab.execute("bash --norc", timeout=5)
+    stopped = await tab.stop_process(grace=0.2)
+    assert stopped.success, stopped
+    assert stopped.signal_sent in ("SIGHUP", "SIGKILL")
+    assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+async def test_a_cancelled_call_interrupts_its_command(terminals: Terminals, tab: Tab) -> None:
+    await tab.execute("true")
+    with anyio.move_on_after(0.3):
+        await tab.execute("sleep 30; echo never", timeout=60)
+    after = await tab.execute("echo ok", timeout=5)
+    assert (after.output, after.exit_code) == ("ok\n", 0)
+
+
+async def test_a_call_that_waited_for_our_command_waits_for_its_prompt_too(tab: Tab) -> None:
+    running = await tab.execute("sleep 1000", wait=False)
+    command = tab.pane.current
+    assert command is not None
+    results = []
+
+    async def after() -> None:
+        results.append(await tab.execute("echo ok", timeout=DEADLINE))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(after)
+        while not command.started:
+            await tab.pane.stream.changed()
+        await anyio.sleep(2 * BUSY_GRACE)  # longer than a program of somebody else is waited for
+        mark = f"\x1b]7770;E;{running.command_id};0;/;{running.command_id}\x07"
+        tab.pane.stream.feed(mark.encode())  # the prompt's comes in a read of its own
+        await anyio.sleep(0.01)
+        await tab.runner.keyboard.type(b"\x03")
+    assert [result.output for result in results] == ["ok\n"]
+
+
+async def test_a_call_cancelled_between_two_connections_interrupts_its_command(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise ConnectionClosed("it is taken up again in a moment")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(tab.execute, "sh -c 'echo begun; exec sleep 100'")
+        while tab.pane.stream.ring.find(b"begun\r\n", 0) < 0:
+            await tab.pane.stream.changed()
+        monkeypatch.setattr(Keyboard, "press", refused)
+        group.cancel_scope.cancel()
+    running = tab.pane.current
+    assert running is not None
+    await running.ended()
+    monkeypatch.undo()
+    assert running.exit_code == 130
+    assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+async def test_a_call_cancelled_while_it_interrupts_still_ends_its_command(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scope = anyio.CancelScope()
+
+    async def given_up(*_: object, **__: object) -> str:
+        monkeypatch.undo()
+        scope.cancel()
+        await anyio.lowlevel.checkpoint()
+        return ""
+
+    monkeypatch.setattr(Interrupter, "stop", given_up)
+    with scope:
+        await tab.execute("sleep 100", timeout=0.1)
+    running = tab.pane.current
+    assert running is not None
+    await running.ended()
+    assert (running.exit_code, running.timed_out) == (130, True)
+
+
+async def test_who_interrupts_a_command_that_has_just_ended_spares_the_next(terminals: Terminals, tab: Tab) -> None:
+    await tab.execute("true")
+    ended = tab.pane.current
+    assert ended is not None
+    after = await tab.execute("echo begun; read -r line; echo $line", timeout=5)
+    assert after.state == "interactive"
+    await tab.runner.interrupt(ended)
+    assert ended.signal_sent == ""
+    await tab.send_keys(["mine", "Enter"])
+    rest = await terminals.command_result(after.command_id, wait=5)
+    assert (rest.output, rest.exit_code) == ("mine\nmine\n", 0)
+
+
+async def test_a_call_cancelled_before_its_turn_types_nothing(tab: Tab) -> None:
+    running = await tab.execute("sleep 0.5; echo mine", wait=False)
+    with anyio.move_on_after(0.1):
+        await tab.execute("touch /tmp/never-typed", timeout=60)
+    after = await tab.execute("echo ok", timeout=5)
+    assert after.output == "ok\n"
+    assert running.running
+    assert tab.pane.stream.ring.find(b"never-typed", 0) < 0
+
+
+async def test_long_output_keeps_head_and_tail_on_line_boundaries(terminals: Terminals, tab: Tab) -> None:
+    result = await tab.execute("seq 1 100000", max_chars=1000)
+    assert result.truncated
+    assert len(result.output) <= 1000 + 200
+    assert result.output.startswith("1\n2\n3\n")
+    assert result.output.endswith("\n99999\n100000\n")
+    head, _, tail = result.output.partition("[...")
+    lines = [*head.splitlines(), *tail.partition("]\n")[2].splitlines()]
+    assert all(line.isdigit() for line in lines), lines
+    assert result.omitted_bytes > 500_000
+    chunk = await terminals.stream_logs(tab.window_id, from_byte=result.from_byte, max_bytes=1 << 20)
+    assert chunk.chunk.replace("\r\n", "\n").startswith("".join(f"{n}\n" for n in range(1, 100001)))
+
+
+async def test_colours_go_when_asked(tab: Tab) -> None:
+    assert (await tab.execute(r"printf '\033[31mred\033[0m\n'", strip_ansi=True)).output == "red\n"
+
+
+async def test_progress_tells_bytes_and_the_last_line(tab: Tab) -> None:
+    heard: list[tuple[int, str]] = []
+
+    async def progress(written: int, line: str) -> None:
+        heard.append((written, line))
+
+    command = "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.1; done"
+    result = await tab.execute(command, on_progress=progress)
+    assert result.exit_code == 0
+    assert heard
+    assert [written for written, _ in heard] == sorted(written for written, _ in heard)
+    assert heard[-1][1].startswith("line ")

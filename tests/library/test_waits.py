@@ -1,0 +1,367 @@
+"""Waits end at the right byte, with what was seen, and cost nothing until then."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import resource
+import shutil
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire.errors import InvalidArgument
+from muxwire.tabs.waits import OVERLAP, SLICE, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire.library.terminals import Terminals
+    from muxwire.results import WaitOutcome
+    from muxwire.tabs.tab import Tab
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 20
+
+# A program that prints, as it is told by lines in hex, exactly these bytes; nothing is echoed. An empty line ends it.
+PRINTER = r"""
+import os, sys, termios
+modes = termios.tcgetattr(0)
+modes[1] &= ~termios.OPOST
+modes[3] &= ~termios.ECHO
+termios.tcsetattr(0, termios.TCSANOW, modes)
+os.write(1, b'READY\r\n')
+for line in sys.stdin:
+    if not line.strip(): sys.exit(7)
+    count, _, text = line.strip().partition('*')
+    data = bytes.fromhex(text) * int(count)
+    while data: data = data[os.write(1, data):]
+"""
+
+
+class Printer:
+    """A tab whose output a test decides."""
+
+    def __init__(self, terminals: Terminals, tab: Tab) -> None:
+        self.terminals = terminals
+        self.tab = tab
+
+    async def print(self, data: bytes, times: int = 1) -> None:
+        await self.tab.send_keys([f"{times}*{data.hex()}\n"])
+
+    async def wait(self, *, timeout: float = DEADLINE, **wanted: object) -> WaitOutcome:
+        with anyio.fail_after(DEADLINE * 2):
+            return await self.terminals.wait_for([self.tab.window_id], timeout=timeout, **wanted)  # type: ignore[arg-type]
+
+    async def printed(self, data: bytes) -> int:
+        """Print, and return once it is here; the offset behind it."""
+        start = self.tab.next_byte
+        await self.print(data)
+        with anyio.fail_after(DEADLINE):
+            while self.tab.next_byte < start + len(data):
+                await self.tab.pane.stream.changed()
+        return self.tab.next_byte
+
+
+async def open_printer(terminals: Terminals) -> Printer:
+    tab = await terminals.create_tab(command=[sys.executable, "-I", "-S", "-c", PRINTER])
+    printer = Printer(terminals, tab)
+    assert (await printer.wait(until="READY\n")).outcome == "met"
+    return printer
+
+
+@pytest.fixture
+async def printer(terminals: Terminals) -> AsyncIterator[Printer]:
+    opened = await open_printer(terminals)
+    yield opened
+    await opened.tab.close(force=True)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {}, {"until": "a", "regex": "b"}, {"idle": 0.0}, {"regex": "("}, {"regex": "a*"},
+    ],
+)  # fmt: skip
+def test_what_can_never_be_waited_for_is_refused(wanted: dict[str, object]) -> None:
+    given = {"until": "", "regex": "", "idle": None, "exit": False, "prompt": False, "bell": False} | wanted
+    with pytest.raises(InvalidArgument):
+        Wanted.checked(**given)  # type: ignore[arg-type]
+
+
+async def test_a_line_that_begins_with_a_carriage_return(printer: Printer) -> None:
+    """As Python's prompt ends one from 3.13 on; wherever a look cuts it."""
+    written = b">>> 6*7\x1b[3D\n\r\x1b[?2004l42\r\n"
+    start = printer.tab.next_byte
+    end = await printer.printed(written)
+    whole = await printer.wait(regex="^42$", from_byte=start)
+    assert (whole.match, whole.next_byte) == ("42", end - 2)
+    coming: list[WaitOutcome] = []
+
+    async def wait() -> None:
+        coming.append(await printer.wait(regex="^42\n", from_byte=end))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        for byte in written:
+            await printer.printed(bytes((byte,)))
+    assert (coming[0].match, coming[0].next_byte) == ("42\n", end + len(written))
+
+
+async def test_text_that_is_there_already_and_text_that_comes(printer: Printer) -> None:
+    end = await printer.printed(b"one two\r\n")
+    there = await printer.wait(until="one")
+    assert (there.outcome, there.match, there.matched_at_entry) == ("met", "one", True)
+    assert there.next_byte == end - len(b" two\r\n")
+    assert there.tail.endswith("one two\n")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(printer.print, b"one \x1b[1mth\x1b[0mree\r\n")
+        coming = await printer.wait(until="one three", from_byte=end)
+    assert (coming.outcome, coming.which, coming.match) == ("met", printer.tab.window_id, "one three")
+    assert not coming.matched_at_entry
+    assert coming.next_byte == end + len(b"one \x1b[1mth\x1b[0mree")
+    assert (await printer.wait(until="one", from_byte=coming.next_byte, timeout=0.0)).outcome == "timed_out"
+
+
+async def test_matches_go_across_chunks_lines_and_characters(printer: Printer) -> None:
+    start = printer.tab.next_byte
+    text = "Wort für\r\nWort 終わり"
+    results: list[WaitOutcome] = []
+
+    async def wait() -> None:
+        results.append(await printer.wait(regex=r"^Wort für\nWort 終わり$", from_byte=start))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        for byte in text.encode():
+            assert not results
+            await printer.printed(bytes((byte,)))
+    assert results[0].match == "Wort für\nWort 終わり"
+    assert results[0].next_byte == printer.tab.next_byte
+
+
+async def test_a_needle_anywhere_in_a_lot_of_output(printer: Printer) -> None:
+    """Around the edges of a slice, of the ring (1 MiB), and of the overlap; the log has what the ring gave up."""
+    start = printer.tab.next_byte
+    for filler in (SLICE - 20, 3_000_000, OVERLAP):
+        await printer.print(b"filler\r\n", filler // 8)
+        await printer.print(b"needle")
+        await printer.print(b" " * 100 + b"END\r\n")
+        found = await printer.wait(until="needle", from_byte=start)
+        assert found.outcome == "met"
+        end = await printer.wait(regex=r"^needle {100}END$", from_byte=start)
+        assert end.next_byte == found.next_byte + 103
+        start = end.next_byte
+    await printer.print(b"x", 40_000)
+    await printer.print(b"\r\n")
+    assert (await printer.wait(regex=r"x$", from_byte=start)).outcome == "met"
+    # A line's beginning is not where our memory of it begins.
+    assert (await printer.wait(regex=r"^x+y|^y", from_byte=start, timeout=0.0)).outcome == "timed_out"
+
+
+async def test_a_prompt_without_a_line_end_is_seen_at_once(printer: Printer) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(printer.print, b"\r\n[sudo] password for me: ")
+        found = await printer.wait(regex=r"password for \w+: ?$")
+    assert found.outcome == "met"
+
+
+async def test_silence_is_counted_from_the_call_and_from_every_byte(printer: Printer) -> None:
+    await printer.printed(b"before\r\n")
+    results: list[tuple[WaitOutcome, float]] = []
+
+    async def wait() -> None:
+        results.append((await printer.wait(idle=2.0), time.monotonic()))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        for _ in range(5):
+            await printer.wait(idle=0.1)
+            assert not results
+            await printer.printed(b".")
+    [(met, at)] = results
+    assert (met.outcome, met.match) == ("met", "idle")
+    assert at - printer.tab.pane.stream.last_output >= 2.0
+
+
+async def test_bells_but_not_the_ends_of_titles(printer: Printer) -> None:
+    start = await printer.printed(b"\x1b]0;title\x07")
+    assert (await printer.wait(bell=True, from_byte=0, timeout=0.0)).outcome == "timed_out"
+    end = await printer.printed(b"\x1b]0;title\x07ding\x07dong")
+    rung = await printer.wait(bell=True, from_byte=start)
+    assert (rung.outcome, rung.match, rung.next_byte, rung.matched_at_entry) == ("met", "bell", end - 4, True)
+    assert (await printer.wait(bell=True, timeout=0.0)).outcome == "timed_out"  # without an offset: the next one
+
+
+async def test_the_end_of_the_program(terminals: Terminals) -> None:
+    printer = await open_printer(terminals)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(printer.tab.send_keys, ["\n"])
+        ended = await printer.wait(exit=True, until="never printed")
+    assert (ended.outcome, ended.match) == ("met", "exit 7")
+    again = await terminals.wait_for([printer.tab.window_id], exit=True)
+    assert (again.outcome, again.matched_at_entry) == ("met", True)
+
+
+async def test_what_can_never_come_any_more_is_closed(terminals: Terminals) -> None:
+    printer = await open_printer(terminals)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(printer.tab.send_keys, ["\n"])
+        closed = await printer.wait(until="never printed", from_byte=0)
+    assert (closed.outcome, closed.which, closed.match) == ("closed", printer.tab.window_id, "")
+    assert "READY" in closed.tail
+    late = await terminals.wait_for([printer.tab.window_id], until="READY", from_byte=0)
+    assert (late.outcome, late.matched_at_entry) == ("met", True)
+
+
+async def test_the_first_of_several_tabs(terminals: Terminals) -> None:
+    printers = [await open_printer(terminals) for _ in range(3)]
+    names = [printer.tab.window_id for printer in printers]
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(printers[0].tab.send_keys, ["\n"])  # one that ends ends nothing for the others
+        tasks.start_soon(printers[2].print, b"here\r\n")
+        found = await terminals.wait_for(names, until="here", timeout=DEADLINE)
+    assert (found.outcome, found.which) == ("met", names[2])
+    late = await terminals.wait_for(names[1:], until="there", timeout=0.0)
+    assert (late.outcome, late.which) == ("timed_out", "")
+    with pytest.raises(InvalidArgument, match="one tab"):
+        await terminals.wait_for(names[1:], until="x", from_byte=0)
+    for printer in printers[1:]:
+        await printer.tab.close(force=True)
+    assert (await terminals.wait_for(names, until="there")).outcome == "closed"
+
+
+async def test_the_prompt_after_what_was_typed(terminals: Terminals) -> None:
+    tab = await terminals.create_tab()
+    names = [tab.window_id]
+    first = await terminals.wait_for(names, prompt=True, timeout=DEADLINE)
+    assert first.outcome == "met"
+    sent = await tab.send_keys(["read -r x", "Enter"])
+    early = await terminals.wait_for(names, prompt=True, from_byte=sent.next_byte, timeout=0.0)
+    assert early.outcome == "timed_out"
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(tab.send_keys, ["something", "Enter"])
+        met = await terminals.wait_for(names, prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
+    assert (met.outcome, met.match) == ("met", "prompt")
+    await tab.close(force=True)
+
+
+async def test_our_own_typed_line_and_marks_are_not_seen(terminals: Terminals) -> None:
+    tab = await terminals.create_tab()
+    result = await tab.execute("echo out'put'")
+    assert result.exit_code == 0
+    seen = await terminals.wait_for([tab.window_id], regex=r"muxwire|7770|_{2}", from_byte=0, timeout=0.0)
+    assert seen.outcome == "timed_out", seen
+    running = await tab.execute("echo starting; read -r go; echo finished", wait=False)
+    asked = await terminals.wait_for([tab.window_id], until="starting", timeout=DEADLINE)
+    assert asked.outcome == "met"
+    assert asked.next_byte >= running.from_byte
+    nothing = await terminals.wait_for([tab.window_id], until="finished", timeout=0.0)
+    assert nothing.outcome == "timed_out"  # the text of the command is not its output
+    await tab.send_keys(["go", "Enter"])
+    done = await terminals.wait_for([tab.window_id], until="finished", timeout=DEADLINE)
+    assert done.outcome == "met"
+    await tab.close(force=True)
+
+
+async def test_a_waiting_call_costs_nothing(printer: Printer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks at anything until bytes come: the search is called once for each of them."""
+    looks = 0
+    from muxwire.tabs.waits import TextSearch
+
+    look = TextSearch._look
+
+    def counted(self: TextSearch, *arguments: object, **options: object) -> object:
+        nonlocal looks
+        looks += 1
+        return look(self, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(TextSearch, "_look", counted)
+    start = printer.tab.next_byte
+    used = time.process_time()
+    waited = await printer.wait(until="never", from_byte=start, timeout=1.0)
+    used = time.process_time() - used
+    assert waited.outcome == "timed_out"
+    assert looks == 1
+    assert used < 0.5  # a loop that looks again and again would need all of the second
+
+
+async def test_a_wait_for_several_tabs_wakes_nobody_until_its_end(terminals: Terminals) -> None:
+    """Neither the event loop nor any thread of the process: the kernel counts how often they went to sleep."""
+    printers = [await open_printer(terminals) for _ in range(3)]
+    shell = await terminals.create_tab()
+    await shell.execute("true")
+    names = [shell.window_id, *(printer.tab.window_id for printer in printers)]
+    await terminals.wait_for(names, idle=0.3)
+    wakes = 0
+    selector = asyncio.get_running_loop()._selector  # type: ignore[attr-defined]
+    select = selector.select
+
+    def counted(timeout: float | None = None) -> object:
+        nonlocal wakes
+        wakes += 1
+        return select(timeout)
+
+    async def wait_and_watch() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(functools.partial(terminals.watch_events, kinds=["bell"], timeout=1.9))
+            waited = await terminals.wait_for(names, until="never", prompt=False, bell=True, exit=True, timeout=2.0)
+        assert waited.outcome == "timed_out"
+
+    selector.select = counted
+    slept = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+    try:
+        await wait_and_watch()
+    finally:
+        selector.select = select
+    slept = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw - slept
+    assert wakes <= 12  # to start five tasks and to end them; a look every 100 ms would be 20 more
+    assert slept <= 6  # once for each of the two time-outs, and what the kernel adds
+    for tab in (shell, *(printer.tab for printer in printers)):
+        await tab.close(force=True)
+
+
+async def test_an_offset_beyond_the_end_is_refused(printer: Printer) -> None:
+    with pytest.raises(InvalidArgument, match="beyond"):
+        await printer.wait(until="x", from_byte=printer.tab.next_byte + 1)
+    with pytest.raises(InvalidArgument, match="marks its prompts"):
+        await printer.wait(prompt=True)
+
+
+SHELLS = [shell for shell in ("bash", "zsh", "fish", "dash") if shutil.which(shell)]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_the_echo_of_what_was_typed_is_no_answer(terminals: Terminals, shell: str) -> None:
+    tab = await terminals.create_tab(shell=shell)
+    names = [tab.window_id]
+    assert (await terminals.wait_for(names, prompt=True, timeout=DEADLINE)).outcome == "met"
+    sent = await tab.send_keys(["sleep 0.4; echo needle in hay; cat", "Enter"])
+    met = await terminals.wait_for(names, until="needle", from_byte=sent.next_byte, timeout=DEADLINE)
+    assert met.outcome == "met"
+    after, _ = await tab.pane.stream.read(met.next_byte, tab.pane.stream.end)
+    assert after.startswith(b" in hay\r\n"), after  # not the one that was typed, which `; cat` follows
+    sent = await tab.send_keys(["another needle", "Enter"])
+    whole = await terminals.wait_for(names, regex=r"^another needle$", from_byte=sent.next_byte, timeout=DEADLINE)
+    assert (await tab.pane.stream.read(sent.next_byte, whole.next_byte))[0].count(b"needle") == 2
+    await tab.close(force=True)
+
+
+async def test_what_looks_like_an_echo_where_nothing_is_echoed_is_seen(printer: Printer) -> None:
+    sent = await printer.tab.send_keys([f"1*{b'1*31'.hex()}\n"])  # prints the beginning of what was typed
+    met = await printer.wait(until="1*31", from_byte=sent.next_byte, timeout=0.5)
+    assert met.outcome == "timed_out"  # it may still become the echo
+    await printer.print(b"\r\n")
+    met = await printer.wait(until="1*31", from_byte=sent.next_byte)
+    assert met.outcome == "met"
+
+
+async def test_a_line_that_the_terminal_wrapped_is_one_line(printer: Printer) -> None:
+    start = printer.tab.next_byte
+    await printer.print(b"x" * 197 + b"needle" + b"y" * 300 + b"\r\n")  # around the right edge of 200 columns
+    met = await printer.wait(regex=r"^x+needley+$", from_byte=start)
+    assert (met.outcome, len(met.match)) == ("met", 503)

@@ -1,0 +1,66 @@
+"""Waits at the edge of what they look at: before a command begins, without any time, between two kinds of looks."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from muxwire.tabs.waits import SLICE, Watch
+
+if TYPE_CHECKING:
+    from muxwire.library.terminals import Terminals
+    from muxwire.vt.bells import SignalScanner
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 20
+
+
+async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(shell="bash")
+    await tab.execute("true")
+    shell = tab.pane.shell_pid
+    os.kill(shell, signal.SIGSTOP)
+    running = await tab.execute("echo begun; read -r go", wait=False)
+    assert running.command_id is not None
+    drawn = b"\x1b]7770;T;%s\x07echo begun; read -r go\r\n" % running.command_id.encode()
+    tab.pane.stream.feed(drawn)  # S comes in a write of its own
+    nothing = await terminals.wait_for([tab.window_id], until="begun", timeout=0.0)
+    assert nothing.outcome == "timed_out", nothing
+    os.kill(shell, signal.SIGCONT)
+    met = await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
+    assert (met.outcome, met.next_byte > running.next_byte) == ("met", True)
+    await tab.close(force=True)
+
+
+async def test_no_time_at_all_is_enough_to_look_once(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(command=["sh", "-c", f"echo needle; seq {SLICE}; exit 3"])
+    while not tab.pane.closed:
+        await tab.pane.stream.changed()
+    gone = await terminals.wait_for([tab.window_id], exit=True, timeout=0)
+    assert (gone.outcome, gone.match) == ("met", "exit 3")
+    last = await terminals.wait_for([tab.window_id], until=f"{SLICE}\n", from_byte=0, timeout=0)
+    assert last.outcome == "met"
+    nothing = await terminals.wait_for([tab.window_id], until="thread", from_byte=0, timeout=0)
+    assert nothing.outcome == "closed"
+
+
+async def test_a_text_that_comes_while_bells_are_looked_for_is_found(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = await terminals.create_tab(shell="bash")
+    looked_for = Watch._bell
+
+    async def while_it_comes(watch: Watch, bells: SignalScanner) -> int:
+        monkeypatch.undo()
+        assert (await tab.execute("echo nee''dle")).exit_code == 0
+        return await looked_for(watch, bells)
+
+    await tab.execute("true")
+    monkeypatch.setattr(Watch, "_bell", while_it_comes)
+    found = await terminals.wait_for([tab.window_id], until="needle", bell=True, timeout=DEADLINE)
+    assert (found.outcome, found.match) == ("met", "needle")
+    await tab.close(force=True)

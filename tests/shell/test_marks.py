@@ -1,0 +1,228 @@
+"""MarkScanner: what is a mark, whatever the chunks and whatever hostile bytes surround it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muxwire.shell.marks import CWD_MAX, MARK_MAX, Mark, MarkScanner
+
+ID = b"0123456789abcdef"
+OTHER = b"fedcba9876543210"
+BEGIN = b"\x1b]7770;"
+
+SIMPLE = {
+    "B": b"B;" + ID + b";1",
+    "C": b"C;" + ID + b";7",
+    "D": b"D;" + ID + b";7;1",
+    "S": b"S;" + ID,
+    "X": b"X;" + ID + b";130",
+    "H": b"H;" + ID + b";';130",
+    "T": b"T;" + ID,
+    "N": b"N;" + ID + b";2",
+}
+
+
+def simple(kind: str) -> bytes:
+    return BEGIN + SIMPLE[kind] + b"\x07"
+
+
+def prompt(cwd: bytes = b"/tmp", nonce: bytes = ID, seq: int = 3) -> bytes:
+    return BEGIN + b"P;%s;%d;4242;0;%s;%s\x07" % (nonce, seq, cwd, nonce)
+
+
+def ended(cwd: bytes = b"/tmp", mark_id: bytes = ID, status: int = 0) -> bytes:
+    return BEGIN + b"E;%s;%d;%s;%s\x07" % (mark_id, status, cwd, mark_id)
+
+
+def scan(data: bytes, *, cuts: list[int] | None = None, start: int = 0) -> list[Mark]:
+    scanner = MarkScanner(start)
+    edges = [0, *sorted(cuts or []), len(data)]
+    return [mark for first, last in itertools.pairwise(edges) for mark in scanner.feed(data[first:last])]
+
+
+def kinds(data: bytes) -> str:
+    return "".join(mark.kind for mark in scan(data))
+
+
+@pytest.mark.parametrize("kind", SIMPLE)
+def test_simple_mark(kind: str) -> None:
+    data = b"before" + simple(kind) + b"after"
+    fields = tuple(SIMPLE[kind].split(b";")[1:])
+    assert scan(data, start=100) == [Mark(kind, fields, 106, 106 + len(simple(kind)))]
+
+
+def test_prompt_and_end_carry_the_directory() -> None:
+    assert scan(prompt(b"/a\r\nb")) == [Mark("P", (ID, b"3", b"4242", b"0", b"/a\nb"), 0, len(prompt(b"/a\r\nb")))]
+    assert scan(ended(b"/a b", status=130)) == [Mark("E", (ID, b"130", b"/a b"), 0, len(ended(b"/a b", status=130)))]
+
+
+@pytest.mark.parametrize(
+    "cwd",
+    [
+        b"",
+        b"/a;b\x07c\x1b\\d",
+        b"/" + bytes(byte for byte in range(1, 256)),
+        b"/x;" + OTHER + b"\x07",
+        b"/x;" + ID,
+        b"/x;" + ID + b"\x08\x07",
+        b"/x" + simple("S"),  # a name that looks like a mark with its own end
+        b"/x" + BEGIN + b"P;" + OTHER + b";1;1;0;",
+        b"/x" + prompt(nonce=OTHER),
+        b"/x" + BEGIN,
+        b"/x" + BEGIN + b"Z;0123;",
+        b"/x" + BEGIN + b"S;" + ID,
+        b"/x" * (CWD_MAX // 2),
+    ],
+)
+def test_any_directory_name(cwd: bytes) -> None:
+    for data in (prompt(cwd), ended(cwd)):
+        mark = scan(b"$ " + data + b"$ ")[-1]
+        assert (mark.begin, mark.end, mark.fields[-1]) == (2, 2 + len(data), cwd.replace(b"\r\n", b"\n"))
+        scanner = MarkScanner()
+        early = [m for byte in data[:-1] for m in scanner.feed(bytes([byte]))]
+        assert [m for m in early if m.begin == 0] == []
+        assert [m.end for m in scanner.feed(data[-1:])] == [len(data)]
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        BEGIN,
+        BEGIN + b"S",
+        BEGIN + b"Z;" + ID + b"\x07",
+        BEGIN + b"S;0123456789ABCDEF\x07",
+        BEGIN + b"S;0123456789abcde\x07",
+        BEGIN + b"S;" + ID + b"0\x07",
+        BEGIN + b"S;" + ID + b";1\x07",
+        BEGIN + b"S;" + ID + b"\x1b\\",
+        BEGIN + b"C;" + ID + b";\x07",
+        BEGIN + b"C;" + ID + b";" + b"1" * 21 + b"\x07",
+        BEGIN + b"D;" + ID + b";1;-1\x07",
+        BEGIN + b"P;" + ID + b";1;x;0;/tmp;" + ID + b"\x07",
+        b"\x1b]777;S;" + ID + b"\x07",
+        b"]7770;S;" + ID + b"\x07",
+        b"\x1b]0;unfinished",
+        BEGIN + BEGIN + BEGIN,
+        BEGIN * 40,
+    ],
+)
+def test_junk_is_no_mark_and_hides_none(junk: bytes) -> None:
+    assert kinds(junk) == ""
+    assert kinds(junk + simple("S") + junk + ended() + junk + prompt() + junk) == "SEP"
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [
+        prompt()[:-1],
+        prompt()[:-19],
+        ended()[:-19],
+        BEGIN + b"E;" + OTHER + b";0;",
+        BEGIN + b"P;" + OTHER + b";1;1;0;/x",
+    ],
+)
+def test_a_torn_mark_costs_no_later_one(torn: bytes) -> None:
+    data = torn + simple("S") + b"out" + ended() + prompt(b"/later", seq=4)
+    assert kinds(data) == "SEP"
+    assert scan(data)[-1].fields == (ID, b"4", b"4242", b"0", b"/later")
+
+
+def test_a_replaced_mark_leaves_the_others_whole() -> None:
+    stream = [prompt()[:-18], BEGIN + b"E;" + OTHER + b";0;/o", prompt()[:-18], b";" + OTHER + b"\x07"]
+    scanner = MarkScanner()
+    marks = [mark for chunk in stream for mark in scanner.feed(chunk)]
+    assert marks == scan(b"".join(stream))
+    assert marks[0].fields == (OTHER, b"0", b"/o" + stream[2])
+
+
+def test_a_mark_over_its_bound_is_none_and_is_let_go() -> None:
+    scanner = MarkScanner()
+    assert scanner.feed(prompt(b"x" * (CWD_MAX + 1))) == []
+    assert scanner.pending == len(prompt(b"x" * (CWD_MAX + 1)))
+    assert scanner.feed(BEGIN + b"P;" + ID + b";1;1;0;") == []
+    for _ in range(1000):
+        assert scanner.feed(b"y" * 1000) == []
+        assert len(scanner._held) <= MARK_MAX
+    assert len(scanner.feed(prompt())) == 1
+
+
+def test_a_mark_comes_with_its_last_byte() -> None:
+    for data in (*map(simple, SIMPLE), prompt(), ended()):
+        scanner = MarkScanner()
+        assert scanner.feed(BEGIN + data[:-1]) == []
+        assert len(scanner.feed(data[-1:])) == 1
+        assert scanner.pending == len(BEGIN + data)
+
+
+def test_pending_is_where_an_unfinished_mark_begins() -> None:
+    scanner = MarkScanner(10)
+    scanner.feed(b"abc\x1b]77")
+    assert scanner.pending == 13
+    scanner.feed(b"x")
+    assert scanner.pending == 18
+    scanner.feed(prompt()[:-3] + simple("T"))
+    assert scanner.pending == 18
+
+
+PIECES = st.sampled_from(
+    [
+        *map(simple, SIMPLE), prompt(), prompt(b"/x" + simple("S")), prompt(nonce=OTHER), ended(), ended(b"\r\n;\x07"),
+        BEGIN, BEGIN + b"P;", BEGIN + b"P;" + ID + b";1;2;3;", BEGIN + b"E;" + OTHER + b";0;/", b";" + ID + b"\x07",
+        b";" + OTHER + b"\x07", b"\x1b", b"\x07", b"\x1b]77", b"text\r\n", ID, b";", b"\x1b[0m",
+    ]
+)  # fmt: skip
+
+
+@given(pieces=st.lists(PIECES, max_size=12), data=st.data())
+def test_chunks_do_not_matter(pieces: list[bytes], data: st.DataObject) -> None:
+    stream = b"".join(pieces)
+    whole = scan(stream)
+    assert scan(stream, cuts=list(range(len(stream)))) == whole
+    cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=8))
+    assert scan(stream, cuts=cuts) == whole
+
+
+@given(pieces=st.lists(PIECES, max_size=10))
+def test_marks_follow_the_rules(pieces: list[bytes]) -> None:
+    """Rule by rule, from each head on, against the bytes behind it: slow and plain."""
+    stream = b"".join(pieces)
+    assert sorted(scan(stream), key=lambda mark: mark.begin) == [
+        mark for match in re.finditer(rb"\x1b", stream) if (mark := mark_at(stream, match.start()))
+    ]
+
+
+SIMPLE_RE = re.compile(
+    rb"\x1b\]7770;([ST]|H(?!;[^;]*;\d)|[BCNX](?=;[^;]*;\d)|D(?=;[^;]*;\d+;\d))"
+    rb";([0-9a-f]{16}(?:(?<=H;.{16});['\\])?(?:;\d+)*)\x07",
+    re.DOTALL,
+)
+RAW_RE = re.compile(rb"\x1b\]7770;(?:(P);([0-9a-f]{16}(?:;\d+){3});|(E);([0-9a-f]{16};\d+);)")
+
+
+def mark_at(stream: bytes, index: int) -> Mark | None:
+    if match := SIMPLE_RE.match(stream, index):
+        return Mark(match[1].decode(), tuple(match[2].split(b";")), index, match.end())
+    match = RAW_RE.match(stream, index)
+    if not match:
+        return None
+    fields = tuple((match[2] or match[4]).split(b";"))
+    position = match.end()
+    while position < len(stream):
+        if inner := SIMPLE_RE.match(stream, position):
+            position = inner.end()
+            continue
+        if inner := RAW_RE.match(stream, position):
+            if (inner[2] or inner[4]).startswith(fields[0]):
+                return None
+            position = inner.end()
+            continue
+        if stream.startswith(b";" + fields[0] + b"\x07", position):
+            cwd = stream[match.end() : position].replace(b"\r\n", b"\n")
+            return Mark((match[1] or match[3]).decode(), (*fields, cwd), index, position + 18)
+        position += 1
+    return None

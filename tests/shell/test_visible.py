@@ -1,0 +1,269 @@
+"""What is seen of a log: whole, and in pieces that must give the same."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from muxwire.shell.hidden import HIDDEN_MAX
+from muxwire.shell.marks import MARK_MAX
+from muxwire.shell.visible import REDRAW_MAX, lookahead, lookbehind, visible, visible_range, visible_slice
+from muxwire.vt.text import strip_ansi
+
+ID = b"0123456789abcdef"
+TYPED = (b" __muxwire_c", b" __muxwire_c; x", b"\xc3\xa9typed")
+
+
+def mark(body: bytes) -> bytes:
+    return b"\x1b]7770;" + body + b"\x07"
+
+
+PROMPT = mark(b"P;" + ID + b";1;2;0;/tmp;" + ID)
+ACCEPTED = mark(b"C;" + ID + b";1")
+START = mark(b"S;" + ID)
+END = mark(b"E;" + ID + b";0;/tmp;" + ID)
+T = mark(b"T;" + ID)
+B = mark(b"B;" + ID + b";1")
+MORE = mark(b"B;" + ID + b";2")
+GIVEN_UP = mark(b"B;" + ID + b";0")
+
+
+def test_a_session_looks_as_if_the_command_had_been_typed() -> None:
+    redraw = ACCEPTED + b"\r\n\x1b[1A\x1b[3G\x1b[J" + T
+    log = PROMPT + b"$ " + TYPED[0] + redraw + b"echo hi\r\n" + START + b"hi\r\n" + END + PROMPT + b"$ "
+    assert visible(log, TYPED) == b"$ echo hi\r\nhi\r\n$ "
+    assert visible(log, ()) == b"$ " + TYPED[0] + b"\r\n\x1b[1A\x1b[3G\x1b[Jecho hi\r\nhi\r\n$ "
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        b' \\. "$ \b_ \b_muxwire"',  # ksh
+        b' \\. "$__mux \rwire"',  # bash at the right edge
+        b' \\. "$__mux\r\nwire"',
+        b' \\. \x1b[33m"$__mux\x1b[1;33mwire"\x1b[0m',
+        b' \\. "$__muxwire"\x1b[16D \\. "$__muxwire"\x1b[?2004l',
+    ],
+)
+def test_a_line_may_be_drawn_by_an_editor(drawn: bytes) -> None:
+    typed = (b' \\. "$__muxwire"',)
+    assert visible(PROMPT + b"$ " + drawn + b"\r\n" + ACCEPTED + T + b"ls\r\n" + START, typed) == (
+        b"$ " + (b"\x1b[16D" if b"[16D" in drawn else b"") + b"ls\r\n"
+    )
+
+
+def test_a_line_drawn_at_its_longest() -> None:
+    drawn = (b"\x1b[" + b"3" * 16 + b"m") * 4
+    log = b"$ " + drawn.join(bytes([byte]) for byte in TYPED[0]) + b"x" * REDRAW_MAX + T + b"end"
+    assert visible(log, TYPED) == b"$ end"
+    assert b"".join(in_pieces(log, 100, strip=False)) == b"$ end"
+
+
+def test_a_string_that_began_long_before_the_piece() -> None:
+    for begin in (b"\xc2\x9d", b"\x1b]"):
+        log = "é".encode() + begin + b"0;" + b"x" * 200_000 + b"\x07end"
+        assert b"".join(in_pieces(log, 50_000, strip=True)) == "éend".encode()
+
+
+def test_the_prompt_stays_where_the_line_was_echoed_before_it() -> None:
+    log = TYPED[0] + b"\r\n" + PROMPT + b"$ " + TYPED[0] + ACCEPTED + b"\r\n" + T + b"ls"
+    assert visible(log, TYPED) == b"\r\n$ ls"
+    log = PROMPT + b"^[[7770~$ " + TYPED[0] + b"\r\n" + T + b"ls"
+    assert visible(log, (*TYPED, b"^[[7770~")) == b"$ ls"
+
+
+@pytest.mark.parametrize("between", [START, END, PROMPT, mark(b"X;" + ID + b";0"), b"x" * (REDRAW_MAX + 1)])
+def test_without_its_t_mark_only_the_line_goes(between: bytes) -> None:
+    seen = visible(b"$ " + TYPED[0] + b"\r\n" + between + b"out" + T + b"end", TYPED)
+    assert seen == b"$ \r\n" + (between if between.startswith(b"x") else b"") + b"outend"
+
+
+def test_the_longest_redraw() -> None:
+    assert visible(TYPED[0] + b"x" * REDRAW_MAX + T + b"end", TYPED) == b"end"
+
+
+def test_a_typed_line_inside_a_mark_is_the_marks() -> None:
+    log = mark(b"P;" + ID + b";1;2;0;/" + TYPED[0] + b";" + ID) + b"$ "
+    assert visible(log + TYPED[0] + T + b"ls", TYPED) == b"$ ls"
+    assert visible(log + b"text" + T, TYPED) == b"$ text"
+
+
+def test_stripping_ends_a_sequence_at_a_mark() -> None:
+    assert visible(b"a\x1b]0;open" + END + b"b\x1b[1mc", TYPED, strip=True) == b"abc"
+
+
+@pytest.mark.parametrize(
+    ("log", "seen"),
+    [
+        (B + b"a line\r\n" + T + START + b"out", b"$ out"),
+        (B + b"a\r\n" + MORE + b"b\r\n" + MORE + b"c\r\n" + T + b"out", b"$ out"),
+        (B + b"x" * (HIDDEN_MAX - len(B)) + MORE + b"y" * (HIDDEN_MAX - len(MORE)) + T + b"out", b"$ out"),
+        (B + b"probe" + mark(b"H;" + ID + b";';7") + PROMPT + b"$ " + T + b"ls" + B + b"line" + T + b"out", b"$ lsout"),
+        (B + b"refused" + GIVEN_UP + b"more" + T, b"$ refusedmore"),
+        (B + b"a" + START + b"b" + T, b"$ ab"),
+        (B + b"a" + END + b"b" + T, b"$ ab"),
+        (b"a" + T + b"b" + T, b"$ ab"),
+        (B + b"a" + T + b"b" + T, b"$ b"),
+        (MORE + b"a" + T + b"b", b"$ b"),
+        (B + b"never taken", b"$ never taken"),
+    ],
+)
+def test_lines_between_b_and_t_are_ours(log: bytes, seen: bytes) -> None:
+    log = b"$ " + log
+    assert visible(log, TYPED) == seen
+    assert b"".join(in_pieces(log, 100, strip=False)) == seen
+
+
+def test_what_is_too_long_for_lines_of_ours_is_shown() -> None:
+    text = b"x" * (HIDDEN_MAX - len(B) + 1)
+    assert visible(B + text + T, TYPED) == text
+
+
+def test_a_line_of_ours_is_held_back_until_it_has_ended() -> None:
+    log = b"$ " + B + b"line"
+    assert visible_slice(log, 0, 0, 1000, TYPED, final=False) == (b"$ ", 2)
+    assert visible_range(log, 0, 0, len(log), TYPED, grows=True) == b"$ "
+    assert visible_slice(log, 0, 0, 1000, TYPED, final=False, typed_from=len(log)) == (b"$ line", len(log))
+    more = log + b"x" * (HIDDEN_MAX + 100)
+    assert visible_slice(more, 0, 0, 100, TYPED, final=False)[0].startswith(b"$ line")
+
+
+@pytest.mark.parametrize(
+    ("unfinished", "shown"),
+    [
+        (b"text" + PROMPT[:-1], b"text"),
+        (b"text\x1b]77", b"text"),
+        (b"text\xe2\x9b", b"text"),
+        (b"text\r", b"text"),
+        (b"text" + TYPED[0][:5], b"text"),
+        (b"text" + TYPED[0] + b"\r\n\x1b[A", b"text"),
+        (b"text" + TYPED[0][:5] + b"\x1b[3", b"text"),
+        (b"text" + TYPED[0][:5] + b" ", b"text"),
+        (b"text" + TYPED[0][:5] + b" \b" + TYPED[0][5:8] + b"\x1b", b"text"),
+        (b"text" + TYPED[0][:5] + b" \b" + TYPED[0][5:] + b"more", b"text"),
+        (b"text\x1b[1", b"text\x1b[1"),
+        (b"text\xff", b"text\xff"),
+    ],
+)
+def test_an_unfinished_token_is_held_back(unfinished: bytes, shown: bytes) -> None:
+    seen, after = visible_slice(unfinished, 100, 100, 1000, TYPED, final=False)
+    assert seen == shown
+    assert visible_slice(unfinished, 100, after, 1000, TYPED, final=False) == (b"", after)
+    rest, end = visible_slice(unfinished, 100, after, 1000, TYPED, final=True)
+    assert end == 100 + len(unfinished)
+    assert seen + rest == visible(unfinished, TYPED)
+
+
+@pytest.mark.parametrize(
+    "ended", [b"$ ", b"name: \r\n", b"text" + TYPED[0][:5], b"text" + TYPED[0], b"text" + TYPED[0] + b"\r\n"]
+)
+def test_nothing_is_held_back_for_a_line_that_nobody_has_typed(ended: bytes) -> None:
+    shown = visible(ended, TYPED)
+    end = 100 + len(ended)
+    assert visible_slice(ended, 100, 100, 1000, TYPED, final=False, typed_from=end) == (shown, end)
+    assert visible_range(ended, 100, 100, end, TYPED, grows=True, typed_from=end) == shown
+
+
+def test_a_typed_line_is_held_back_from_where_it_was_typed() -> None:
+    prompt, drawn = b"$ ", b" \x1b[m" + TYPED[0][1:] + b"\r\n"
+    log = prompt + drawn + ACCEPTED + T + b"ls\r\n"
+    for end in range(len(prompt), log.index(T)):
+        seen = visible_slice(log[:end], 0, 0, 1000, TYPED, final=False, typed_from=len(prompt))
+        assert seen == (prompt, len(prompt))
+    assert visible_slice(log, 0, len(prompt), 1000, TYPED, final=False) == (b"ls\r\n", len(log))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_characters_and_line_ends_are_never_split(limit: int) -> None:
+    pieces = in_pieces("aé\r\n⛄\r\n😀\r".encode(), limit, strip=False)
+    assert all(piece.decode() == piece.decode("utf-8", "strict") for piece in pieces)
+    assert not any(piece.endswith(b"\r") for piece in pieces[:-1])
+
+
+def in_pieces(log: bytes, limit: int, *, strip: bool, start: int = 0) -> list[bytes]:
+    """Read as a reader of a closed log does: no more context than is asked for."""
+    before, after = lookbehind(TYPED, strip=strip), lookahead(TYPED)
+    pieces = []
+    while start < len(log):
+        base, end = max(0, start - before), min(len(log), start + limit + after)
+        piece, following = visible_slice(log[base:end], base, start, limit, TYPED, final=end == len(log), strip=strip)
+        assert following > start
+        pieces.append(piece)
+        start = following
+    return pieces
+
+
+PIECES = st.sampled_from(
+    [
+        PROMPT, ACCEPTED, START, END, T, B, MORE, GIVEN_UP, B[:-1], *TYPED,
+        PROMPT[:-2], T[:-1], TYPED[1][:-1], b"\xc3", b"\r", b"\r\n", b"\n",
+        b"$ ",
+        "⛄".encode(), "😀é".encode(), b"\x1b[1;31m", b"\x1b]0;title\x07", b"\x1b]0;", b"\x1b[", b"\xc2", b"\x9b1m",
+        b"\x98",
+        TYPED[0][:6], TYPED[0][6:], b" \b", b"\x1b[3", b"\xe2\x9b", b"text", b"0;", ID + b"\x07", b"\x1b",
+        mark(b"P;" + ID + b";1;2;0;/" + TYPED[0] + T + b";" + ID),
+    ]
+)  # fmt: skip
+LOGS = st.lists(PIECES, max_size=16).map(b"".join)
+
+
+@given(log=LOGS, limit=st.integers(1, 60), strip=st.booleans())
+def test_pieces_give_the_whole(log: bytes, limit: int, strip: bool) -> None:
+    assert b"".join(in_pieces(log, limit, strip=strip)) == visible(log, TYPED, strip=strip)
+
+
+@given(log=LOGS, start=st.integers(0, 400), strip=st.booleans())
+def test_a_piece_from_anywhere_is_the_rest_of_the_whole(log: bytes, start: int, strip: bool) -> None:
+    rest = b"".join(in_pieces(log, 7, strip=strip, start=start))
+    assert visible(log, TYPED, strip=strip).endswith(rest)
+    head = visible_head(log, start, strip=strip)
+    assert head + rest == visible(log, TYPED, strip=strip)
+
+
+def visible_head(log: bytes, start: int, *, strip: bool) -> bytes:
+    """What is seen of the bytes before `start`, by taking from the whole what the rest gives."""
+    whole = visible(log, TYPED, strip=strip)
+    rest = b"".join(in_pieces(log, 10_000, strip=strip, start=start))
+    return whole[: len(whole) - len(rest)]
+
+
+@settings(max_examples=60)
+@given(log=LOGS, filler=st.integers(0, 400), limit=st.integers(1, 300), strip=st.booleans())
+def test_context_is_as_long_as_it_says(log: bytes, filler: int, limit: int, strip: bool) -> None:
+    """Marks and redraws of the greatest length, so that too short a context would show."""
+    long_mark = mark(b"E;" + ID + b";0;" + b"d" * (MARK_MAX - 200) + b";" + ID)
+    log = log + long_mark + b"y" * filler + TYPED[0] + b"x" * (REDRAW_MAX - 20) + log + T + log
+    log += long_mark + b"y" * filler + B + b"x" * (HIDDEN_MAX - filler) + T + log
+    assert b"".join(in_pieces(log, 1 + limit * 30, strip=strip)) == visible(log, TYPED, strip=strip)
+
+
+@pytest.mark.parametrize("strip", [False, True])
+def test_the_context_tells_a_directory_from_a_typed_line(strip: bool) -> None:
+    name = b"d" * (MARK_MAX - 200) + TYPED[0]
+    log = mark(b"E;" + ID + b";0;" + name + b";" + ID) + b"shown" * 700 + T + b"end"
+    assert b"".join(in_pieces(log, 100, strip=strip)) == b"shown" * 700 + b"end"
+
+
+@example(log=b"\xc2" + PROMPT, sizes=[1], strip=True)
+@example(log=b"\xc2" + PROMPT + b"\x9b1m", sizes=[1], strip=True)
+@given(log=LOGS, sizes=st.lists(st.integers(1, 30), min_size=1), strip=st.booleans())
+def test_a_log_that_grows_is_shown_exactly(log: bytes, sizes: list[int], strip: bool) -> None:
+    shown = b""
+    position = end = turn = 0
+    while end < len(log):
+        end = min(len(log), end + sizes[turn % len(sizes)])
+        turn += 1
+        piece, position = visible_slice(log[:end], 0, position, 20, TYPED, final=False, strip=strip)
+        shown += piece
+    shown += b"".join(in_pieces(log, 50, strip=strip, start=position))
+    assert shown == visible(log, TYPED, strip=strip)
+
+
+@given(log=LOGS)
+def test_stripped_is_the_text_of_what_is_seen(log: bytes) -> None:
+    """Where no sequence is open across a cut."""
+    if log.count(b"\x1b") == log.count(b"\x1b[1;31m") + log.count(b"\x1b]7770;"):
+        cut = visible(log, TYPED)
+        if b"\x1b" not in cut.replace(b"\x1b[1;31m", b"") and b"\xc2" not in cut and b"\x9b" not in cut:
+            assert visible(log, TYPED, strip=True) == strip_ansi(cut)

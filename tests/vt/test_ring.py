@@ -1,0 +1,54 @@
+"""RingBuffer against a plain bytes object that keeps everything."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muxwire.vt.ring import RingBuffer
+
+
+@given(
+    capacity=st.integers(1, 12),
+    start=st.integers(0, 5),
+    chunks=st.lists(st.text("ab", max_size=20).map(str.encode), max_size=12),
+    needle=st.text("ab", min_size=1, max_size=3).map(str.encode),
+    first=st.integers(0, 80),
+    last=st.none() | st.integers(0, 80),
+)
+def test_ring_is_the_tail_of_everything(
+    capacity: int, start: int, chunks: list[bytes], needle: bytes, first: int, last: int | None
+) -> None:
+    ring = RingBuffer(capacity, start=start)
+    whole = b""
+    for chunk in chunks:
+        ring.append(chunk)
+        whole += chunk
+        kept = max(0, len(whole) - capacity)
+        assert (ring.start, ring.end, ring.dropped) == (start + kept, start + len(whole), kept)
+        low = max(first - start, kept)
+        high = len(whole) if last is None else max(0, last - start)
+        assert ring.read(first, last) == whole[low:high]
+        found = whole.find(needle, low)
+        assert ring.find(needle, first) == (found if found < 0 else start + found)
+
+
+def test_what_is_read_is_a_copy() -> None:
+    ring = RingBuffer(4)
+    ring.append(b"abcd")
+    before = ring.read(0)
+    ring.append(b"efgh")
+    assert before == b"abcd"
+
+
+def test_memory_stays_near_the_capacity() -> None:
+    ring = RingBuffer(1000)
+    for _ in range(10_000):
+        ring.append(b"x" * 7)
+        assert len(ring._buffer) <= 1250
+
+
+def test_a_ring_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        RingBuffer(0)

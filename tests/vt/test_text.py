@@ -1,0 +1,156 @@
+"""strip_ansi: what a terminal would have drawn, against a byte-by-byte state machine and whatever the chunks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muxwire.vt.text import SEQUENCE_MAX, AnsiStripper, strip_ansi, undo_onlcr
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        (b"plain \xc3\xa9\xe2\x9b\x84\xf0\x9f\x98\x80", b"plain \xc3\xa9\xe2\x9b\x84\xf0\x9f\x98\x80"),
+        (b"a\tb\r\nc\rd\n", b"a\tb\r\nc\rd\n"),
+        (b"a\x00b\x07c\x08d\x0e\x0f\x7fe\x18\x1a", b"abcde"),
+        (b"\x1b[31mred\x1b[0m", b"red"),
+        (b"\x1b[38:2::1:2:3m\x1b[?2004h\x1b[>4;1m\x1b[1 qx\x1b[!p", b"x"),
+        (b"\x1b[3\n1mx", b"\nx"),  # obeyed inside a CSI
+        (b"\x1b[3\x181mx", b"1mx"),
+        (b"\x1b[3\x1b[1mx", b"x"),
+        (b"\x1b[3\xc3\xa9", b"\xc3\xa9"),
+        (b"\x1b[" + b"1;" * 500 + b"mx", b"x"),
+        (b"\x1b]0;title\x07x", b"x"),
+        (b"\x1b]0;title\x1b\\x", b"x"),
+        (b"\x1b]8;;http://a/\xc3\xa9\x1b\\link\x1b]8;;\x1b\\", b"link"),
+        (b"\x1b]0;a\nb\tc\x07x", b"x"),
+        (b"\x1b]0;title\xc2\x9cx", b"x"),
+        (b"\x1b]0;open\x1b[1mx", b"x"),
+        (b"\x1b]0;open\x18x", b"x"),
+        (b"\x1bP1;2q#0~\x07~\x1b\\x", b"x"),
+        (b"\x1b_apc\x1b\\x\x1b^pm\x1b\\y\x1bXsos\x1b\\z\x1bktitle\x1b\\.", b"xyz."),
+        (b"\x1b(B\x1b)0\x1b%G\x1b#8\x1b=\x1b>\x1b7\x1b8\x1bMx", b"x"),
+        (b"\x1b( \x1b[1mx", b"x"),
+        (b"\x1b\xc3\xa9", b"\xc3\xa9"),
+        (b"\x1b\x7f[1mx", b"x"),
+        (b"\xc2\x9b31mx\xc2\x9d0;t\x07y\xc2\x85z\xc2\xa0", b"xyz\xc2\xa0"),
+        (b"\x9b31mx", b"x"),
+        (b"a\x9b31mx", b"ax"),
+        (b"\xe6\x9b\xb8\x90\x9d", b"\xe6\x9b\xb8\x90\x9d"),
+        (b"x\x1b", b"x"),
+        (b"x\x1b[1", b"x"),
+        (b"x\x1b]0;t", b"x"),
+        (b"x\xc2", b"x\xc2"),
+        (b"\x1b]0;t\xc2", b""),
+        (b"\x1bPt\xc2", b""),
+        (b"\x1b[1\xc2", b"\xc2"),
+        (b"\x1b\xc2", b"\xc2"),
+        (b"\x1bPq\x18x\x1bPq\x1ay", b"xy"),
+    ],
+)
+def test_examples(raw: bytes, plain: bytes) -> None:
+    assert strip_ansi(raw) == plain
+    assert in_chunks(raw, list(range(len(raw)))) == plain
+
+
+def test_text_in_text_out() -> None:
+    assert strip_ansi("\x1b[1mé\x9b0m\ud800") == "é\ud800"
+
+
+def test_a_string_without_an_end_is_let_go() -> None:
+    raw = b"\x1b]0;" + b"x" * SEQUENCE_MAX + b"shown"
+    assert strip_ansi(raw) == b"xx" + b"shown"
+    assert in_chunks(raw, [5, 1000, SEQUENCE_MAX, SEQUENCE_MAX + 3]) == b"xxshown"
+    assert strip_ansi(b"\x1b[" + b"1" * SEQUENCE_MAX + b"shown") == b"shown"
+
+
+def test_hostile_input_takes_linear_time() -> None:
+    """Each would take minutes if anything were scanned again for every sequence."""
+    for unit in (b"\xc2\x85", b"\x9b", b"\x1b", b"\x1b[", b"\x1b]", b"\x1b[1", b"\xc2", b"\x1b(", b"\xc2\x9b1m"):
+        strip_ansi(unit * (1_000_000 // len(unit)))
+
+
+def test_undo_onlcr() -> None:
+    assert undo_onlcr(b"a\r\nb\rc\n\r\r\n") == b"a\nb\rc\n\r\n"
+
+
+def test_cancel_leaves_the_sequence() -> None:
+    stripper = AnsiStripper()
+    assert stripper.feed(b"a\x1b]0;open") == b"a"
+    assert stripper.cancel() == b""
+    assert stripper.feed(b"b\xc2") == b"b"
+    assert stripper.cancel() == b"\xc2"
+    assert stripper.feed(b"\x9b1mc") == b"c"
+
+
+def in_chunks(raw: bytes, cuts: list[int]) -> bytes:
+    stripper = AnsiStripper()
+    edges = [0, *sorted(cuts), len(raw)]
+    chunks = [raw[edges[i] : edges[i + 1]] for i in range(len(edges) - 1)]
+    return b"".join(map(stripper.feed, chunks)) + stripper.finish()
+
+
+BYTES = st.lists(
+    st.sampled_from(
+        [b"\x1b", b"[", b"]", b"P", b"k", b"\\", b"\x07", b"\x18", b"\n", b"\r", b"\x00", b"\x7f", b" ", b"(", b"0",
+         b";", b"m", b"\xc2", b"\x80", b"\x9b", b"\x9c", b"\x9d", b"\xc3\xa9", b"\xe2\x9b\x84", b"text", b"\x1b[1;31m"]
+    ),
+    max_size=24,
+).map(b"".join)  # fmt: skip
+
+
+@given(raw=BYTES | st.binary(max_size=40), data=st.data())
+def test_chunks_do_not_matter(raw: bytes, data: st.DataObject) -> None:
+    whole = strip_ansi(raw)
+    assert in_chunks(raw, list(range(len(raw)))) == whole
+    assert in_chunks(raw, data.draw(st.lists(st.integers(0, len(raw)), max_size=5))) == whole
+
+
+@given(raw=BYTES | st.binary(max_size=40))
+def test_the_fast_paths_agree_with_the_plain_machine(raw: bytes) -> None:
+    assert strip_ansi(raw) == plain_machine(raw)
+
+
+def plain_machine(raw: bytes) -> bytes:
+    """One token (a byte, or 0xC2 with a C1 byte) at a time, by the chart."""
+    out = bytearray()
+    state, previous, index = "ground", 0, 0
+    while index < len(raw):
+        byte, width = raw[index], 1
+        c1 = 0
+        if byte == 0xC2 and index + 1 < len(raw):
+            c1 = raw[index + 1] if 0x80 <= raw[index + 1] <= 0x9F else 0
+        if state == "csi" and byte >= 0x80:
+            state = "ground"
+        if state in ("escape", "intermediate") and byte >= 0x80:
+            state = "ground"
+        if state == "ground" and (c1 or (byte == 0x9B and previous < 0x80)):
+            width = 2 if c1 else 1
+            state = {0x9B: "csi", 0x9D: "osc", 0x90: "string", 0x98: "string", 0x9E: "string", 0x9F: "string"}.get(
+                c1 or byte, "ground"
+            )
+        elif state in ("osc", "string") and c1 == 0x9C:
+            width, state = 2, "ground"
+        elif byte == 0x1B:
+            state = "escape"
+        elif byte in (0x18, 0x1A) or (state == "osc" and byte == 7):
+            state = "ground"
+        elif state in ("osc", "string"):
+            pass
+        elif byte in b"\t\n\r":
+            out.append(byte)
+        elif byte < 0x20 or byte == 0x7F:
+            pass
+        elif state == "ground":
+            out.append(byte)
+        elif state == "escape":
+            state = {0x5B: "csi", 0x5D: "osc"}.get(byte) or ("string" if byte in b"PX^_k" else "ground")
+            if 0x20 <= byte <= 0x2F:
+                state = "intermediate"
+        elif (state == "csi" and byte >= 0x40) or (state == "intermediate" and byte >= 0x30):
+            state = "ground"
+        previous = raw[index + width - 1]
+        index += width
+    return bytes(out)
