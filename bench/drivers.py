@@ -1,4 +1,4 @@
-"""Runs commands by one road, in a process and with a Python of its own: for polling, and for libraries of others.
+"""Runs commands in one way, in a process and with a Python of its own: for polling, and for libraries of others.
 
 `python -m bench.drivers ROAD FOLDER PAUSE` reads lines `{"command", "seconds"}` of JSON and answers each with a line
 `{"output", "code", "took"}` or `{"error"}`. `took` is in seconds and measured here: no one pays for the pipe to us.

@@ -146,7 +146,7 @@ __all__ = (
     "open_terminals",
 )
 
-# The rest of the face is imported when it is first asked for: `muxwire attach` and Tab at a prompt need none of it,
+# The rest is imported when it is first asked for: `muxwire attach` and Tab at a prompt need none of it,
 # and it takes ten times as long as what they need.
 _LATE = (
     "muxwire.results",

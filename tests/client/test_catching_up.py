@@ -25,10 +25,10 @@ async def test_what_is_there_is_taken_without_a_turn_of_the_loop() -> None:
     async with ControlClient(transport) as client:
         client.attach_pane(PANE, seen.extend)
         transport.feed(b"%output %1 one\n%outp")
-        client.catch_up(lambda: b"one" in seen, LONG)
+        client.poll_until(lambda: b"one" in seen, LONG)
         assert seen == b"one"
         transport.feed(b"ut %1 two\n")
-        client.catch_up(lambda: b"two" in seen, LONG)
+        client.poll_until(lambda: b"two" in seen, LONG)
         assert seen == b"onetwo"
 
 
@@ -38,7 +38,7 @@ async def test_it_leaves_the_pipe_alone_while_others_wait() -> None:
         client.attach_pane(PANE, seen.extend)
         client.waiters = 2
         transport.feed(b"%output %1 one\n")
-        client.catch_up(lambda: bool(seen), LONG)
+        client.poll_until(lambda: bool(seen), LONG)
         assert not seen
 
 
@@ -47,7 +47,7 @@ async def test_an_answer_of_a_real_tmux_is_taken_by_the_caller_and_the_reader_go
         async with open_private_tmux() as tmux:
             for number in range(20):
                 (pending,) = tmux.client.submit(("display-message", "-p", f"answer {number}"))
-                tmux.client.catch_up(lambda: pending.done, LONG)  # noqa: B023 - it is called before the next round
+                tmux.client.poll_until(lambda: pending.done, LONG)  # noqa: B023 - it is called before the next round
                 assert pending.result() == (b"answer %d" % number,)
                 assert await tmux.client.command("display-message", "-p", "more") == (b"more",)
 
@@ -67,7 +67,7 @@ async def test_what_comes_later_is_waited_for_asleep(monkeypatch: pytest.MonkeyP
         async with open_private_tmux() as tmux:
             seen = await later(tmux, 1)
             begun = time.process_time()
-            tmux.client.catch_up(lambda: b"late" in seen, LONG)
+            tmux.client.poll_until(lambda: b"late" in seen, LONG)
             assert b"late" in seen
             assert looks
             assert time.process_time() - begun < 0.5  # it would be a second, if it had gone on to look
@@ -85,7 +85,7 @@ async def test_where_somebody_else_computes_nobody_looks_again_and_again(monkeyp
             await tmux.client.command("display-message", "-p", "")
             monkeypatch.setattr(os, "sched_yield", crowded)
             for _ in range(50):
-                tmux.client.catch_up(lambda: False, 0.005)
+                tmux.client.poll_until(lambda: False, 0.005)
             assert looks
             assert all(after - before > 0.02 for before, after in itertools.pairwise(looks))
 
@@ -94,6 +94,6 @@ async def test_the_end_of_the_stream_is_left_to_the_reader() -> None:
     with anyio.fail_after(LONG):
         async with open_private_tmux() as tmux:
             tmux.client.submit(("kill-server",))
-            tmux.client.catch_up(lambda: False, LONG)
-            tmux.client.catch_up(lambda: False, LONG)
+            tmux.client.poll_until(lambda: False, LONG)
+            tmux.client.poll_until(lambda: False, LONG)
             await tmux.client.wait_closed()

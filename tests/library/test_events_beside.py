@@ -1,4 +1,4 @@
-"""A guest sees the owner's commands as another muxwire's, not as a person's."""
+"""A follower sees the owner's commands as another muxwire's, not as a person's."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ async def test_a_command_of_the_owner_is_no_persons(folder: Path, environ: dict[
     environ = environ | {"SHELL": "/bin/bash"}
     async with (
         muxwire.open_terminals("beside", state_dir=folder / "state", environ=environ) as owner,
-        muxwire.open_terminals("beside", state_dir=folder / "state", environ=environ) as guest,
+        muxwire.open_terminals("beside", state_dir=folder / "state", environ=environ) as follower,
     ):
         tab = await owner.create_tab(name="shared")
         try:
             with anyio.fail_after(DEADLINE):
                 await tab.execute("true")
-                server = await guest.server()
-                assert (owner.role, guest.role) == ("owner", "guest")
-                while not (await guest.list_tabs()).tabs:
+                server = await follower.server()
+                assert (owner.role, follower.role) == ("owner", "follower")
+                while not (await follower.list_tabs()).tabs:
                     await anyio.sleep(0.05)
-                cursor = guest.events.end
+                cursor = follower.events.end
                 assert (await tab.execute("(exit 3)")).exit_code == 3
                 found: list[muxwire.TabEvent] = []
                 while not [event for event in found if event.kind == "command_finished"]:
                     kinds = ["command_started", "command_finished", "human_input"]
-                    batch = await guest.watch_events(kinds=kinds, since=cursor, timeout=DEADLINE)
+                    batch = await follower.watch_events(kinds=kinds, since=cursor, timeout=DEADLINE)
                     found += batch.events
                     cursor = batch.next
             assert [(event.kind, event.details["by"]) for event in found] == [

@@ -72,7 +72,7 @@ async def test_every_cut_gives_the_same(
             await LiveOutput(execution, state.stream, take, state.shell).during(feed)
         assert b"".join(got) == output
         assert not execution.running
-        assert execution.delivered == execution.end
+        assert execution.read_up_to == execution.end
         state.stream.close()
 
 

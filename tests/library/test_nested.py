@@ -1,4 +1,4 @@
-"""The ladder of execution: shells in shells, shells behind a relay, and programs that are no shell at all."""
+"""The escalation of execution: shells in shells, shells behind a relay, and programs that are no shell at all."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ async def test_a_nested_shell_is_asked_for_its_status_when_the_connection_is_bac
     def refused_once(keyboard: Keyboard, data: bytes, **options: bool) -> list[Pending]:
         if b"printf" in data:
             monkeypatch.undo()
-            raise ConnectionClosed("it is taken up again in a moment")
+            raise ConnectionClosed("it is reconnected in a moment")
         return press(keyboard, data, **options)
 
     monkeypatch.setattr(Keyboard, "press", refused_once)

@@ -72,7 +72,7 @@ async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(
     left = await tab.execute("echo early; read -r go; echo late; (exit 4)", timeout=0.2, on_timeout="leave")
     running = tab.pane.current
     assert running is not None
-    running.delivered = left.from_byte
+    running.read_up_to = left.from_byte
 
     async def end() -> None:
         await tab.send_keys(["Enter"])
@@ -102,7 +102,7 @@ async def test_of_two_calls_at_once_none_takes_the_other_back(
     left = await tab.execute("echo one; read -r go; echo two; read -r go", timeout=0.2, on_timeout="leave")
     running = tab.pane.current
     assert running is not None
-    running.delivered = left.from_byte
+    running.read_up_to = left.from_byte
 
     async def overtake() -> None:
         await tab.send_keys(["Enter"])
@@ -221,7 +221,7 @@ async def test_a_call_cancelled_between_two_connections_interrupts_its_command(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object, **__: object) -> None:
-        raise ConnectionClosed("it is taken up again in a moment")
+        raise ConnectionClosed("it is reconnected in a moment")
 
     async with anyio.create_task_group() as group:
         group.start_soon(tab.execute, "sh -c 'echo begun; exec sleep 100'")

@@ -39,7 +39,7 @@ async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
 
 FAILURES = {
     "full disk": (WrapperFile, "write", OSError(errno.ENOSPC, "No space left on device")),
-    "no connection": (Keyboard, "press", ConnectionClosed("it is taken up again in a moment")),
+    "no connection": (Keyboard, "press", ConnectionClosed("it is reconnected in a moment")),
 }
 
 
@@ -89,7 +89,7 @@ async def test_a_line_in_an_open_quote_is_typed_again_when_the_connection_is_bac
 
     async def refused_once(*_: object) -> None:
         monkeypatch.undo()
-        raise ConnectionClosed("it is taken up again in a moment")
+        raise ConnectionClosed("it is reconnected in a moment")
 
     monkeypatch.setattr(Keyboard, "type", refused_once)
     result = await tab.execute("echo again")

@@ -12,7 +12,7 @@ from muxwire.tabs.waits import SLICE, Watch
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
-    from muxwire.vt.bells import SignalScanner
+    from muxwire.vt.bells import BellScanner
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +54,7 @@ async def test_a_text_that_comes_while_bells_are_looked_for_is_found(
     tab = await terminals.create_tab(shell="bash")
     looked_for = Watch._bell
 
-    async def while_it_comes(watch: Watch, bells: SignalScanner) -> int:
+    async def while_it_comes(watch: Watch, bells: BellScanner) -> int:
         monkeypatch.undo()
         assert (await tab.execute("echo nee''dle")).exit_code == 0
         return await looked_for(watch, bells)

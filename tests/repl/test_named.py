@@ -36,17 +36,17 @@ def test_what_one_leaves_the_next_finds(script: Script) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_guest_stands_beside_the_owner(script: Script, environ: dict[str, str], home: Path) -> None:
+async def test_a_follower_stands_beside_the_owner(script: Script, environ: dict[str, str], home: Path) -> None:
     with anyio.fail_after(DEADLINE_S):
         async with muxwire.open_terminals("dbg", state_dir=home / "state", environ=environ) as terminals:
             tab = await terminals.create_tab(name="shared")
 
             def beside() -> subprocess.CompletedProcess[str]:
-                return script(":exec -t shared X=from-the-guest", ":snap -t shared", "list-clients", arguments=NAME)
+                return script(":exec -t shared X=from-the-follower", ":snap -t shared", "list-clients", arguments=NAME)
 
             done = await anyio.to_thread.run_sync(beside)
-            assert re.search(r"^instance dbg \(guest\), tmux ", done.stdout, re.MULTILINE)
+            assert re.search(r"^instance dbg \(follower\), tmux ", done.stdout, re.MULTILINE)
             assert done.stdout.count("control-mode") == 2
-            assert (await tab.execute("echo $X")).output == "from-the-guest\n"
+            assert (await tab.execute("echo $X")).output == "from-the-follower\n"
             assert terminals.role == "owner"
     assert done.returncode == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muxwire.vt.bells import TITLE_MAX, Signal, SignalScanner
+from muxwire.vt.bells import TITLE_MAX, BellScanner, Signal
 
 CASES: dict[bytes, list[tuple[int, bytes]]] = {
     b"plain": [],
@@ -30,13 +30,13 @@ def told(found: list[Signal]) -> list[tuple[int, bytes]]:
 
 @pytest.mark.parametrize("data", CASES, ids=range(len(CASES)))
 def test_bells_and_titles(data: bytes) -> None:
-    assert told(SignalScanner().feed(data)) == CASES[data]
-    single = SignalScanner()
+    assert told(BellScanner().feed(data)) == CASES[data]
+    single = BellScanner()
     by_bytes = [signal for byte in data for signal in single.feed(bytes((byte,)))]
     # An ESC that is cut off is known only with the byte behind it, and so is what it ends.
     assert [text for _, text in told(by_bytes)] == [text for _, text in CASES[data]]
     for cut in range(len(data)):
-        scanner = SignalScanner(100)
+        scanner = BellScanner(100)
         found = scanner.feed(data[:cut]) + scanner.feed(data[cut:])
         assert [text for _, text in told(found)] == [text for _, text in CASES[data]]
         assert [end for end, text in told(found) if not text] == [100 + end for end, text in CASES[data] if not text]

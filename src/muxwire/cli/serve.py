@@ -1,4 +1,4 @@
-"""The verbs that start another face of muxwire; no other module of the command line knows one."""
+"""The verbs that start another front end of muxwire; no other module of the command line knows one."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ _DETACH_SECONDS = 1.0
 
 # Most commands end, and most prompts come, before a task could be put to sleep and woken: so long a caller may read the
 # connection itself.
-BRISK = 0.001
+POLL_SECONDS = 0.001
 
 _CLOSED_BY_US = "it was closed"
 
@@ -68,16 +68,16 @@ class ControlClient:
         on_chunk: Callable[[], None] | None = None,
         detaches: Callable[[], bool] = lambda: True,
         attaches: bool = False,
-        regain: Callable[[str], Awaitable[str]] | None = None,
-        on_regained: Callable[[], None] | None = None,
+        reconnect: Callable[[str], Awaitable[str]] | None = None,
+        on_reconnected: Callable[[], None] | None = None,
     ) -> None:
         """Take a transport; the connection works inside `async with`.
 
         `on_notification` gets every event that is neither output of a pane nor the answer to a command;
         `on_chunk` is called once after all events of one read. If `detaches` says no, the connection is not ended in
-        `aclose`, since the transport hands it on. `regain` is awaited when the transport has ended and nobody asked
+        `aclose`, since the transport hands it on. `reconnect` is awaited when the transport has ended and nobody asked
         for that: it gets the reason and returns "" if the transport works again, else the reason to end with; then
-        `on_regained` is called, before anything is read. Commands fail in the meantime. With `attaches` nothing is
+        `on_reconnected` is called, before anything is read. Commands fail in the meantime. With `attaches` nothing is
         sent before tmux has answered the command of its own command line: a server that ran before reads the input of
         a control client before it has attached it to its session.
         """
@@ -88,8 +88,8 @@ class ControlClient:
         self._transport = transport
         self._on_notification = on_notification
         self._on_chunk = on_chunk
-        self._regain = regain
-        self._on_regained = on_regained
+        self._reconnect = reconnect
+        self._on_regained = on_reconnected
         self._regaining = ""  # why the transport ended, until it works again
         self._regain_over = anyio.Event()
         self._protocol = ControlProtocol()
@@ -130,7 +130,7 @@ class ControlClient:
         """Return when the connection has ended."""
         await self._closed.wait()
 
-    async def wait_regained(self) -> None:
+    async def wait_reconnected(self) -> None:
         """Return at once, or when a connection that is between two transports works again or has ended for good."""
         if self._regaining:
             await self._regain_over.wait()
@@ -206,7 +206,7 @@ class ControlClient:
             self._outbox += data
             self._outbox_filled.set()
 
-    def catch_up(self, until: Callable[[], bool], seconds: float = BRISK) -> None:
+    def poll_until(self, until: Callable[[], bool], seconds: float = POLL_SECONDS) -> None:
         """Read until `until` holds, for `seconds` at most, with the whole thread: nothing else runs meanwhile.
 
         For answers that take less time than to put a task to sleep and to wake it. It does nothing if somebody else
@@ -236,9 +236,9 @@ class ControlClient:
             while True:
                 await self._read_all()
                 reason = self._why_ended()
-                if self._regain is None or self._closing or self._protocol.failure is not None:
+                if self._reconnect is None or self._closing or self._protocol.failure is not None:
                     break
-                reason = await self._regained(self._regain, reason)
+                reason = await self._reconnected(self._reconnect, reason)
                 if reason:
                     break
         finally:
@@ -251,13 +251,13 @@ class ControlClient:
         self._protocol.receive_eof()
         self._dispatch()
 
-    async def _regained(self, regain: Callable[[str], Awaitable[str]], reason: str) -> str:
-        """Have the transport taken up again; return why not, if it is not."""
+    async def _reconnected(self, reconnect: Callable[[str], Awaitable[str]], reason: str) -> str:
+        """Have the transport reattached again; return why not, if it is not."""
         self._regaining, self._regain_over = reason, anyio.Event()
         self._fail_pending()
         self._outbox = bytearray()
         try:
-            reason = await regain(reason)
+            reason = await reconnect(reason)
         finally:
             self._regain_over.set()
         if not reason and not self._closing:

@@ -43,7 +43,7 @@ class Watchdog:
     ) -> None:
         """Start it. It comes up when tmux has; the socket pair holds what is said until then.
 
-        `connection` are the descriptors that it needs for a hand-over; those of `kept` it only holds, as a lock.
+        `connection` are the descriptors that it needs for a handoff; those of `kept` it only holds, as a lock.
         """
         script = _SCRIPT_ADOPTED if kind == "adopted" else _SCRIPT
         # -I -S: no site, no environment, no current folder.

@@ -134,7 +134,7 @@ def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
         else:
             logged.take(word, value)
     if connection:
-        hand_over(int(connection[0]), int(connection[1]), logged)
+        handoff(int(connection[0]), int(connection[1]), logged)
     else:
         stop_terminals(logged.held, termios.TCOON)
     kill_processes(known["client"])
@@ -147,7 +147,7 @@ def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
             remove_folder(folder)
 
 
-def hand_over(output: int, control: int, panes: Panes) -> None:
+def handoff(output: int, control: int, panes: Panes) -> None:
     """Have tmux itself write the panes' logs on, from the very byte at which the tail ends."""
     terminals = [*panes.held, *(tty for tty, _ in panes.rows.values())]
     try:
@@ -205,7 +205,7 @@ class Connection:
     def answered(self) -> bytes:
         """Ask tmux something and put all that it says until its answer into the tail; return that."""
         self._questions += 1
-        answer = b"muxwire-hand-over-%d-%d" % (os.getpid(), self._questions)
+        answer = b"muxwire-handoff-%d-%d" % (os.getpid(), self._questions)
         self.say(b"display-message -p " + answer)
         heard = b""
         while b"\n" + answer + b"\n" not in heard and self._ready(write=False):

@@ -20,7 +20,7 @@ from muxwire.errors import InstanceUnavailable
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A hand-over takes a tenth of a second; but tmux may have a minute's output to tell first (client/watchdog.py). Who
+# A handoff takes a tenth of a second; but tmux may have a minute's output to tell first (client/watchdog.py). Who
 # succeeds the owner waits for that; no call does.
 HAND_OVER_SECONDS = 70.0
 _CALL_SECONDS = 10.0
@@ -60,7 +60,7 @@ class InstanceLock:
     async def take_soon(self, seconds: float = _CALL_SECONDS) -> bool:
         """Take the lock; false if a living process has it, and stays.
 
-        The end of another's hand-over is waited for; InstanceUnavailable if that takes longer.
+        The end of another's handoff is waited for; InstanceUnavailable if that takes longer.
         """
         deadline = time.monotonic() + seconds
         while not self.take():
@@ -82,7 +82,7 @@ class InstanceLock:
             self.held = False
 
     def leave(self) -> None:
-        """Say that its holder is about to end: who comes now is no guest of it, but waits for the hand-over's end."""
+        """Say that its holder is about to end: who comes now waits for the end of the handoff."""
         if self.held:
             with suppress(OSError):
                 os.ftruncate(self.descriptor, 0)

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 USED = "@muxwire-tab"
 
 
-async def recall_used(server: TmuxServer, book: TabBook) -> None:
+async def recall_active(server: TmuxServer, book: TabBook) -> None:
     """Take the tab that another process used last for the active one. ConnectionClosed."""
     (answer,) = await server.client.command("display-message", "-p", f"#{{{USED}}}")
     book.recall_latest(answer.decode())
 
 
-def tell_used(server: TmuxServer, book: TabBook) -> None:
+def tell_active(server: TmuxServer, book: TabBook) -> None:
     """Tell tmux which tab is the active one now; nobody waits for that."""
     tab = book.open.get(book.latest)
     if tab is not None and server.access.role != "adopted":

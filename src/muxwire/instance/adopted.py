@@ -29,7 +29,7 @@ from muxwire.host.processes import command_name, executable
 from muxwire.ids import pane_id
 from muxwire.instance.adopted_link import Link, after_a_gap, open_link
 from muxwire.instance.reattach import restore
-from muxwire.instance.reconnect import catch_up
+from muxwire.instance.reconnect import poll_until
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.shell import install, shell_for
@@ -192,7 +192,7 @@ class Adopted:
             await self._store.written()  # a log is opened again at its end
             reason = f"the connection to its session ended: {link.client.close_reason}"
             for tab in [tab for tab in self._book.open.values() if tab.client is link.client]:
-                self._book.retire(tab, reason, lasting=True)
+                self._book.retire(tab, reason, persistent=True)
 
     # -- tabs
 
@@ -258,7 +258,7 @@ class Adopted:
         self._wrap(tab)
         self._shown[tab] = row.name
         if ours is not None:
-            self._book.spawn(lambda: catch_up(tab, "muxwire was detached", tab.next_byte))
+            self._book.spawn(lambda: poll_until(tab, "muxwire was detached", tab.next_byte))
 
     async def make(self, request: TabRequest) -> Tab:
         """Open a tab in the session of that name, or in the one where a person is; NoSuchTarget.

@@ -83,7 +83,7 @@ class Link:
     def _left_running(self) -> Execution | None:
         return next((tab.pane.running for tab in self._tabs() if tab.pane.running is not None), None)
 
-    async def regain(self, reason: str) -> str:
+    async def reconnect(self, reason: str) -> str:
         """The connection has ended: by us until somebody wants it again, or for good."""
         if not self._resting:
             self._back.set()
@@ -96,7 +96,7 @@ class Link:
             return str(error)
         return ""
 
-    def on_regained(self) -> None:
+    def on_reconnected(self) -> None:
         """Attached again: what was written meanwhile nobody has heard."""
         for tab in self._tabs():
             self.client.attach_pane(pane_id(tab.pane_id), after_a_gap(self.client, tab))
@@ -136,8 +136,8 @@ async def open_link(
         wrap(process) if wrap else process,
         on_notification=on_notification,
         on_chunk=store.flush_soon,
-        regain=link.regain,
-        on_regained=link.on_regained,
+        reconnect=link.reconnect,
+        on_reconnected=link.on_reconnected,
         attaches=True,
     )
     async with link.client, anyio.create_task_group() as tasks:

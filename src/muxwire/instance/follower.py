@@ -1,7 +1,7 @@
-"""A guest beside the owner: its streams in the owner's offsets, and how it becomes the owner when that one is gone.
+"""A follower beside the owner: its streams in the owner's offsets, and how it becomes the owner when that one is gone.
 
-Where the owner's log ends is where a guest's stream begins, but only while the pane is silent: the log is some
-milliseconds behind. So a guest waits for silence, and a pane that is never silent is stopped for it as in `joining`.
+Where the owner's log ends is where a follower's stream begins, but only while the pane is silent: the log is some
+milliseconds behind. So a follower waits for silence, and a pane that is never silent is stopped for it as in `joining`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import anyio
 from muxwire.client.watchdog import QUIET_LOOKS
 from muxwire.ids import pane_id
 from muxwire.instance.log_merge import FileSink, TabSink, join_living
-from muxwire.logs.follower_log import GuestLog, end_of
+from muxwire.logs.follower_log import FollowerLog, end_of
 from muxwire.logs.store import BATCH_SECONDS
 from muxwire.pane.stream import PaneStream
 
@@ -68,7 +68,7 @@ async def _settle(server: TmuxServer, heard: dict[Tab, bytearray], tabs: list[Ta
 
 def begin_stream(tab: Tab, start: int) -> None:
     """Give a tab that nobody listens to yet a stream from that offset on."""
-    tab.pane.stream = PaneStream(GuestLog(tab.log_path, start), tab.pane.on_mark, start=start)
+    tab.pane.stream = PaneStream(FollowerLog(tab.log_path, start), tab.pane.on_mark, start=start)
 
 
 async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:
@@ -76,7 +76,7 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
 
     What was not handed over is known all the same: we have heard it.
     """
-    server.begin_hand_over()
+    server.begin_handoff()
 
     def go_on(tab: Tab, sink: TabSink | FileSink) -> None:
         assert isinstance(sink, FileSink)

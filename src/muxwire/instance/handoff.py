@@ -64,7 +64,7 @@ def pipe_command(pane: str, path: Path) -> bytes:
 
 
 @final
-class HandOver:
+class Handoff:
     """The life of an owner that is attached now."""
 
     def __init__(self, generation: Path, memory: Path, process: TmuxProcess, unfinished: Callable[[], bytes]) -> None:
@@ -125,7 +125,7 @@ class OutputReader:
 
 
 @final
-class Remains:
+class Leftovers:
     """What an earlier life left in its folder."""
 
     def __init__(self, folder: Path) -> None:

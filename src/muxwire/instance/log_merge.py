@@ -16,7 +16,7 @@ import anyio.to_thread
 from muxwire.client.watchdog import QUIET_LOOK_S, QUIET_LOOKS
 from muxwire.errors import CommandError
 from muxwire.ids import pane_id
-from muxwire.instance.handoff import Remains, over_folders, read_pipe
+from muxwire.instance.handoff import Leftovers, over_folders, read_pipe
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
-# A pane that does not fall silent for so long although it is stopped, or whose pipe does not end, is taken up as it is.
+# A pane that is not silent for so long although it is stopped, or whose pipe does not end, is reattached as it is.
 SETTLE_SECONDS = 5.0
 _NOBODY = "the process that wrote the log was killed together with its watchdog, or its connection before it"
 # A sixteenth of what may wait for the disk.
@@ -119,7 +119,7 @@ class Sinks:
                 sink.log.close()
 
 
-async def join_remains(remains: Remains, sinks: Sinks) -> None:
+async def join_remains(remains: Leftovers, sinks: Sinks) -> None:
     """Put into the logs what is left of an earlier life, and of its pipes what is there now. May be done again."""
     if remains.base is None:
         for name, offset, data in remains.pieces():
@@ -131,7 +131,7 @@ async def join_remains(remains: Remains, sinks: Sinks) -> None:
     await join_pipes(remains, sinks)
 
 
-async def join_pipes(remains: Remains, sinks: Sinks) -> bool:
+async def join_pipes(remains: Leftovers, sinks: Sinks) -> bool:
     """Put into the logs what tmux has written since the last time; return whether there was anything."""
     assert remains.base is not None
     more = False
@@ -151,7 +151,7 @@ async def join_dead(folders: Folders, store: LogStore, *, alive: int = 0) -> Non
         logs = folders.logs(generation)
         left = over_folders(logs.parent) if generation != alive else []
         sinks = Sinks(logs, store)
-        for remains in map(Remains, left):
+        for remains in map(Leftovers, left):
             await join_remains(remains, sinks)
             await sinks.flushed()
             remains.remove()
@@ -164,10 +164,10 @@ async def join_living(
     """Complete the logs of the server that we are attached to, and go over from tmux's writing to ours.
 
     `listen` is called for each tab at the moment from which its output goes into its log by us, with what goes on
-    there. `heard`: we have listened all the time, as a guest, and the streams have what the logs have not.
+    there. `heard`: we have listened all the time, as a follower, and the streams have what the logs have not.
     """
-    assert server.hand_over is not None
-    remains = [Remains(folder) for folder in over_folders(server.logs.parent) if folder != server.hand_over.folder]
+    assert server.handoff is not None
+    remains = [Leftovers(folder) for folder in over_folders(server.logs.parent) if folder != server.handoff.folder]
     sinks = Sinks(server.logs, server.log_store, () if heard else tabs)
     for one in remains:
         await join_remains(one, sinks)
@@ -196,7 +196,7 @@ async def join_living(
 
 
 async def _settle(
-    server: TmuxServer, tabs: Sequence[Tab], carried: Sequence[Tab], remains: Sequence[Remains], sinks: Sinks
+    server: TmuxServer, tabs: Sequence[Tab], carried: Sequence[Tab], remains: Sequence[Leftovers], sinks: Sinks
 ) -> None:
     """Return when nothing more comes, neither to us nor into the pipes' files. What the pipes carry we do not keep."""
     heard = 0
@@ -225,7 +225,7 @@ async def _stop_pipes(server: TmuxServer, tabs: Sequence[Tab]) -> None:
             await answer.wait()
 
 
-async def _pipes_ended(remains: Sequence[Remains], names: Container[str]) -> None:
+async def _pipes_ended(remains: Sequence[Leftovers], names: Container[str]) -> None:
     """Return when the pipes' files are whole. The pipe of an older version does not say so."""
     with anyio.move_on_after(SETTLE_SECONDS):
         while not all(one.ended(names) for one in remains):  # noqa: ASYNC110 - nothing tells of a file

@@ -1,7 +1,7 @@
 """What tmux tells without being asked, and who hears of it: not before the tabs are known that it is about.
 
-While the tabs of a server are taken up, its windows may change: a person's terminal is resized, another process opens a
-tab. Whoever heard of that at once would miss it for the tabs to come, or take one up a second time.
+While the tabs of a server are reattached, its windows may change: a person's terminal is resized, another process
+opens a tab. Whoever heard of that at once would miss it for the tabs to come, or reattach one a second time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @final
-class Tidings:
+class Notifications:
     """Hands the notifications of one instance on; `tell` is called by the reader and never waits."""
 
     def __init__(self, book: TabBook, environ: Mapping[str, str]) -> None:
@@ -62,7 +62,7 @@ class Tidings:
 
     async def ask(self) -> None:
         """Ask tmux for tabs that other processes have made, of which it may not have told yet."""
-        if self._server is not None and self._kept is None:  # not while the tabs are taken up
+        if self._server is not None and self._kept is None:  # not while the tabs are reattached
             await self._newcomers.look(self._server)
 
     def _hear(self, event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Taking up tabs that run already: those of an earlier process, and those that another process makes beside us.
+"""Reattaching tabs that run already: those of an earlier process, and those that another process makes beside us.
 
 A pane of ours is known by the nonce among the arguments of its supervisor; what else must be known of it is in the
 folder of that nonce. What its shell is doing is told by the marks in its log, read again from the last command on.
@@ -74,8 +74,8 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
     return list(found.values())
 
 
-async def take_up(server: TmuxServer, book: TabBook, environ: Mapping[str, str]) -> None:
-    """Take up every tab that runs on a server which we have just attached to; the folders of others go."""
+async def reattach(server: TmuxServer, book: TabBook, environ: Mapping[str, str]) -> None:
+    """Reattach every tab that runs on a server which we have just attached to; the folders of others go."""
     await sign_client(server)
     panes = await running_panes(server)
     maker = TabMaker(server, environ, book)
@@ -84,7 +84,7 @@ async def take_up(server: TmuxServer, book: TabBook, environ: Mapping[str, str])
         tab = maker.build(pane.record, pane.place)
         tab.columns, tab.session_id = pane.columns, pane.session_id
         tabs.append(tab)
-    if server.hand_over is None:
+    if server.handoff is None:
         async with aligned(server, tabs) as heard:
             for tab in tabs:
                 await restore(tab, book)
@@ -103,11 +103,11 @@ async def take_up(server: TmuxServer, book: TabBook, environ: Mapping[str, str])
 
 
 async def succeed(server: TmuxServer, book: TabBook, environ: Mapping[str, str]) -> None:
-    """Become the owner of a server whose guest we were, if the owner has gone and nobody else was faster."""
-    # A client that leaves may be the owner's: its hand-over ends a little later, and its lock is free then.
+    """Become the owner of a server whose follower we were, if the owner has gone and nobody else was faster."""
+    # A client that leaves may be the owner's: its handoff ends a little later, and its lock is free then.
     if server.access.lock is None or not await server.access.lock.take_soon():
         return
-    if server.hand_over is None and not server.client.closed:
+    if server.handoff is None and not server.client.closed:
         maker = TabMaker(server, environ, book)
         with suppress(ConnectionClosed):  # what is not joined yet stays for the next one
             await become_owner(server, list(book.open.values()), maker.listen)
@@ -129,8 +129,8 @@ async def restore(tab: Tab, book: TabBook) -> None:
     typed_at = tab.pane.typed.offset
     for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, tab.pane.stream.end)):
         tab.pane.on_mark(mark)
-        if tab.pane.typed.offset == typed_at < tab.pane.accepted_at:  # what stands before it is the echo
-            tab.pane.typed = replace(tab.pane.typed, offset=tab.pane.accepted_at)
+        if tab.pane.typed.offset == typed_at < tab.pane.preexec_offset:  # what stands before it is the echo
+            tab.pane.typed = replace(tab.pane.typed, offset=tab.pane.preexec_offset)
     if tab.pane.current is None and executions:
         tab.pane.current = executions[-1]
     begun = max((execution.typed_at for execution in executions if execution.started), default=0)
@@ -158,7 +158,7 @@ def _sweep(server: TmuxServer, alive: set[str]) -> None:
     home = server.folders.shells.parent
     with suppress(OSError):
         for entry in home.iterdir():
-            # A guest may be making one now: its folder is there before its window.
+            # A follower may be making one now: its folder is there before its window.
             new = time.time() - entry.lstat().st_mtime < _NEW_SECONDS
             if re.fullmatch(r"[0-9a-f]{16}", entry.name) and entry.name not in alive and not new:
                 shutil.rmtree(entry, ignore_errors=True)
@@ -166,7 +166,7 @@ def _sweep(server: TmuxServer, alive: set[str]) -> None:
 
 @final
 class Newcomers:
-    """Takes up the tabs that other processes make on our server, as tmux tells of their windows."""
+    """Reattaches the tabs that other processes make on our server, as tmux tells of their windows."""
 
     def __init__(self, book: TabBook, environ: Mapping[str, str]) -> None:
         self._book = book
@@ -175,11 +175,11 @@ class Newcomers:
     def follow(self, event: Event, server: TmuxServer) -> None:
         """Take a notification of tmux."""
         match event:
-            case ClientDetached() if server.access.role == "guest":
+            case ClientDetached() if server.access.role == "follower":
                 self._book.spawn(lambda: succeed(server, self._book, self._environ))
             case WindowAdd(window) | UnlinkedWindowAdd(window) if window not in self._book.open:
                 self._book.spawn(lambda: self._look(window, server))
-            case LayoutChange(window, layout) if server.access.lasting and self._strange(layout):
+            case LayoutChange(window, layout) if server.access.persistent and self._strange(layout):
                 self._book.spawn(lambda: self._look(window, server, layout))
             case _:
                 pass
@@ -199,7 +199,7 @@ class Newcomers:
         await self.look(server, window)
 
     async def look(self, server: TmuxServer, window: str = "") -> None:
-        """Ask tmux once for panes of ours, in one window or in all, and take up those that are not known yet."""
+        """Ask tmux once for panes of ours, in one window or in all, and reattach those that are not known yet."""
         with suppress(CommandError, ConnectionClosed):
             for pane in await running_panes(server, window):
                 ours = pane.record.nonce in self._book.coming
@@ -207,6 +207,6 @@ class Newcomers:
                     maker = TabMaker(server, self._environ, self._book)
                     tab = maker.build(pane.record, pane.place)
                     tab.columns, tab.session_id = pane.columns, pane.session_id
-                    if server.access.role == "guest":
+                    if server.access.role == "follower":
                         begin_stream(tab, 0)  # we have heard it from its first byte
                     maker.listen(tab)

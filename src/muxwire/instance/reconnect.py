@@ -1,4 +1,4 @@
-"""Taking up the connection again when tmux has thrown our client out, and saying what was lost meanwhile.
+"""Reattaching the connection again when tmux has thrown our client out, and saying what was lost meanwhile.
 
 tmux throws out a control client that has not read for 300 s (`too far behind`: a suspended laptop), and drops what it
 held for it; a person can detach it, and somebody can kill it. The server and its panes go on, so we attach again. Of
@@ -63,8 +63,8 @@ class _Held:
 
 
 @final
-class Resync:
-    """The connection of one instance, when it is lost and regained.
+class Reconnect:
+    """The connection of one instance, when it is lost and reconnected.
 
     `client` is set once there is one, `hub` (the session's id) once the server has said who it is.
     """
@@ -83,7 +83,7 @@ class Resync:
         self._attaching = False
         self._held: dict[PaneId, _Held] = {}
 
-    async def regain(self, reason: str) -> str:
+    async def reconnect(self, reason: str) -> str:
         """Attach again; return why not, if we cannot."""
         if self._reason or not self.hub:
             return self._reason or reason  # it ended before it worked: there is no server any more
@@ -96,7 +96,7 @@ class Resync:
             return reason
         return ""
 
-    def on_regained(self) -> None:
+    def on_reconnected(self) -> None:
         """There is a process again: what it says of panes counts once tmux has attached it and they flow."""
         for tab in self._book.open.values():
             pane = pane_id(tab.pane_id)
@@ -109,13 +109,13 @@ class Resync:
         match event:
             case SessionChanged() if self._attaching:
                 self._attaching = False
-                self._take_up()
+                self._reattach()
             case Continue(pane) if pane in self._held:
                 self._go_on(pane)
             case _:
                 pass
 
-    def _take_up(self) -> None:
+    def _reattach(self) -> None:
         # Not before we are attached: tmux 3.3 reads commands earlier, and refuses these for want of a client.
         self.client.submit(("refresh-client", "-C", self._size))
         for pane, held in self._held.items():
@@ -163,17 +163,17 @@ class Resync:
             self._reason = ""
         for tab, whole_from in tabs:
             if not tab.pane.dead:
-                await catch_up(tab, reason, whole_from)
+                await poll_until(tab, reason, whole_from)
 
 
-async def catch_up(tab: Tab, reason: str, before: int) -> None:
+async def poll_until(tab: Tab, reason: str, before: int) -> None:
     """A mark may have been lost: of the program's end, or of a command's."""
     if supervisor_waits(tab.pane.leader_pid):
         tab.end_reason = f"its program ended while the connection was lost ({reason}); its status is not known"
         await tab.close(force=True)
         return
     settled = tab.pane.at_prompt and tab.pane.running is None
-    if tab.pane.hooked and not settled and tab.pane.waits_for_input() == "editor":
+    if tab.pane.integrated and not settled and tab.pane.waits_for_input() == "editor":
         await anyio.sleep(UNDER_WAY)  # a mark that was not lost may be on its way
         if tab.pane.dead or tab.pane.waits_for_input() != "editor":
             return

@@ -1,4 +1,4 @@
-"""Opening an instance: one of our own, or one that others use too, as its owner or as a guest."""
+"""Opening an instance: one of our own, or one that others use too, as its owner or as a follower."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ def named_access(folders: Folders) -> Access:
     """What we will be in an instance of that name; InstanceUnavailable.
 
     Who attaches to its server first is the owner. An instance without a name belongs to the process that made it, and
-    has guests only while it runs.
+    has followers only while it runs.
     """
     if _EPHEMERAL.match(folders.instance):
         if not server_runs(folders.socket_path):
             raise InstanceUnavailable(
                 f"the instance {folders.instance} does not run", remedy="`muxwire ls` shows those that do"
             )
-        return Access(lasting=True, guest=True)
-    return Access(lasting=True, lock=InstanceLock(folders.lock))
+        return Access(persistent=True, follower=True)
+    return Access(persistent=True, lock=InstanceLock(folders.lock))
 
 
 @asynccontextmanager
@@ -71,8 +71,8 @@ async def open_terminals(
     """Open an instance; it starts its tmux server when a tab is first made.
 
     Without a name it is yours alone, and its tmux server ends with you. With one its server outlives you, and the next
-    to open that name finds the tabs again; who opens it while another process does is a guest (`Terminals.role`).
-    The name of a running instance without one (`e<pid>-<hex>`) may be given too, to be its guest.
+    to open that name finds the tabs again; who opens it while another process does is a follower (`Terminals.role`).
+    The name of a running instance without one (`e<pid>-<hex>`) may be given too, to be its follower.
 
     `socket` is the path of a tmux server that a person runs, `socket_name` what they call it with `tmux -L`: its
     windows are the tabs then, nothing of it is changed, and we are attached only while a call needs it.
@@ -94,7 +94,9 @@ async def open_terminals(
         adopted=adopted,
     )
     access = (
-        named_access(folders) if name is not None else Access(lasting=adopted is not None, adopted=adopted is not None)
+        named_access(folders)
+        if name is not None
+        else Access(persistent=adopted is not None, adopted=adopted is not None)
     )
     with OURS.reserved():
         async with in_own_task(_opened(folders, environ, wrap, access)) as terminals:
@@ -113,7 +115,7 @@ async def _opened(
             if access.role == "adopted":
                 await terminals.server()
                 wrap_calls(terminals, terminals.used, spare=("server", "aclose"))
-            elif access.lasting and server_runs(folders.socket_path):
+            elif access.persistent and server_runs(folders.socket_path):
                 await terminals.server()
             # A name of which nothing is known leaves nothing behind until it is used.
             elif access.lock is not None and folders.generations() and await access.lock.take_soon():

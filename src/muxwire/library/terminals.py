@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import AmbiguousTarget, ConnectionClosed, NoSuchTarget
-from muxwire.instance.active_tab import recall_used, tell_used
+from muxwire.instance.active_tab import recall_active, tell_active
 from muxwire.instance.adopted import Adopted
-from muxwire.instance.notifications import Tidings
-from muxwire.instance.reattach import take_up
+from muxwire.instance.notifications import Notifications
+from muxwire.instance.reattach import reattach
 from muxwire.operations.checks import Checker
-from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, Surroundings
+from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, RunContext
 from muxwire.operations.context import Options as RunOptions
 from muxwire.operations.parse import read_operations
 from muxwire.operations.run_list import OperationsRun
@@ -64,10 +64,10 @@ class Terminals:
         self._starting = anyio.Lock()
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
-        self._access = access or Access(lasting=False)
+        self._access = access or Access(persistent=False)
         self._book = TabBook(tasks)
         self._book.on_latest = self._on_latest
-        self._tidings = Tidings(self._book, environ)
+        self._tidings = Notifications(self._book, environ)
         self.adopted: Adopted | None = None
         if self.role == "adopted":
             self.adopted = Adopted(folders, environ, self._access, self._book, self._tidings.tell, wrap)
@@ -76,7 +76,7 @@ class Terminals:
 
     @property
     def role(self) -> Role:
-        """How we stand to the tmux server: `owner`, `guest` beside the owner, or `adopted` for a person's server."""
+        """How we stand to the tmux server: `owner`, `follower` beside the owner, or `adopted` for a person's server."""
         return self._access.role
 
     @property
@@ -100,23 +100,23 @@ class Terminals:
             if self._closed:
                 raise ConnectionClosed("the instance was closed")
             if self._server is not None and self.role != "adopted":  # there it rests until a call wakes it
-                await self._server.client.wait_regained()
+                await self._server.client.wait_reconnected()
             if self._running is None:
                 await self._stop_server()
                 await self._access.settle(self.folders)
                 self._server = await self._tasks.start(self._run_server)
                 if self.role != "adopted":
-                    await self._take_up(self._server)
+                    await self._reattach(self._server)
             assert self._server is not None
             return self._server
 
-    async def _take_up(self, server: TmuxServer) -> None:
+    async def _reattach(self, server: TmuxServer) -> None:
         self._tidings.begin(server)
         try:
-            if self._access.lasting:
+            if self._access.persistent:
                 with self._tidings.kept():
-                    await take_up(server, self._book, self.environ)
-                    await recall_used(server, self._book)
+                    await reattach(server, self._book, self.environ)
+                    await recall_active(server, self._book)
         except BaseException:  # also a call that is cancelled: the next one begins anew, or no tab would be found again
             with anyio.CancelScope(shield=True):
                 await self._stop_server()
@@ -156,15 +156,15 @@ class Terminals:
             await self._stopped.wait()
             self._server = None
             self._tidings.end()
-            self._book.retire_all("the tmux server ended", lasting=self._access.lasting)
+            self._book.retire_all("the tmux server ended", persistent=self._access.persistent)
 
     def _on_latest(self) -> None:
         if self._running is not None:
-            tell_used(self._running, self._book)
+            tell_active(self._running, self._book)
 
     def _on_end(self, reason: str) -> None:
         """The connection is gone: nothing that waits may wait on, and what ran in the tabs must not stay."""
-        self._book.retire_all(f"the tmux server ended: {reason}", lasting=self._access.lasting)
+        self._book.retire_all(f"the tmux server ended: {reason}", persistent=self._access.persistent)
         self._stop.set()
 
     # -- tabs
@@ -241,8 +241,8 @@ class Terminals:
             if closed is None:
                 raise
             tab = closed
-        if not tab.further and tab.generation == self._book.generation:
-            for pane in [one for one in self._book.panes(tab.window_id) if one.further and one.theirs == tab.theirs]:
+        if not tab.is_split and tab.generation == self._book.generation:
+            for pane in [one for one in self._book.panes(tab.window_id) if one.is_split and one.theirs == tab.theirs]:
                 await pane.close(force=force)
         if not tab.pane.closed:
             await tab.close(force=force)
@@ -324,7 +324,7 @@ class Terminals:
         options.check()
         server = None if dry_run else await self.server()
         maker = TabMaker(server, self.environ, self._book) if server is not None else None
-        around = Surroundings(server, maker, self._book, self.tab, self.environ)
+        around = RunContext(server, maker, self._book, self.tab, self.environ)
         return await OperationsRun(found, options, around).run()
 
     # -- logs
@@ -393,8 +393,8 @@ class Terminals:
                 await self._stop_server()
             if self.adopted is not None:
                 await self.adopted.aclose()
-        self._book.retire_all("the instance was closed", lasting=self._access.lasting)
-        if not self._access.lasting or self.role == "adopted":
+        self._book.retire_all("the instance was closed", persistent=self._access.persistent)
+        if not self._access.persistent or self.role == "adopted":
             self.folders.remove_transient()
         if self._access.lock is not None:
             self._access.lock.release()

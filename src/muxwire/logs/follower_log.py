@@ -1,4 +1,4 @@
-"""The log of a pane as a guest has it: the owner writes it, the guest counts along and reads the file."""
+"""The log of a pane as a follower has it: the owner writes it, the follower counts along and reads the file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from muxwire.logs.store import FLUSH_WAIT_SECONDS
 if TYPE_CHECKING:
     from pathlib import Path
 
-# The owner writes 10 ms after a byte at the latest; nothing tells a guest when it has.
+# The owner writes 10 ms after a byte at the latest; nothing tells a follower when it has.
 _LOOK_SECONDS = 0.005
 
 
 @final
-class GuestLog:
+class FollowerLog:
     """Counts what is appended, and writes nothing. `end` is the offset of the next byte."""
 
     def __init__(self, path: Path, end: int | None = None) -> None:

@@ -130,7 +130,7 @@ def hold(home: Path) -> int | None:
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     with suppress(OSError):
         descriptor = os.open(home / _LOCK, flags, 0o600)
-        # Shared: a guest's process may hold it too. Never waited for: only a sweep locks others out, for an instant.
+        # Shared: a follower's process may hold it too. Never waited for: only a sweep locks others out, for an instant.
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return descriptor

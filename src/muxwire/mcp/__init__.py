@@ -1,4 +1,4 @@
-"""The MCP face: tools over stdio for agents.
+"""The MCP front end: tools over stdio for agents.
 
 General layout, lower floors first; each module imports only those above it:
 

@@ -74,7 +74,7 @@ class _Stream:
         await self.aclose()
 
 
-class Listener(Protocol):
+class WireObserver(Protocol):
     """Whom the writer tells."""
 
     def wake(self) -> None:
@@ -90,7 +90,7 @@ class WireWriter(_Stream):
 
     def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
         self.unanswered: set[types.RequestId] = set()
-        self.listener: Listener | None = None
+        self.listener: WireObserver | None = None
         self._fd = fd
         self._loop = loop
         self._backlog = bytearray()

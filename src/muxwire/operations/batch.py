@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from muxwire.client.pending import Pending
     from muxwire.operations.step import Step
     from muxwire.protocol.events import CommandBlock
-    from muxwire.tabs.maker import Birth
+    from muxwire.tabs.maker import PaneSpec
     from muxwire.tabs.tab import Tab
 
 # One line is parsed on tmux's only thread, where every pane waits meanwhile: this takes less than 2 ms.
@@ -56,7 +56,7 @@ class Part:
     shown: Arguments
     place: Place | None = None
     other: Place | None = None
-    birth: Birth | None = None
+    spec: PaneSpec | None = None
     was_called: str = ""
     first: int = 0
 

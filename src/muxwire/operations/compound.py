@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from muxwire.client.pending import Pending
     from muxwire.operations.run_list import OperationsRun
     from muxwire.operations.step import Step
-    from muxwire.tabs.maker import Birth
+    from muxwire.tabs.maker import PaneSpec
     from muxwire.tabs.tab import Tab
 
 # Seconds, as `Terminals.wait_for`: what a build's step or a server's start takes.
@@ -51,7 +51,7 @@ _ALONE = "alone"
 
 
 @final
-class OwnSteps:
+class CompoundSteps:
     """Does one step at a time, for one run."""
 
     def __init__(self, run: OperationsRun) -> None:
@@ -260,13 +260,13 @@ class OwnSteps:
         """Split as often as there are jobs, in one write; if one fails, what the others made goes again."""
         run = self._run
         cwd = {tab.pane_id: folder_of(tab) for tab, _ in jobs}
-        births = []
+        specs = []
         for tab, _ in jobs:
             asked = request(SplitPane(target=tab.pane_id), run.around.environ, cwd[tab.pane_id])
-            births.append((run.maker.prepare(asked, secrets.token_hex(8), further=True), tab))
+            specs.append((run.maker.prepare(asked, secrets.token_hex(8), is_split=True), tab))
         commands = [
-            run.maker.split_command(birth, tab.pane_id, flags)
-            for (birth, tab), (_, flags) in zip(births, jobs, strict=True)
+            run.maker.split_command(spec, tab.pane_id, flags)
+            for (spec, tab), (_, flags) in zip(specs, jobs, strict=True)
         ]
         answer = run.server.client.submit_list(*commands)
         tabs: list[Tab] = []
@@ -275,9 +275,9 @@ class OwnSteps:
         except CommandError:
             pass
         finally:
-            tabs += self._collect(answer, births)
+            tabs += self._collect(answer, specs)
             if not answer.done:
-                run.around.book.spawn(lambda: self._late(answer, births[len(tabs) :], len(tabs)))
+                run.around.book.spawn(lambda: self._late(answer, specs[len(tabs) :], len(tabs)))
         if len(tabs) < len(jobs):
             for tab in [*tabs, *(one for one in map(run.around.book.open.get, step.panes) if one is not None)]:
                 await tab.close(force=True)
@@ -287,22 +287,22 @@ class OwnSteps:
         await look_up(run.around.book)
         return tabs
 
-    def _collect(self, answer: Pending, births: Sequence[tuple[Birth, Tab]], first: int = 0) -> list[Tab]:
+    def _collect(self, answer: Pending, specs: Sequence[tuple[PaneSpec, Tab]], first: int = 0) -> list[Tab]:
         """The panes that tmux has made so far."""
         tabs = []
-        for block, (birth, beside) in zip(answer.blocks[first:], births, strict=False):
+        for block, (spec, beside) in zip(answer.blocks[first:], specs, strict=False):
             if block.error:
                 break
-            tabs.append(self._run.maker.born(birth, block.output, beside=beside))
+            tabs.append(self._run.maker.register(spec, block.output, beside=beside))
         if answer.done:
-            for birth, _ in births[len(tabs) :]:
-                birth.discard()
+            for spec, _ in specs[len(tabs) :]:
+                spec.discard()
         return tabs
 
-    async def _late(self, answer: Pending, births: Sequence[tuple[Birth, Tab]], first: int) -> None:
+    async def _late(self, answer: Pending, specs: Sequence[tuple[PaneSpec, Tab]], first: int) -> None:
         """The step was given up; the panes that are made all the same are known all the same."""
         await answer.settled()
-        tabs = self._collect(answer, births, first)
+        tabs = self._collect(answer, specs, first)
         if self._run.rollback is not None:
             for tab in tabs:
                 await tab.close(force=True)

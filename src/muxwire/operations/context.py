@@ -42,7 +42,7 @@ class Options:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class RunContext:
     """What a run works with; `server` and `maker` are None in a dry run."""
 
     server: TmuxServer | None

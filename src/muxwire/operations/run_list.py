@@ -19,7 +19,7 @@ from muxwire.client.patience import ANSWER_SECONDS
 from muxwire.errors import MuxwireError, NoSuchTarget
 from muxwire.operations.batch import Batch, Part
 from muxwire.operations.checks import request
-from muxwire.operations.compound import OwnSteps
+from muxwire.operations.compound import CompoundSteps
 from muxwire.operations.kinds import (
     DisplayMessage,
     JoinPane,
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from muxwire.client.pending import Pending
-    from muxwire.operations.context import Options, Surroundings
-    from muxwire.tabs.maker import Birth, TabMaker
+    from muxwire.operations.context import Options, RunContext
+    from muxwire.tabs.maker import PaneSpec, TabMaker
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 class OperationsRun:
     """One list of operations, on its way."""
 
-    def __init__(self, operations: Sequence[Operation], options: Options, around: Surroundings) -> None:
+    def __init__(self, operations: Sequence[Operation], options: Options, around: RunContext) -> None:
         self.options = options
         self.around = around
         self.steps = [Step(index, operation) for index, operation in enumerate(operations)]
@@ -73,7 +73,7 @@ class OperationsRun:
         self.dispatches: list[Dispatch] = []
         server = around.server
         self.rollback = Rollback(server, around.book) if server and options.rollback_on_error else None
-        self._own = OwnSteps(self)
+        self._own = CompoundSteps(self)
         self._late = Late(around.book)
         self._whole = anyio.CancelScope()
         self._planned: dict[str, str] = {}  # what a dry run calls the panes of its refs
@@ -192,13 +192,13 @@ class OperationsRun:
         shown = shown_birth(operation, place, asked.cwd if place is None or operation.cwd or cwd else "")
         if self.dry:
             return Part(step, [shown], shown, place)
-        birth = self.maker.prepare(asked, secrets.token_hex(8), further=place is not None)
+        spec = self.maker.prepare(asked, secrets.token_hex(8), is_split=place is not None)
         if place is None:
-            return Part(step, [self.maker.window_command(birth)], shown, birth=birth)
+            return Part(step, [self.maker.window_command(spec)], shown, spec=spec)
         assert isinstance(operation, SplitPane)
-        command = self.maker.split_command(birth, place.pane, split_flags(operation))
+        command = self.maker.split_command(spec, place.pane, split_flags(operation))
         before = [picture_command(place.pane)] if self.rollback is not None else []
-        return Part(step, [*before, command], shown, place, birth=birth)
+        return Part(step, [*before, command], shown, place, spec=spec)
 
     async def _dispatch(self, batch: Batch) -> None:
         chain = self.options.on_error == "stop"
@@ -245,8 +245,8 @@ class OperationsRun:
         return answers
 
     def _unsent(self, part: Part, error: MuxwireError) -> None:
-        if part.birth is not None:
-            part.birth.discard()
+        if part.spec is not None:
+            part.spec.discard()
         if self._stopped():
             part.step.never_ran()
         else:
@@ -268,20 +268,20 @@ class OperationsRun:
                 step.lose(f"the tmux connection ended: {self.server.client.close_reason}")
             elif answer.failed:
                 step.lose("the tmux connection was lost before an answer came: look before you try it again")
-            if part.birth is not None:
+            if part.spec is not None:
                 self.around.book.spawn(lambda: self._made_late(part, answer))
             else:
                 self._late.add(part, answer)
             return
-        if part.birth is not None:
-            part.birth.discard()
+        if part.spec is not None:
+            part.spec.discard()
         if (tab := part.renames) is not None:
             will_rename(self.around.book, tab, -1)
 
     def _succeeded(self, part: Part, outputs: Sequence[tuple[bytes, ...]]) -> None:
         step, operation, place = part.step, part.step.operation, part.place
         tab = place.tab if place is not None else None
-        if part.birth is not None:
+        if part.spec is not None:
             self._born(part, outputs[-1])
             step.succeed()
         else:
@@ -292,9 +292,9 @@ class OperationsRun:
             undoable(self.rollback, part, outputs)
 
     def _born(self, part: Part, answer: tuple[bytes, ...]) -> None:
-        assert part.birth is not None
+        assert part.spec is not None
         beside = part.place.tab if part.place is not None else None
-        tab = self.maker.born(part.birth, answer, beside=beside)
+        tab = self.maker.register(part.spec, answer, beside=beside)
         self.keep(part.step, [tab])
         if beside is None:
             part.step.window = tab.window_id
@@ -302,27 +302,27 @@ class OperationsRun:
 
     async def _made_late(self, part: Part, answer: Pending) -> None:
         """The answer to a step that was given up: a pane that was made all the same is known all the same."""
-        assert part.birth is not None
+        assert part.spec is not None
         await answer.settled()
         blocks = part.blocks(answer)
         made: tuple[bytes, ...] = ()
         if was_done(part, answer):
             made = blocks[-1].output
         elif answer.failed:
-            made = await self._made_unheard(part.birth)
+            made = await self._made_unheard(part.spec)
         if not made:
-            part.birth.discard()
+            part.spec.discard()
             return
         beside = part.place.tab if part.place is not None else None
-        tab = self.maker.born(part.birth, made, beside=beside)
+        tab = self.maker.register(part.spec, made, beside=beside)
         if self.rollback is not None:
             await tab.close(force=True)
 
-    async def _made_unheard(self, birth: Birth) -> tuple[bytes, ...]:
+    async def _made_unheard(self, spec: PaneSpec) -> tuple[bytes, ...]:
         """What tmux has to say of a pane if it made it before the connection was lost; nothing if it did not."""
         client = self.server.client
-        await client.wait_regained()
-        its_own = f"#{{m:*{birth.record.nonce}*,#{{pane_start_command}}}}"
+        await client.wait_reconnected()
+        its_own = f"#{{m:*{spec.record.nonce}*,#{{pane_start_command}}}}"
         try:
             return await client.command("list-panes", "-a", "-f", its_own, "-F", PANE_FORMAT)
         except MuxwireError:

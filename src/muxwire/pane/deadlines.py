@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @final
-class Alarm:
+class Deadlines:
     """Sets events that nobody else has set in time.
 
     One task sleeps until the first of them is due, so it may wake once for a wait that has ended; with nobody waiting

@@ -54,12 +54,12 @@ class Execution:
     # How its shell was reached (listening.py), and where our hooks are not in that shell: its process group,
     # its kind, and its prompt.
     level: int = 1
-    listener_pgrp: int = 0
-    listener_name: str = ""
-    listener_prompt: bytes = b""
+    shell_pgrp: int = 0
+    shell_name: str = ""
+    shell_prompt: bytes = b""
     # Where its output ends although the end mark comes later, because it had to be asked for; -1 if it was not.
     cut: int = -1
-    delivered: int = -1
+    read_up_to: int = -1
     # The stream's end when a caller was last told that the command waits for input: it is told once.
     answered_at: int = -1
     # Parts of its output that are ours: marks and lines of commands in a shell that it started; and where one begins
@@ -67,7 +67,7 @@ class Execution:
     ours: list[tuple[int, int]] = field(default_factory=list)
     held: int = -1
     # The status of fish's postexec mark, until the prompt says whether the command was cut short.
-    provisional: tuple[int, int] | None = None
+    post_exec: tuple[int, int] | None = None
     # Called once each, when the command has ended: files go, waiters of the pane wake.
     on_end: tuple[Callable[[], object], ...] = ()
     # Of those who wait; most commands end while their caller reads the connection himself.
@@ -95,7 +95,7 @@ class Execution:
 
     def start(self, offset: int) -> None:
         """Its output starts at `offset`."""
-        self.begin = self.delivered = offset
+        self.begin = self.read_up_to = offset
         self.begin_time = time.monotonic()
 
     def finish(self, ending: Ending, *, end: int, exit_code: int | None, cwd: str = "") -> None:
@@ -103,7 +103,7 @@ class Execution:
         if self.ending:
             return
         if self.begin < 0:
-            self.begin = self.delivered = min(self.typed_at, end)
+            self.begin = self.read_up_to = min(self.typed_at, end)
             self.begin_time = self.typed_time
         self.ending, self.end, self.exit_code = ending, max(end, self.begin), exit_code
         self.end_time = time.monotonic()
@@ -153,14 +153,14 @@ async def result_of(
     stream, running = pane.stream, None
     while running != execution.running:  # else it has ended while an output was read that memory no longer held
         running = execution.running
-        begin = execution.delivered if execution.started or not running else stream.end
+        begin = execution.read_up_to if execution.started or not running else stream.end
         end = settled_end(execution, stream, pane.shell)
         if running:
             end = whole_characters(execution, stream, end)
         begin = min(begin, end)
         text = await read_output(stream, begin, end, strip=strip_ansi, max_chars=max_chars, ours=execution.ours)
-    if execution.delivered >= 0:
-        execution.delivered = max(execution.delivered, end)  # another call may have asked meanwhile
+    if execution.read_up_to >= 0:
+        execution.read_up_to = max(execution.read_up_to, end)  # another call may have asked meanwhile
     until = time.monotonic() if execution.running else execution.end_time
     notes, state = [execution.note] if execution.note else [], pane.state_after(execution)
     asks = execution.level == 3 and execution.answered_at == stream.end  # by what stands behind a relay's cursor

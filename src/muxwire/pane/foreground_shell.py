@@ -1,6 +1,6 @@
 """Who would read a line that is typed into a pane now: the tab's shell, one nested in it, or one behind a relay.
 
-The levels are the ladder of execution: 1 our shell at a prompt that our hooks announced; 2 a shell on this tty without
+Levels of execution: 1 our shell at a prompt that our hooks announced; 2 a shell on this tty without
 our hooks, known by its executable; 3 a shell behind a program that relays a terminal (ssh, docker), known by a probe.
 """
 
@@ -70,7 +70,7 @@ _SECRET = re.compile(r"(?i)(passw|passphrase|\bpin\b|otp|code|yes/no).{0,40}\Z")
 
 @final
 @dataclass(frozen=True, slots=True)
-class Listener:
+class ForegroundShell:
     """The shell that reads the pane's input now.
 
     `shell` is None where all must be typed (a probe tells whether it is `fish`), `pgrp` 0 where it is not needed.
@@ -109,7 +109,7 @@ async def fall_silent(pane: PaneState, seconds: float, enough: Callable[[], bool
         changed = not still.cancelled_caught
 
 
-def find_listener(pane: PaneState, waited: float, folder: Path) -> Listener | None:
+def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell | None:
     """The listener of a pane that is not at a prompt of ours; None if nobody is known to listen.
 
     `folder` is the tab's own: a shell that cannot read in it gets its commands typed.
@@ -123,22 +123,22 @@ def find_listener(pane: PaneState, waited: float, folder: Path) -> Listener | No
     running = pane.running
     if shell is None:
         relay = front.program in RELAYS and kind == "raw" and quiet(pane) and not asks_secret(pane)
-        return Listener(None, 3, front.pgrp) if relay and not _busy_with_ours(running, front.pgrp) else None
-    if own is not None and kind == "line" and running is None and pane.says_accepted and pane.accepted_time is None:
-        return Listener(own, 1, edits=False)  # `unsetopt zle`: a line that was not accepted goes on below
+        return ForegroundShell(None, 3, front.pgrp) if relay and not _busy_with_ours(running, front.pgrp) else None
+    if own is not None and kind == "line" and running is None and pane.has_preexec_mark and pane.preexec_time is None:
+        return ForegroundShell(own, 1, edits=False)  # `unsetopt zle`: a line that was not accepted goes on below
     if not takes_lines(shell, kind) or _busy_with_ours(running, front.pgrp):
         return None
     if own is not None:
         ended = pane.current.end_time if pane.current is not None else 0.0
-        theirs = pane.accepted_time is not None and pane.accepted_time > ended  # a person's line, which reads itself
+        theirs = pane.preexec_time is not None and pane.preexec_time > ended  # a person's line, which reads itself
         late = time.monotonic() - ended >= PROMPT_GRACE
-        return Listener(own, 2, front.pgrp) if late and running is None and not theirs else None
-    if not pane.hooked and pane.shell is not None and running is None:
+        return ForegroundShell(own, 2, front.pgrp) if late and running is None and not theirs else None
+    if not pane.integrated and pane.shell is not None and running is None:
         editing = shell.name in _EDITING and quiet(pane, UNHOOKED_QUIET)
-        return Listener(shell, 2, front.pgrp) if editing or (quiet(pane) and waited >= START_TIMEOUT) else None
+        return ForegroundShell(shell, 2, front.pgrp) if editing or (quiet(pane) and waited >= START_TIMEOUT) else None
     if shares_folder(front.pgrp, folder):
-        return Listener(shell, 2, front.pgrp)
-    return Listener(None, 3, front.pgrp) if quiet(pane) else None
+        return ForegroundShell(shell, 2, front.pgrp)
+    return ForegroundShell(None, 3, front.pgrp) if quiet(pane) else None
 
 
 def mend_line_modes(pane: PaneState, shell: Shell) -> None:
@@ -161,7 +161,7 @@ def mend_line_modes(pane: PaneState, shell: Shell) -> None:
 
 def ready_deadline(pane: PaneState, begun: float, deadline: float) -> float:
     """Until when a listener is waited for: a call's own time-out is not for a shell that is still starting."""
-    starting = not pane.hooked and pane.shell is not None and pane.current is None
+    starting = not pane.integrated and pane.shell is not None and pane.current is None
     return max(deadline, begun + START_TIMEOUT) if starting else deadline
 
 
@@ -171,7 +171,7 @@ def takes_lines(shell: Shell, kind: str) -> bool:
 
 
 def _busy_with_ours(running: Execution | None, pgrp: int) -> bool:
-    return running is not None and running.listener_pgrp == pgrp
+    return running is not None and running.shell_pgrp == pgrp
 
 
 async def reads_on(pane: PaneState, client: ControlClient) -> bool:
@@ -208,11 +208,11 @@ def _last_line(pane: PaneState) -> bytes:
     return pane.stream.ring.read(end - _PROMPT_REACH, end).rpartition(b"\n")[2].rpartition(b"\x07")[2]
 
 
-async def prompt_begun(pane: PaneState, listener: Listener) -> bool:
+async def prompt_begun(pane: PaneState, listener: ForegroundShell) -> bool:
     """Wait, for a while at most, until something stands where a nested shell shows its prompt; False if it did."""
     before = pane.current
-    known = before is not None and before.listener_pgrp == listener.pgrp
-    empty = known and before is not None and not _looks(before.listener_prompt)
+    known = before is not None and before.shell_pgrp == listener.pgrp
+    empty = known and before is not None and not _looks(before.shell_prompt)
     if listener.pgrp == pane.shell_pid or empty or _shows_prompt(pane):
         return False
     with anyio.move_on_after(PROMPT_GRACE if listener.level < 3 else FIRST_PROMPT):
@@ -227,12 +227,12 @@ def _shows_prompt(pane: PaneState) -> bool:
     return any(part.strip() and not _BEFORE_PROMPT.fullmatch(part) for part in parts)
 
 
-async def prompt_drawn(pane: PaneState, listener: Listener) -> bytes:
+async def prompt_drawn(pane: PaneState, listener: ForegroundShell) -> bytes:
     """The prompt of a nested shell, whole; only its last line where nothing of ours has ended just before it."""
     await prompt_begun(pane, listener)
     await fall_silent(pane, DRAWN if listener.level < 3 else DRAWN_REMOTE)
     before = pane.current
-    ours = before is not None and not before.running and before.level > 1 and before.listener_pgrp == listener.pgrp
+    ours = before is not None and not before.running and before.level > 1 and before.shell_pgrp == listener.pgrp
     if not ours and listener.level < 3:  # behind a relay it was a probe
         return _last_line(pane)
     return pane.stream.ring.read(max(pane.ended_at, pane.stream.end - _PROMPT_REACH), pane.stream.end)
@@ -246,9 +246,9 @@ def prompt_again(pane: PaneState, execution: Execution) -> int:
     """
     if execution.level == 1 or not execution.started or not quiet(pane, DRAWN):
         return -1
-    end, prompt = pane.stream.end, execution.listener_prompt
+    end, prompt = pane.stream.end, execution.shell_prompt
     front = foreground(pane.leader_pid)
-    if front is None or front.pgrp != execution.listener_pgrp or not pane.waits_for_input():
+    if front is None or front.pgrp != execution.shell_pgrp or not pane.waits_for_input():
         return -1
     tail = pane.stream.ring.read(max(execution.begin, end - _PROMPT_REACH), end)
     if prompt and tail.endswith(prompt):
@@ -258,7 +258,7 @@ def prompt_again(pane: PaneState, execution: Execution) -> int:
     if prompt and _looks(drawn) == _looks(prompt):
         return end - len(drawn)
     last = tail.rpartition(b"^C")[2]
-    if last == tail or execution.listener_name in ("dash", "ash", "ksh"):
+    if last == tail or execution.shell_name in ("dash", "ash", "ksh"):
         return -1
     last = last.rpartition(b"\n")[2]  # fish goes to a new line without a line feed
     # The editor is up before its prompt is drawn: no line feed yet means so, unless it stays that way.
@@ -312,10 +312,8 @@ def refusal(pane: PaneState) -> TabUnavailable:
         what = f"{running.command[:80].decode('utf-8', 'replace')!r} (command_id {running.command_id})"
         what += f" has been running for {running.age:.1f} s"
         remedy = "wait with command_result, stop it with stop_process, or use another tab"
-    elif pane.accepted_time is not None:
-        what = (
-            f"{program} runs in the foreground, started by a person {time.monotonic() - pane.accepted_time:.1f} s ago"
-        )
+    elif pane.preexec_time is not None:
+        what = f"{program} runs in the foreground, started by a person {time.monotonic() - pane.preexec_time:.1f} s ago"
     else:
         what = f"{program} runs in the foreground, not started by execute_command"
     few = pane.short_of_files()

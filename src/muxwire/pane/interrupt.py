@@ -1,4 +1,4 @@
-"""Ending what runs in a pane's foreground: the measured ladder from C-c to SIGKILL, one step only if the last failed.
+"""Ending what runs in the foreground of a pane: steps from C-c to SIGKILL, each only if the last one failed.
 
 C-c first, as a person would; SIGTERM for programs that trap SIGINT; SIGHUP for nested interactive shells, which ignore
 both; SIGKILL last. The pane's own shell never gets more than SIGINT, which is also what ends a command that it runs
@@ -53,7 +53,7 @@ FORKS_WITHIN = 0.1
 # Between two looks for a process group, of which no event tells.
 _LOOK_SECONDS = 0.001
 # All of it, for a command that nothing but the last step ends.
-LADDER_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
+ESCALATION_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
 CTRL_C = b"\x03"
 
 
@@ -96,7 +96,7 @@ class Interrupter:
             return not execution.running
 
         execution.signal_sent = await self._begun(execution, unstick)
-        spared = execution.listener_pgrp
+        spared = execution.shell_pgrp
         await self.forked(execution.begin_time, first, ended, spared)
         if execution.ending:
             return
@@ -155,20 +155,20 @@ class Interrupter:
         grace: float | None = None,
         spared: int = 0,
     ) -> str:
-        """Climb the ladder from `first` until `await ended(seconds)` is true.
+        """Escalate from `first` until `await ended(seconds)` is true.
 
         Return the name of the last signal that was sent, "" if none could be. `grace` replaces the first step's time.
         `spared` is the process group of a nested shell or a relay that runs the command: it gets C-c as a key only.
         """
         order = [number for number, _ in STEPS]
-        ladder = (
+        escalation = (
             STEPS[order.index(first) :] if first in order else ((first, 1.0), *STEPS[order.index(signal.SIGTERM) :])
         )
         if first != signal.SIGINT:  # of what a shell runs itself, a loop for one, nothing else is the end
-            ladder += STEPS[: order.index(signal.SIGTERM)]
+            escalation += STEPS[: order.index(signal.SIGTERM)]
         sent = ""
         typed = 0
-        for number, seconds in ladder:
+        for number, seconds in escalation:
             if self._send(number, typed=typed, spared=spared):
                 typed += number == signal.SIGINT
                 sent = number.name

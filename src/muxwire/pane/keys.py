@@ -343,7 +343,7 @@ class KeySender:
         """
         pane = self._pane
         with anyio.move_on_after(self._entered + PROMPT_GRACE - time.monotonic()):
-            while not (pane.at_prompt or pane.dead) and pane.accepted_time is None:
+            while not (pane.at_prompt or pane.dead) and pane.preexec_time is None:
                 await pane.stream.changed()
 
     def _dead(self) -> TabUnavailable:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.pane.interrupt import LADDER_SECONDS
+from muxwire.pane.interrupt import ESCALATION_SECONDS
 from muxwire.pane.output import settled_end, without
 from muxwire.vt.text import undo_onlcr
 
@@ -25,7 +25,7 @@ PIECE = 64 << 10
 
 @final
 class LiveOutput:
-    """Hands on what a command writes; `execution.delivered` says how far, so its result brings only the rest."""
+    """Hands on what a command writes; `execution.read_up_to` says how far, so its result brings only the rest."""
 
     def __init__(self, execution: Execution, stream: PaneStream, on_output: OnOutput, shell: Shell | None) -> None:
         self._execution = execution
@@ -40,7 +40,7 @@ class LiveOutput:
         """Hand output on while `wait` runs, and all that is there at its end; raises what the receiver raised.
 
         `wait` is cancelled if the receiver fails, which interrupts the command. The end of that is waited for, because
-        whoever has no use for the output may leave next, and nobody else would climb the ladder.
+        whoever has no use for the output may leave next, and nobody else would escalate.
         """
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._run, tasks.cancel_scope)
@@ -49,7 +49,7 @@ class LiveOutput:
             self._stream.wake()
         if self._failure is not None:
             if self._stop_at is None:
-                with anyio.move_on_after(LADDER_SECONDS):
+                with anyio.move_on_after(ESCALATION_SECONDS):
                     await self._execution.ended()
             raise self._failure
 
@@ -69,7 +69,7 @@ class LiveOutput:
     async def _next(self) -> bool:
         """Hand on the next piece; False if there is none, and then nothing was waited for."""
         execution = self._execution
-        begin, end = execution.delivered, settled_end(execution, self._stream, self._shell)
+        begin, end = execution.read_up_to, settled_end(execution, self._stream, self._shell)
         if self._stop_at is not None:  # a flood goes on, and has its end for this call all the same
             end = min(end, self._stop_at)
         if not 0 <= begin < end:
@@ -77,11 +77,11 @@ class LiveOutput:
         raw, lost = await self._stream.read(begin, min(end, begin + PIECE))
         if raw.endswith(b"\r") and begin + lost + len(raw) != execution.end:
             raw = raw[:-1]  # the next byte says whether it belongs to a line end
-        execution.delivered = begin + lost + len(raw)
+        execution.read_up_to = begin + lost + len(raw)
         if lost:
             self._lost += lost
             execution.note = f"{self._lost} bytes of the output are lost: neither memory nor the log held them"
         raw = without(raw, begin + lost, execution.ours)
         if raw:
             await self._on_output(undo_onlcr(raw))
-        return execution.delivered > begin
+        return execution.read_up_to > begin

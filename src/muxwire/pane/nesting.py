@@ -12,7 +12,7 @@ import anyio
 from muxwire.errors import ConnectionClosed, InvalidArgument, TabUnavailable
 from muxwire.pane.foreground_shell import (
     DRAWN_REMOTE,
-    Listener,
+    ForegroundShell,
     fall_silent,
     prompt_again,
     prompt_begun,
@@ -41,8 +41,8 @@ _FISH = b"'"
 
 
 async def reach_shell(
-    pane: PaneState, keyboard: Keyboard, found: Listener, client: ControlClient, pane_id: str
-) -> Listener:
+    pane: PaneState, keyboard: Keyboard, found: ForegroundShell, client: ControlClient, pane_id: str
+) -> ForegroundShell:
     """Return the shell that answered behind the relay; TabUnavailable if nothing that understood did."""
     (screen,) = await client.command("display-message", "-p", "-t", pane_id, "#{alternate_on}#{cursor_flag}")
     if screen != _LINES:
@@ -69,19 +69,19 @@ async def reach_shell(
     )
 
 
-async def nested_prompt(pane: PaneState, keyboard: Keyboard, listener: Listener) -> bytes:
+async def nested_prompt(pane: PaneState, keyboard: Keyboard, listener: ForegroundShell) -> bytes:
     """The prompt of a nested shell, whole, and nothing typed behind it."""
     prompt = await prompt_drawn(pane, listener)
     typed_at = await _forget_typed(pane, keyboard, listener) if listener.level < 3 else b""  # else the probe's prompt
     return typed_at or prompt
 
 
-async def _forget_typed(pane: PaneState, keyboard: Keyboard, listener: Listener) -> bytes:
+async def _forget_typed(pane: PaneState, keyboard: Keyboard, listener: ForegroundShell) -> bytes:
     """Clear what a person has half typed behind a prompt that is known; return that prompt, b"" if nothing was."""
     before = pane.current
-    if before is None or before.running or before.listener_pgrp != listener.pgrp:
+    if before is None or before.running or before.shell_pgrp != listener.pgrp:
         return b""
-    prompt, drawn = before.listener_prompt, pane.stream.ring.read(pane.ended_at, pane.stream.end)
+    prompt, drawn = before.shell_prompt, pane.stream.ring.read(pane.ended_at, pane.stream.end)
     if not prompt or not drawn.startswith(prompt) or drawn == prompt:
         return b""
     keyboard.press(_CLEAR_LINE)
@@ -97,19 +97,19 @@ def check_reach(env: Mapping[str, str], cwd: str | None) -> None:
         )
 
 
-def typed_lines(command: bytes, command_id: str, listener: Listener, before: bytes) -> bytes:
+def typed_lines(command: bytes, command_id: str, listener: ForegroundShell, before: bytes) -> bytes:
     """Everything to type for a command in a shell behind a relay, which prints `before` as soon as it has it all."""
     return b"".join(foreign_wrap(command, command_id, fish=listener.fish, before=before, status=listener.status))
 
 
-def hide_line(pane: PaneState, execution: Execution, listener: Listener, prompt: bytes, shown: bytes) -> bytes:
+def hide_line(pane: PaneState, execution: Execution, listener: ForegroundShell, prompt: bytes, shown: bytes) -> bytes:
     """What is typed from here on for `execution`, in a shell at `prompt`, is ours; a person sees `shown` in its place.
 
     Return what the shell has to print as soon as it has it all.
     """
     shell, command_id = listener.shell, execution.command_id
-    execution.level, execution.listener_pgrp, execution.listener_prompt = listener.level, listener.pgrp, prompt
-    execution.listener_name = shell.name if shell is not None else "fish" if listener.fish else ""
+    execution.level, execution.shell_pgrp, execution.shell_prompt = listener.level, listener.pgrp, prompt
+    execution.shell_name = shell.name if shell is not None else "fish" if listener.fish else ""
     execution.ends_with(partial(pane.hidden.ended, command_id))
     return shown_again(command_id) if pane.hidden.hide(command_id, pane.stream.end, shown) else b""
 
@@ -127,7 +127,7 @@ def settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) ->
     again = b"\r" + (b"\x1b[%dA" % rows if rows else b"") + b"\x1b[J"
     before = shown_again(command_id) + again if pane.hidden.hide(command_id, pane.stream.end) else b""
     try:
-        keyboard.press(_CLEAR_LINE + foreign_end(command_id, before, fish=execution.listener_name == "fish"))
+        keyboard.press(_CLEAR_LINE + foreign_end(command_id, before, fish=execution.shell_name == "fish"))
         execution.cut = prompt
     except ConnectionClosed:  # between two connections: whoever looks again asks
         pane.hidden.give_up()

@@ -129,16 +129,16 @@ def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -
     """The offset up to which everything is a command's output, and not perhaps the beginning of what ends it."""
     if not execution.running:
         return execution.end
-    if execution.provisional is not None:
-        return execution.provisional[0]
+    if execution.post_exec is not None:
+        return execution.post_exec[0]
     if execution.cut >= 0:
         return execution.cut
     end, name = stream.settled if execution.held < 0 else execution.held, shell.name if shell is not None else ""
     if name == "fish":
-        begun = _FISH_END_BEGUN.search(stream.ring.read(max(execution.delivered, end - FISH_END_REACH), end))
+        begun = _FISH_END_BEGUN.search(stream.ring.read(max(execution.read_up_to, end - FISH_END_REACH), end))
         end -= len(begun[0]) if begun else 0
     if name == "zsh":  # what it prints before a prompt, if this command was cut short
-        tail = stream.ring.read(max(execution.delivered, end - PROMPT_SP_REACH), end)
+        tail = stream.ring.read(max(execution.read_up_to, end - PROMPT_SP_REACH), end)
         begun = _PROMPT_SP_BEGUN.search(tail)
         end -= without_prompt_sp(tail) or (len(begun[0]) if begun else 0)
     # The last byte may be the CR of a line end that is not here yet.
@@ -147,5 +147,5 @@ def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -
 
 def whole_characters(execution: Execution, stream: PaneStream, end: int) -> int:
     """`end`, or the offset before it at which a character begins of which more is to come: the command runs on."""
-    begun = _CHARACTER_BEGUN.search(stream.ring.read(max(execution.delivered, end - _CHARACTER_REACH), end))
+    begun = _CHARACTER_BEGUN.search(stream.ring.read(max(execution.read_up_to, end - _CHARACTER_REACH), end))
     return end - len(begun[0]) if begun else end

@@ -117,7 +117,7 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
         return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
     await _accepted(pane, runner)
     if not pane.listens and not pane.dead:
-        await runner.interrupter.forked(pane.accepted_time or 0.0, first, functools.partial(_prompted, pane))
+        await runner.interrupter.forked(pane.preexec_time or 0.0, first, functools.partial(_prompted, pane))
         busy = foreground_pgrp(pane.leader_pid)
 
         async def ended(seconds: float) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.host.processes import SEES_WAITS, echoes
-from muxwire.pane.foreground_shell import DRAWN, Listener, caught_up, fall_silent, mend_line_modes, shell_sleeps
+from muxwire.pane.foreground_shell import DRAWN, ForegroundShell, caught_up, fall_silent, mend_line_modes, shell_sleeps
 from muxwire.shell import CLEAR_TYPED
 
 if TYPE_CHECKING:
@@ -64,16 +64,16 @@ def on_its_way(pane: PaneState) -> bool:
     Behind the end of a command of ours the mark is still to come. Behind the mark nobody can have started anything
     unless the shell says so (C), or, where it never does, a line was ended.
     """
-    if not pane.hooked or pane.running is not None or pane.dead:
+    if not pane.integrated or pane.running is not None or pane.dead:
         return False
     if pane.at_prompt:
-        return pane.says_accepted or b"\n" not in drawn_prompt(pane) or prompt_whole(pane)
+        return pane.has_preexec_mark or b"\n" not in drawn_prompt(pane) or prompt_whole(pane)
     ended = pane.current
     return (
         ended is not None
         and ended.ending == "completed"
         and pane.prompt_time < ended.end_time
-        and (pane.accepted_time is None or pane.accepted_time < ended.end_time)
+        and (pane.preexec_time is None or pane.preexec_time < ended.end_time)
     )
 
 
@@ -103,7 +103,7 @@ async def line_kind(pane: PaneState, client: ControlClient) -> str:
     return "line" if kind and kind != "editor" and pane.shell.private_key else kind and "editor"
 
 
-async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> Listener | None:
+async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> ForegroundShell | None:
     """The tab's own shell, if it reads behind its prompt now, for a call that has begun then. ConnectionClosed."""
     kind = await line_kind(pane, client)
     if not kind:
@@ -111,7 +111,7 @@ async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> 
     assert pane.shell is not None
     if pane.shell.settle_after_prompt:
         await cursor_asked(pane, pane.shell.settle_after_prompt)
-    return Listener(pane.shell, 1, edits=kind == "editor", fresh=pane.prompt_time > begun - REACTION)
+    return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=pane.prompt_time > begun - REACTION)
 
 
 async def editor_up(pane: PaneState, client: ControlClient) -> None:

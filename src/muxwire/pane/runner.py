@@ -29,10 +29,10 @@ from muxwire.pane.foreground_shell import (
     PROMPT_GRACE,
     QUIET,
     START_TIMEOUT,
-    Listener,
+    ForegroundShell,
     asks_secret,
     caught_up,
-    find_listener,
+    find_shell,
     mend_line_modes,
     quiet,
     reads_on,
@@ -62,10 +62,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.client.client import ControlClient
-    from muxwire.pane.deadlines import Alarm
+    from muxwire.pane.deadlines import Deadlines
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
-    from muxwire.pane.typing_lock import SharedTurn
+    from muxwire.pane.typing_lock import TypingLock
     from muxwire.shell import Shell, Wrapped
 
 Outcome = Literal["ended", "timed_out", "interactive"]
@@ -99,8 +99,8 @@ class Runner:
         pane_id: str,
         folder: Path,
         columns: Callable[[], int],
-        alarm: Alarm,
-        turn: SharedTurn | None = None,
+        alarm: Deadlines,
+        turn: TypingLock | None = None,
     ) -> None:
         """`turn` is given for a pane into which other processes type too."""
         self.pane = pane
@@ -158,7 +158,7 @@ class Runner:
         """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key."""
         self._client.waiters += 1
         try:
-            self._client.catch_up(lambda: not execution.running)
+            self._client.poll_until(lambda: not execution.running)
             return await self._wait(execution, timeout, progress)
         finally:
             self._client.waiters -= 1
@@ -204,7 +204,7 @@ class Runner:
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
     ) -> None:
-        """Climb the ladder until the command has ended; `execution.signal_sent` says how far that was.
+        """Escalate until the command has ended; `execution.signal_sent` says how far that was.
 
         A line that was typed is waited for until it runs, or provably never will: then the command has `never_ran`.
         """
@@ -220,21 +220,21 @@ class Runner:
             while not (self.pane.listens or self.pane.dead):
                 await self.pane.stream.changed()
 
-    def close(self, *, lasting: bool = False) -> None:
+    def close(self, *, persistent: bool = False) -> None:
         """Nothing will be run from here any more; unless the tab lasts without us, its folder goes, and all in it."""
         self._wrapper.close()
-        if not lasting:
+        if not persistent:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     # -- whose turn, and is the shell listening?
 
-    async def _ready(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Listener:
+    async def _ready(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> ForegroundShell:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self.pane
         begun = time.monotonic()
         deadline = ready_deadline(pane, begun, deadline)
         if not pane.listens and pane.current is not None and pane.current.ending == "completed":
-            self._client.catch_up(lambda: pane.listens and prompt_whole(pane))
+            self._client.poll_until(lambda: pane.listens and prompt_whole(pane))
             await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
         while True:
             waited = time.monotonic() - begun
@@ -254,7 +254,7 @@ class Runner:
             with anyio.move_on_after(min(look_again(pane) if at_prompt else QUIET, deadline - begun - waited)):
                 await pane.stream.changed()
 
-    async def _other_shell(self, waited: float) -> Listener | None:
+    async def _other_shell(self, waited: float) -> ForegroundShell | None:
         """Who listens while no prompt of ours says so."""
         pane = self.pane
         typed = pane.running
@@ -263,7 +263,7 @@ class Runner:
             if not typed.running:
                 return None
         continue_shell(pane)
-        found = None if pane.dead else find_listener(pane, waited, self.folder)
+        found = None if pane.dead else find_shell(pane, waited, self.folder)
         if found is not None and found.pgrp == pane.shell_pid and not await caught_up(pane, self._client):
             return None  # it may have said that it is at its prompt
         return found
@@ -276,12 +276,12 @@ class Runner:
         # Behind a command of ours the prompt's mark is still to come.
         ended = pane.current.end_time if pane.current is not None else 0.0
         busy = min(waited, time.monotonic() - ended) >= BUSY_GRACE
-        return busy and not on_its_way(pane) and (pane.hooked or pane.shell is None or waited >= START_TIMEOUT)
+        return busy and not on_its_way(pane) and (pane.integrated or pane.shell is None or waited >= START_TIMEOUT)
 
     # -- typing
 
     async def _type(
-        self, command: bytes, shown: bytes, listener: Listener, *, env: Mapping[str, str], cwd: str | None
+        self, command: bytes, shown: bytes, listener: ForegroundShell, *, env: Mapping[str, str], cwd: str | None
     ) -> Execution:
         pane, shell = self.pane, listener.shell
         command_id = os.urandom(_ID_BYTES).hex()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from muxwire.logs.follower_log import GuestLog
+    from muxwire.logs.follower_log import FollowerLog
     from muxwire.logs.store import PaneLog
 
 Language = Literal["python", "typescript", "javascript", "shell"]
@@ -71,7 +71,7 @@ def script_name(language: str, script_id: str) -> str:
     return f"script-{script_id}{kind.suffix}"
 
 
-def keep_script(log: PaneLog | GuestLog, folder: Path, name: str, code: bytes) -> Path:
+def keep_script(log: PaneLog | FollowerLog, folder: Path, name: str, code: bytes) -> Path:
     """Write a script beside its tab's log, where it stays as long as that; where the disk is full, in `folder`.
 
     `folder` is the tab's own, in memory: scripts run on, as commands do. OSError.

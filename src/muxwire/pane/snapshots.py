@@ -117,7 +117,7 @@ class ScreenView:
         if self._offset is not None:
             asked_at = stream.end
             (answer,) = self._client.submit_prepared(self._question)
-            self._client.catch_up(lambda: answer.done)
+            self._client.poll_until(lambda: answer.done)
             lines = await answer.wait()
             if self._agreed is not None and self._agreed[0] == lines and self._offset == stream.end == asked_at:
                 return self._agreed[1]  # nothing is new

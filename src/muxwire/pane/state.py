@@ -72,11 +72,11 @@ class PaneState:
         self.prompt_time = 0.0
         self.at_prompt = False
         self.sleeps_since: float | None = None  # from when on its shell was seen to sleep at this prompt
-        self.accepted_time: float | None = None
-        self.accepted_at = -1  # the offset behind the newest C mark: there the answer to a typed line begins
+        self.preexec_time: float | None = None
+        self.preexec_offset = -1  # the offset behind the newest C mark: there the answer to a typed line begins
         self.typed = NOTHING
         # Whether its shell prints C at all. The plain ones do not, and of bash those from 4.4 on, which say so at once.
-        self.says_accepted = shell is not None and shell.has_accept_mark and shell.name != "bash"
+        self.has_preexec_mark = shell is not None and shell.has_accept_mark and shell.name != "bash"
         self.heard: tuple[bytes, ...] = ()  # what was answered to the newest probe
         self.hidden = HiddenLines(tty)
         self.ended_at = -1  # the end of the newest mark that ended a command or a probe: a prompt follows it
@@ -89,7 +89,7 @@ class PaneState:
         self._open: dict[bytes, Execution] = {}
 
     @property
-    def hooked(self) -> bool:
+    def integrated(self) -> bool:
         """Whether this pane's own shell has proved by a prompt that our integration runs in it."""
         return self.prompt_seq > 0
 
@@ -114,7 +114,7 @@ class PaneState:
     @property
     def listens(self) -> bool:
         """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""
-        if self.says_accepted or not self.at_prompt:
+        if self.has_preexec_mark or not self.at_prompt:
             return self.at_prompt
         if foreground_pgrp(self.leader_pid) != self.shell_pid:
             return False
@@ -163,7 +163,7 @@ class PaneState:
         `before` is the offset behind what was lost: later commands and prompts were heard of.
         """
         if self.prompt_end < before and (self.running is None or self.running.typed_at < before):
-            self.at_prompt, self.accepted_time = True, None
+            self.at_prompt, self.preexec_time = True, None
         self._give_up(note, before)
 
     def close(self, reason: str) -> None:
@@ -225,7 +225,7 @@ class PaneState:
             return
         self.shell_pid, self.prompt_seq, self.prompt_end = pid, seq, mark.end
         self.prompt_time, self.prompt_status = time.monotonic(), int(status)
-        self.at_prompt, self.accepted_time, self.sleeps_since = True, None, None
+        self.at_prompt, self.preexec_time, self.sleeps_since = True, None, None
         self.cwd = cwd.decode("utf-8", "surrogateescape")
         for execution in self._open.values():
             if execution.running and execution.started:
@@ -233,8 +233,8 @@ class PaneState:
 
     def _abort(self, execution: Execution, mark: Mark, status: int) -> None:
         end = mark.begin
-        if execution.provisional is not None:
-            end, status = execution.provisional
+        if execution.post_exec is not None:
+            end, status = execution.post_exec
         elif self.shell is not None and self.shell.name == "zsh":
             end -= without_prompt_sp(self.stream.ring.read(max(execution.begin, end - _PROMPT_SP_REACH), end))
         # A shell gives a command up by an error, which has a status, or by C-c: of that zsh may say 0, and ksh 256.
@@ -245,21 +245,21 @@ class PaneState:
 
     def _says_one(self, end: int) -> bool:
         """Whether this is a bash before 4.4, whose status of a loop that C-c ended is 1."""
-        old = self.shell is not None and self.shell.name == "bash" and not self.says_accepted
+        old = self.shell is not None and self.shell.name == "bash" and not self.has_preexec_mark
         return old and (
             self.repair_tty or self.stream.ring.read(max(end - len(_ECHOED), self.stream.ring.start), end) == _ECHOED
         )
 
     def _on_accepted(self, mark: Mark) -> None:
         if mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
-            self.at_prompt, self.says_accepted = False, True
-            self.accepted_time, self.accepted_at = time.monotonic(), mark.end
+            self.at_prompt, self.has_preexec_mark = False, True
+            self.preexec_time, self.preexec_offset = time.monotonic(), mark.end
 
     def _on_postexec(self, mark: Mark) -> None:
         running = self.running
         if running is not None and mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
             tail = self.stream.ring.read(max(running.begin, mark.begin - FISH_END_REACH), mark.begin)
-            running.provisional = (mark.begin - without_fish_end(tail), int(mark.fields[2]))
+            running.post_exec = (mark.begin - without_fish_end(tail), int(mark.fields[2]))
 
     def _on_note(self, mark: Mark) -> None:
         ours = [execution for execution in self._open.values() if execution.running and execution.level == 1]
@@ -276,7 +276,7 @@ class PaneState:
             if execution.running:
                 execution.note = "the command ended its shell; the tab is closed"
                 # fish says where the output ended before it cleans up its terminal modes.
-                end = execution.provisional[0] if execution.provisional else mark.begin
+                end = execution.post_exec[0] if execution.post_exec else mark.begin
                 execution.finish("shell_exited", end=end, exit_code=self.exit_status)
         if self.on_exit is not None:
             self.on_exit()
@@ -294,7 +294,7 @@ class PaneState:
             return "incomplete" if self._continues() else "prompt"
         waiting = self.waits_for_input()
         running = self.running
-        if not self.hooked and self.shell is not None and running is None:
+        if not self.integrated and self.shell is not None and running is None:
             # A shell whose first prompt is not here yet; or one that has no hooks, as a command has proved.
             return "starting" if self.current is None else ("prompt" if waiting else "running")
         if running is not None and not running.started and waiting == "editor":
@@ -306,7 +306,7 @@ class PaneState:
         if running is not None:
             # `read` of fish and ksh, `read -n 1` of bash: the shell itself edits, or waits for a key, in mid-command.
             return "interactive" if waiting == "editor" and running.started and self.reads() else "running"
-        if self.accepted_time is not None or self.at_prompt:
+        if self.preexec_time is not None or self.at_prompt:
             return "busy"
         return "incomplete" if waiting == "editor" else "running"
 
@@ -382,4 +382,4 @@ class PaneState:
         if pgrp == self.shell_pid:
             return self.shell is not None and self.shell.name == "ash"
         running = self.running
-        return running is not None and running.listener_pgrp == pgrp and running.listener_name == "ash"
+        return running is not None and running.shell_pgrp == pgrp and running.shell_name == "ash"

@@ -13,14 +13,14 @@ from muxwire.vt.ring import RingBuffer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muxwire.logs.follower_log import GuestLog
+    from muxwire.logs.follower_log import FollowerLog
     from muxwire.logs.store import PaneLog
 
 # What a pane keeps in memory: the output of nearly every command, so that a result needs no disk. 200 tabs: 200 MiB.
 RING_CAPACITY = 1 << 20
 
 
-class Listener(Protocol):
+class StreamObserver(Protocol):
     """Who hears of everything that a pane writes; called in the reader's task, so it may not wait."""
 
     def on_output(self, begin: int, data: bytes) -> None:
@@ -37,11 +37,11 @@ class Listener(Protocol):
 class PaneStream:
     """Where the bytes of one pane go. `feed` is called by the client's reader and never waits."""
 
-    def __init__(self, log: PaneLog | GuestLog, on_mark: Callable[[Mark], None], *, start: int = 0) -> None:
+    def __init__(self, log: PaneLog | FollowerLog, on_mark: Callable[[Mark], None], *, start: int = 0) -> None:
         self.ring = RingBuffer(RING_CAPACITY, start=start)
         self.log = log
         self.last_output = time.monotonic()  # when the newest byte came; a new pane has not been silent yet
-        self.listener: Listener | None = None
+        self.listener: StreamObserver | None = None
         self._scanner = MarkScanner(start=start)
         self._on_mark = on_mark
         self._changed: anyio.Event | None = None

@@ -28,20 +28,20 @@ _LOOK_SECONDS = 0.002
 _BEGIN_SECONDS = 1.0
 
 
-def typed_from(pane: PaneState, turn: SharedTurn | anyio.Semaphore) -> int:
+def typed_from(pane: PaneState, turn: TypingLock | anyio.Semaphore) -> int:
     """The offset from which on the stream may hold a typed line that the shell has not begun to run yet."""
     if pane.hidden.since >= 0:
         return pane.hidden.since
     typed = pane.running
     if typed is not None and not typed.started:
         return typed.typed_at
-    if isinstance(turn, SharedTurn) and turn.taken_elsewhere():
+    if isinstance(turn, TypingLock) and turn.taken_elsewhere():
         return 0
     return pane.stream.end
 
 
 @final
-class SharedTurn:
+class TypingLock:
     """The turn of one pane, among the calls of this process and of others; used as anyio.Lock is."""
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.errors import NoSuchTarget, TmuxSilent
 from muxwire.ids import pane_id
-from muxwire.pane.deadlines import Alarm
+from muxwire.pane.deadlines import Deadlines
 from muxwire.shell.own_echo import Typed
 from muxwire.tabs.event_log import EventLog
 from muxwire.tabs.tab_events import TabEvents
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from muxwire.pane.execution import Execution
-    from muxwire.pane.typing_lock import SharedTurn
+    from muxwire.pane.typing_lock import TypingLock
     from muxwire.tabs.record import CommandBook
     from muxwire.tabs.tab import Tab
 
@@ -51,10 +51,10 @@ class TabBook:
         self._commands: OrderedDict[str, tuple[Tab, Execution]] = OrderedDict()  # a dict loses its first slowly
         # Of an instance that outlives us: where the commands of its tabs are written down for a later process.
         self._records: dict[Tab, CommandBook] = {}
-        self._turns: dict[Tab, SharedTurn | None] = {}
+        self._turns: dict[Tab, TypingLock | None] = {}
         self._forget: dict[Tab, Callable[[], None]] = {}
         self.events = EventLog()
-        self.alarm = Alarm(self.spawn)
+        self.alarm = Deadlines(self.spawn)
         self._heard: dict[Tab, TabEvents] = {}
 
     @property
@@ -77,12 +77,12 @@ class TabBook:
     def add(self, tab: Tab) -> None:
         """A tab was made, or found again; it is the active one only where no other is."""
         if tab.key in self.open and self.open[tab.key] is not tab:
-            tab.further = True  # its pane was moved into a window that goes by another one
+            tab.is_split = True  # its pane was moved into a window that goes by another one
         first = self.open.get(tab.window_id)
-        if tab.further and first is not None:
+        if tab.is_split and first is not None:
             tab.name, tab.session, tab.sized = first.name, first.session, first.sized
         self.open[tab.key] = tab
-        if not tab.further and self._latest not in self.open:
+        if not tab.is_split and self._latest not in self.open:
             self._latest = tab.key
         self.generation = tab.generation
         if tab not in self._heard:
@@ -93,13 +93,13 @@ class TabBook:
     def panes(self, window: str) -> list[Tab]:
         """The open tabs in a window, the one that goes by the window's id first."""
         found = [tab for tab in self.open.values() if tab.window_id == window]
-        return sorted(found, key=lambda tab: tab.further)
+        return sorted(found, key=lambda tab: tab.is_split)
 
-    def rename_key(self, tab: Tab, *, window: str, further: bool) -> None:
+    def rename_key(self, tab: Tab, *, window: str, is_split: bool) -> None:
         """A pane of ours is in another window now, or is what that window goes by."""
         del self.open[tab.key]
         was_latest = self.latest == tab.key
-        tab.window_id, tab.further = window, further
+        tab.window_id, tab.is_split = window, is_split
         self.open[tab.key] = tab
         if was_latest:
             self.latest = tab.key
@@ -114,10 +114,10 @@ class TabBook:
             return self.closed[target]
         newest = list(reversed(self.closed.values()))
         by_id = (tab for tab in newest if target in (tab.key, tab.pane_id))
-        return next(by_id, None) or next((tab for tab in newest if target == tab.name and not tab.further), None)
+        return next(by_id, None) or next((tab for tab in newest if target == tab.name and not tab.is_split), None)
 
-    def retire(self, tab: Tab, reason: str, *, lasting: bool = False) -> None:
-        """A tab is gone; what ran in it ends with `reason`, if none was given before. With `lasting`, only for us."""
+    def retire(self, tab: Tab, reason: str, *, persistent: bool = False) -> None:
+        """A tab is gone; what ran in it ends with `reason`, if none was given before; `persistent`: only for us."""
         tab.end_reason = tab.end_reason or reason
         tab.pane.close(tab.end_reason)
         if self.open.get(tab.key) is not tab:
@@ -132,24 +132,24 @@ class TabBook:
         if (turn := self._turns.pop(tab, None)) is not None:
             turn.close()
         forget = self._forget.pop(tab, None)
-        if not lasting and forget is not None:
+        if not persistent and forget is not None:
             forget()
-        tab.runner.close(lasting=lasting)
+        tab.runner.close(persistent=persistent)
         while len(self.closed) >= REMEMBERED_TABS:
             del self.closed[next(iter(self.closed))]
         self.closed[tab.address] = tab
 
-    def retire_all(self, reason: str, *, lasting: bool = False) -> None:
-        """The server is gone, and every tab with it; with `lasting`, only our connection to it may be."""
+    def retire_all(self, reason: str, *, persistent: bool = False) -> None:
+        """The server is gone, and every tab with it; with `persistent`, only our connection to it may be."""
         for tab in list(self.open.values()):
-            self.retire(tab, reason, lasting=lasting)
+            self.retire(tab, reason, persistent=persistent)
 
     def renamed(self, tab: Tab) -> None:
         """The name of the tab's window was told."""
         if (heard := self._heard.get(tab)) is not None:
             heard.named()
 
-    def keep(self, tab: Tab, record: CommandBook, turn: SharedTurn | None, forget: Callable[[], None]) -> None:
+    def keep(self, tab: Tab, record: CommandBook, turn: TypingLock | None, forget: Callable[[], None]) -> None:
         """Have the commands of a tab written down, for a later process; `forget` is called when the tab has ended."""
         self._records[tab] = record
         self._turns[tab] = turn

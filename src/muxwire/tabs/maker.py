@@ -20,7 +20,7 @@ from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.runner import Runner
 from muxwire.pane.state import PaneState
 from muxwire.pane.stream import PaneStream
-from muxwire.pane.typing_lock import SharedTurn
+from muxwire.pane.typing_lock import TypingLock
 from muxwire.shell import Shell, default_shell, shell_for, supervisor_argv
 from muxwire.tabs.log_access import log_names
 from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name
@@ -111,7 +111,7 @@ class PanePlace:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Birth:
+class PaneSpec:
     """A pane that is about to be made: what will run in it. Its folder holds what the pane's shell reads."""
 
     record: TabRecord
@@ -149,54 +149,54 @@ class TabMaker:
 
         TmuxSilent if it does not answer, unless the caller is `patient`; what it makes later is a tab all the same.
         """
-        birth = self.prepare(request, nonce)
+        spec = self.prepare(request, nonce)
         try:
-            (asked,) = self._server.client.submit(self.window_command(birth))
+            (asked,) = self._server.client.submit(self.window_command(spec))
             # A window that nobody knows would live for ever: from here on it is made whole or not at all.
             with anyio.CancelScope(shield=True):
                 if not patient:
                     await asked.wait()
-                tab = await self._made(birth, request, asked)
+                tab = await self._made(spec, request, asked)
         except TmuxSilent:
             if not asked.done:
-                self._book.spawn(lambda: self._late(birth, request, asked))
+                self._book.spawn(lambda: self._late(spec, request, asked))
             raise
         except CommandError as error:
-            birth.discard()
+            spec.discard()
             if _FULL in str(error):  # it has the limit of whoever started it
                 error.remedy = "tmux itself may open no more: close tabs, or start it anew with a higher ulimit -n"
             raise
         except BaseException:
-            birth.discard()
+            spec.discard()
             raise
         return tab
 
-    async def _made(self, birth: Birth, request: TabRequest, asked: Pending) -> Tab:
+    async def _made(self, spec: PaneSpec, request: TabRequest, asked: Pending) -> Tab:
         """The tab of the window that tmux was asked for, once it is there."""
         await asked.settled()
         answer, session_id = asked.result(), ""
         try:
             session_id = await self._place(request, PanePlace.told(answer).window)
         except TmuxSilent:
-            self.born(birth, answer)
+            self.register(spec, answer)
             raise
         except MuxwireError:
             await self._server.kill_window(PanePlace.told(answer).window)
             raise
-        tab = self.born(birth, answer)
+        tab = self.register(spec, answer)
         tab.session_id = session_id
         return tab
 
-    async def _late(self, birth: Birth, request: TabRequest, asked: Pending) -> None:
+    async def _late(self, spec: PaneSpec, request: TabRequest, asked: Pending) -> None:
         """The call was given up while tmux stood still."""
         try:
-            await self._made(birth, request, asked)
+            await self._made(spec, request, asked)
         except TmuxSilent:
             raise
         except MuxwireError:
-            birth.discard()
+            spec.discard()
 
-    def prepare(self, request: TabRequest, nonce: str, *, further: bool = False) -> Birth:
+    def prepare(self, request: TabRequest, nonce: str, *, is_split: bool = False) -> PaneSpec:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable."""
         folder = self._server.folders.tab(nonce)
         private_folder(folder)
@@ -210,7 +210,7 @@ class TabMaker:
                 cwd=request.cwd,
                 columns=request.size[0] if request.size else COLUMNS,
                 sized=request.size is not None,
-                further=further,
+                is_split=is_split,
             )
             # Before the window is: whoever hears of it can read who it is.
             record.save(folder)
@@ -218,24 +218,24 @@ class TabMaker:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         self._book.coming.add(nonce)
-        return Birth(record, folder, argv, env, self._book.coming)
+        return PaneSpec(record, folder, argv, env, self._book.coming)
 
-    def window_command(self, birth: Birth) -> tuple[str, ...]:
+    def window_command(self, spec: PaneSpec) -> tuple[str, ...]:
         """The command that makes a window of it; `born` reads the answer."""
-        hub, name = f"{self._server.sessions.hub}:", window_name(birth.record.name) or Path(birth.argv[0]).name
-        return ("new-window", "-d", "-P", "-F", PANE_FORMAT, "-t", hub, "-n", name, *birth.what_runs)
+        hub, name = f"{self._server.sessions.hub}:", window_name(spec.record.name) or Path(spec.argv[0]).name
+        return ("new-window", "-d", "-P", "-F", PANE_FORMAT, "-t", hub, "-n", name, *spec.what_runs)
 
     @staticmethod
-    def split_command(birth: Birth, pane: str, flags: Sequence[str]) -> tuple[str, ...]:
+    def split_command(spec: PaneSpec, pane: str, flags: Sequence[str]) -> tuple[str, ...]:
         """The command that makes it a further pane beside `pane`; `born` reads the answer."""
-        return ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", pane, *flags, *birth.what_runs)
+        return ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", pane, *flags, *spec.what_runs)
 
-    def born(self, birth: Birth, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
+    def register(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
         """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.
 
         To be called as soon as the answer is here: until then its output is kept, within bounds.
         """
-        tab = self.build(birth.record, PanePlace.told(answer))
+        tab = self.build(spec.record, PanePlace.told(answer))
         tab.session_id = self._server.sessions.hub
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
@@ -243,7 +243,7 @@ class TabMaker:
         self.listen(tab)
         if beside is None:
             self._book.latest = tab.key
-        self._book.coming.discard(birth.record.nonce)
+        self._book.coming.discard(spec.record.nonce)
         return tab
 
     def show_in_place_of_keeper(self, window: str) -> tuple[str, ...]:
@@ -284,11 +284,11 @@ class TabMaker:
         server = self._server
         folder = server.folders.tab(record.nonce)
         log_path = server.logs / (
-            f"pane-{place.window}-{place.pane}.log" if record.further else f"pane-{place.window}.log"
+            f"pane-{place.window}-{place.pane}.log" if record.is_split else f"pane-{place.window}.log"
         )
-        if record.further:  # the file is named after the window that it was split off in, and the pane may have moved
+        if record.is_split:  # the file is named after the window that it was split off in, and the pane may have moved
             log_path = next(iter(log_names(server.logs, place.pane)), log_path)
-        if server.access.lasting:
+        if server.access.persistent:
             log_path = server.logs / kept_log_name(folder, log_path.name)
         shell = shell_for(record.shell) if record.shell else None
         state = PaneState(nonce=record.nonce, shell=shell, leader_pid=place.pid, tty=place.tty, cwd=record.cwd)
@@ -296,7 +296,7 @@ class TabMaker:
         state.stream = PaneStream(log, state.on_mark, start=log.end)
         may_be_dead = server.access.role == "adopted"
         keyboard = Keyboard(server.client, place.pane, server.version, may_be_dead=may_be_dead)
-        turn = SharedTurn(folder, state, server.client, self._book.spawn) if server.access.lasting else None
+        turn = TypingLock(folder, state, server.client, self._book.spawn) if server.access.persistent else None
         runner = Runner(state, keyboard, server.client, place.pane, folder, lambda: tab.columns, self._book.alarm, turn)
         tab = Tab(
             window_id=window_id(place.window),
@@ -310,9 +310,9 @@ class TabMaker:
             runner=runner,
             server=server,
             book=self._book,
-            further=record.further,
+            is_split=record.is_split,
         )
-        if server.access.lasting:
+        if server.access.persistent:
             self._book.keep(tab, CommandBook(folder), turn, lambda: server.forget(tab))
         return tab
 
@@ -321,9 +321,9 @@ class TabMaker:
         self._server.process.watch_session(tab.pane.leader_pid)
         self._book.add(tab)
         self._server.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
-        if self._server.hand_over is not None:
-            self._server.hand_over.watch(tab)
-        if self._server.access.role != "guest":
+        if self._server.handoff is not None:
+            self._server.handoff.watch(tab)
+        if self._server.access.role != "follower":
             tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
             if tab.pane.exit_status is not None:  # it ended while nobody was here
                 tab.pane.on_exit()

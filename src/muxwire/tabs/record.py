@@ -38,7 +38,7 @@ _COMMANDS_BYTES = 256 * 1024
 class TabRecord:
     """A tab as it was made. `shell` is the path of the shell, "" for a tab that runs a command in its place.
 
-    `further`: a pane that was split off another one.
+    `is_split`: a pane that was split off another one.
     """
 
     nonce: str
@@ -48,7 +48,7 @@ class TabRecord:
     cwd: str
     columns: int
     sized: bool
-    further: bool = False
+    is_split: bool = False
 
     def save(self, folder: Path) -> None:
         """Write it into the tab's folder; InstanceUnavailable."""
@@ -101,9 +101,9 @@ class CommandBook:
                 "shell_pid": shell_pid,
                 "cwd": execution.cwd,
                 "level": execution.level,
-                "listener_pgrp": execution.listener_pgrp,
-                "listener_name": execution.listener_name,
-                "listener_prompt": _text(execution.listener_prompt),
+                "shell_pgrp": execution.shell_pgrp,
+                "shell_name": execution.shell_name,
+                "shell_prompt": _text(execution.shell_prompt),
             }
         )
         self.note_end_of(execution)
@@ -187,8 +187,8 @@ def _typed(row: Mapping[str, Any]) -> Execution:
         # The monotonic clock is the machine's: the same in every process until it is started anew.
         typed_time=min(row["typed_time"], time.monotonic()),
     )
-    execution.level, execution.listener_pgrp = row["level"], row["listener_pgrp"]
-    execution.listener_name, execution.listener_prompt = row["listener_name"], _bytes(row["listener_prompt"])
+    execution.level, execution.shell_pgrp = row["level"], row["shell_pgrp"]
+    execution.shell_name, execution.shell_prompt = row["shell_name"], _bytes(row["shell_prompt"])
     return execution
 
 

@@ -63,7 +63,7 @@ class Tab:
         runner: Runner,
         server: TmuxServer,
         book: TabBook,
-        further: bool = False,
+        is_split: bool = False,
     ) -> None:
         self.window_id = window_id
         self.pane_id = pane_id
@@ -77,7 +77,7 @@ class Tab:
         self.generation = server.generation
         self.session_id = ""
         self.end_reason = ""
-        self.further = further
+        self.is_split = is_split
         self.theirs = False  # a window of the person whose tmux server it is
         self.renamings = 0  # of ours, of which tmux has not told yet
         self.client = server.client
@@ -95,8 +95,8 @@ class Tab:
 
     @property
     def key(self) -> str:
-        """What it is called: its window id, or the pane id if it is a `further` pane of a window that was split."""
-        return self.pane_id if self.further else self.window_id
+        """What it is called: its window id, or the pane id if it is a `is_split` pane of a window that was split."""
+        return self.pane_id if self.is_split else self.window_id
 
     @property
     def address(self) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 
 from muxwire.pane.execution import shell_status
-from muxwire.vt.bells import SignalScanner
+from muxwire.vt.bells import BellScanner
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -41,7 +41,7 @@ class TabEvents:
         self._tab = tab
         self._log = log
         self._spawn = spawn
-        self._signals = SignalScanner(tab.pane.stream.end)
+        self._signals = BellScanner(tab.pane.stream.end)
         self._due: list[Signal] = []  # bells and titles that are not recorded yet
         self._reached = 0  # the offset before which every mark was told
         self._title = ""

@@ -49,7 +49,7 @@ async def _find(target: str, tabs: Mapping[str, Tab], latest: str, sessions: Ses
         raise NoSuchTarget("there is no active tab", remedy=_REMEDY)
     if _ID.match(target):
         return _only(target, [tab for tab in tabs.values() if tab.pane_id == target])
-    named = [tab for tab in tabs.values() if tab.name == target and not tab.further]
+    named = [tab for tab in tabs.values() if tab.name == target and not tab.is_split]
     if named or not target or sessions is None:
         return _only(target, named)
     return await _in_session(target, tabs, sessions)

@@ -22,7 +22,7 @@ from muxwire.results import WaitOutcome
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.own_echo import echo_end
 from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
-from muxwire.vt.bells import SignalScanner
+from muxwire.vt.bells import BellScanner
 from muxwire.vt.text import AnsiStripper
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ class TextSearch:
             self._go_on_from(self._awaited.begin)
             self._awaited = None
         while True:
-            if self._typed is not None and self._typed.at_prompt and self._pane.accepted_at > self._typed.offset:
-                self._go_on_from(self._pane.accepted_at)
+            if self._typed is not None and self._typed.at_prompt and self._pane.preexec_offset > self._typed.offset:
+                self._go_on_from(self._pane.preexec_offset)
             stop = min(self._stream.end, self._settled + SLICE + _LOOKAHEAD)
             begin = max(0, self._settled - _LOOKBEHIND)
             data, lost = await self._stream.read(begin, stop)
@@ -217,7 +217,7 @@ class Watch:
         running = tab.pane.running
         awaited = running if from_byte is None and running is not None and not running.started else None
         self._search = TextSearch(tab.pane, wanted.pattern, start, awaited=awaited) if wanted.pattern else None
-        self._bells = SignalScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
+        self._bells = BellScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
 
     async def run(self) -> WaitOutcome:
         """Wait until something wanted is there, or nothing can come any more."""
@@ -259,7 +259,7 @@ class Watch:
             return await self._met("exit" if status is None else f"exit {status}", self._stream.end, at_entry=at_entry)
         return None
 
-    async def _bell(self, bells: SignalScanner) -> int:
+    async def _bell(self, bells: BellScanner) -> int:
         while bells.offset < self._stream.end:
             data, lost = await self._stream.read(bells.offset, min(self._stream.end, bells.offset + SLICE))
             bells.offset += lost
@@ -304,7 +304,7 @@ def current_start(tab: Tab) -> int:
     if command is not None:
         start = max(start, command.begin if command.started else command.typed_at)
     runs_another = not pane.at_prompt and pane.running is None and pane.prompt_end > start
-    return max(pane.prompt_end, pane.accepted_at, 0) if start < 0 or runs_another else start
+    return max(pane.prompt_end, pane.preexec_offset, 0) if start < 0 or runs_another else start
 
 
 async def tail(stream: PaneStream) -> str:

@@ -49,9 +49,9 @@ def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:
             tab.lost("its pane was closed" if tab.window_id in windows.values() else "the window was closed")
         elif window != tab.window_id:
             arrived[window].append(tab)
-            if not tab.further:
+            if not tab.is_split:
                 left.add(tab.window_id)
-            book.rename_key(tab, window=window, further=True)
+            book.rename_key(tab, window=window, is_split=True)
             tab.name = names.get(window, tab.name)
     for window in left | set(arrived):
         _name(book, window, left_by_first=window in left)
@@ -63,7 +63,7 @@ def _name(book: TabBook, window: str, *, left_by_first: bool) -> None:
     One whose first pane has ended does not: `@N` stays that pane's, whose log callers hold offsets of.
     """
     inside = book.panes(window)
-    ended = any(tab.window_id == window and not tab.further and tab.generation == book.generation
+    ended = any(tab.window_id == window and not tab.is_split and tab.generation == book.generation
                 for tab in book.closed.values())  # fmt: skip
-    if inside and all(tab.further for tab in inside) and (left_by_first or not ended):
-        book.rename_key(inside[0], window=window, further=False)
+    if inside and all(tab.is_split for tab in inside) and (left_by_first or not ended):
+        book.rename_key(inside[0], window=window, is_split=False)

@@ -1,4 +1,4 @@
-"""How a process stands to the tmux server that it uses: owner of the instance, guest, or at a person's server."""
+"""How a process stands to the tmux server that it uses: owner of the instance, follower, or at a person's server."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ if TYPE_CHECKING:
     from muxwire.host.folders import Folders
     from muxwire.host.locks import InstanceLock
 
-# The owner writes the logs and takes up every tab; a guest executes and reads beside it; a server that a person runs
-# is adopted: nothing of it is changed.
-Role = Literal["owner", "guest", "adopted"]
+# The owner writes the logs and reattaches every tab; a follower executes and reads beside it; a server that a person
+# runs is adopted: nothing of it is changed.
+Role = Literal["owner", "follower", "adopted"]
 
 
 @final
 class Access:
-    """`lasting`: the tmux server outlives us. `lock`: that of a named instance, whose holder is the owner.
+    """`persistent`: the tmux server outlives us. `lock`: that of a named instance, whose holder is the owner.
 
-    A guest becomes the owner when it gets the lock.
+    A follower becomes the owner when it gets the lock.
     """
 
     def __init__(
-        self, *, lasting: bool, lock: InstanceLock | None = None, guest: bool = False, adopted: bool = False
+        self, *, persistent: bool, lock: InstanceLock | None = None, follower: bool = False, adopted: bool = False
     ) -> None:
-        self.lasting = lasting
+        self.persistent = persistent
         self.lock = lock
-        self._guest = guest
+        self._follower = follower
         self._adopted = adopted
 
     async def settle(self, folders: Folders) -> None:
@@ -40,9 +40,9 @@ class Access:
         refused = self.lock is not None and self.lock.refused
         if self._adopted:
             return "adopted"
-        return "guest" if self._guest or refused else "owner"
+        return "follower" if self._follower or refused else "owner"
 
     @property
-    def hands_over(self) -> bool:
+    def hands_off(self) -> bool:
         """Whether the logs are ours and somebody else's after us."""
         return self.lock is not None and self.lock.held

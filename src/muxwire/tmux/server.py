@@ -17,9 +17,9 @@ from muxwire.client.client import ControlClient
 from muxwire.errors import CommandError, ConnectionClosed, TmuxSilent
 from muxwire.host.folders import Folders, private_folder
 from muxwire.host.locks import StartLock
-from muxwire.instance.handoff import HandOver
-from muxwire.instance.reconnect import Resync
-from muxwire.logs.follower_log import GuestLog
+from muxwire.instance.handoff import Handoff
+from muxwire.instance.reconnect import Reconnect
+from muxwire.logs.follower_log import FollowerLog
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.store import LogStore
 from muxwire.tmux.sessions import Sessions
@@ -73,23 +73,23 @@ class TmuxServer:
         self.sessions = sessions
         self.access = access
         # Of the owner of an instance that lasts: what is kept for the time after us.
-        self.hand_over: HandOver | None = None
+        self.handoff: Handoff | None = None
         self._killing = anyio.Lock()
 
-    def open_log(self, path: Path) -> PaneLog | GuestLog:
-        """The log at that path: to be written by the owner, to be read by a guest."""
-        return GuestLog(path) if self.access.role == "guest" else self.log_store.open(path)
+    def open_log(self, path: Path) -> PaneLog | FollowerLog:
+        """The log at that path: to be written by the owner, to be read by a follower."""
+        return FollowerLog(path) if self.access.role == "follower" else self.log_store.open(path)
 
-    def begin_hand_over(self) -> None:
+    def begin_handoff(self) -> None:
         """We are the owner: keep from now on what whoever comes after us needs."""
-        self.hand_over = HandOver(
+        self.handoff = Handoff(
             self.logs.parent, self.folders.shells.parent, self.process, lambda: self.client.unfinished
         )
 
     def forget(self, tab: Tab) -> None:
         """A tab has ended, and is not to be handed over."""
-        if self.hand_over is not None:
-            self.hand_over.release(tab)
+        if self.handoff is not None:
+            self.handoff.release(tab)
 
     async def kill_window(self, window: str) -> None:
         """Kill a window; one that is gone already is no error. TmuxSilent.
@@ -143,43 +143,43 @@ async def open_server(
     One that runs already is attached to, one process at a time.
 
     `on_end` is called once with the reason if the connection ends before that. One that tmux or somebody else ended
-    while the server goes on is taken up again, with the tabs of `book`. `wrap` may put something around the
+    while the server goes on is reconnected, with the tabs of `book`. `wrap` may put something around the
     transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
     """
     folders.prepare()
     lock = StartLock(folders.start_lock)
     try:
-        if access.lasting:
+        if access.persistent:
             await lock.take(START_SECONDS)
         start = ServerStart(folders, environ, access)
         start.prepare(history_limit)
         # The owner alone knows which logs are being written.
-        home = None if access.role == "guest" else folders.state / folders.instance
+        home = None if access.role == "follower" else folders.state / folders.instance
         store = LogStore(_say_log_error, limits=LogLimits.from_environment(environ), home=home)
         process = start.attach()
-        resync = Resync(process, start.command, f"{COLUMNS}x{ROWS}", book)
+        reconnect = Reconnect(process, start.command, f"{COLUMNS}x{ROWS}", book)
 
         def notify(event: Event) -> None:
-            resync.follow(event)
+            reconnect.follow(event)
             on_notification(event)
 
-        client = resync.client = ControlClient(
+        client = reconnect.client = ControlClient(
             wrap(process) if wrap else process,
             on_notification=notify,
             on_chunk=store.flush_soon,
-            # Of a server that outlives us the next process takes up the panes, as its hand-over left them.
-            regain=None if access.lasting else resync.regain,
-            on_regained=resync.on_regained,
-            detaches=lambda: not access.hands_over,
+            # Of a server that outlives us the next process reattaches the panes, as its handoff left them.
+            reconnect=None if access.persistent else reconnect.reconnect,
+            on_reconnected=reconnect.on_reconnected,
+            detaches=lambda: not access.hands_off,
             attaches=True,
         )
         async with store, client:
             greeting = await start.greet(process, client)
             lock.release()
             server = await _served(folders, process, client, greeting, store, access)
-            resync.hub = server.sessions.hub
-            if access.hands_over:
-                server.begin_hand_over()
+            reconnect.hub = server.sessions.hub
+            if access.hands_off:
+                server.begin_handoff()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_watch, client, on_end)
                 tasks.start_soon(process.watchdog.keep)

@@ -122,7 +122,7 @@ class ServerStart:
             *self.command, "-C", "new-session", "-A", "-s", HUB, "-x", str(COLUMNS), "-y", str(ROWS),
             "-n", KEEPER_NAME, "--", *KEEPER,
         )  # fmt: skip
-        ephemeral = not self._access.lasting or self._running is None
+        ephemeral = not self._access.persistent or self._running is None
         return TmuxProcess(
             argv,
             socket=str(self._folders.socket_path),
@@ -144,7 +144,7 @@ class ServerStart:
         process.watch_server(greeting.pid)
         client.undoes_dollars = greeting.version == DOLLAR_VERSION
         client.patience.explain = lambda: silent_server(greeting.pid, self._ends_it)
-        if self._access.lasting:
+        if self._access.persistent:
             process.keep_server()
         return greeting
 

@@ -32,7 +32,7 @@ class Signal:
 
 
 @final
-class SignalScanner:
+class BellScanner:
     """Finds bells and titles in a stream; `offset` is that of the next byte to be fed."""
 
     __slots__ = ("_collected", "_held", "_string", "offset")

@@ -41,7 +41,7 @@ set -g status-left "[mine] "
 set -g @theirs "kept"
 set -s buffer-limit 7
 set-environment -g THEIRS kept
-set-hook -g after-new-window "set-option -g @hooked yes"
+set-hook -g after-new-window "set-option -g @integrated yes"
 bind-key -n F5 display-message mine
 """
 

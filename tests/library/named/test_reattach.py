@@ -55,7 +55,7 @@ async def test_tabs_are_found_again(instance: Instance) -> None:
 
 
 async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tab that tmux tells of in the middle of that is taken up once, and has the size that it was told."""
+    """A tab that tmux tells of in the middle of that is reattached once, and has the size that it was told."""
     async with instance.open() as first:
         tab = await first.create_tab()
         await tab.execute("true")
@@ -73,7 +73,7 @@ async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypa
             assert [row.pane_id for row in (await second.list_tabs()).tabs] == [tab.pane_id]
             tab = await second.tab(tab.window_id)
             assert tab.columns == 90
-            assert tab.pane.hooked
+            assert tab.pane.integrated
             assert (await tab.execute("echo $COLUMNS")).output == "90\n"
 
 
@@ -93,7 +93,7 @@ async def test_a_call_that_is_cancelled_while_tabs_are_taken_up(
                     call.cancel()
                     await anyio.sleep_forever()
 
-                patched.setattr(front_door, "take_up", cancelled)
+                patched.setattr(front_door, "reattach", cancelled)
                 await opened.server()
             await opened.server()
             assert (await (await opened.tab("kept")).execute("echo here")).output == "here\n"
@@ -107,7 +107,7 @@ async def test_a_tab_of_another_version_is_found(instance: Instance) -> None:
             tab = await first.create_tab(name="older")
             path = tab.runner.folder / "tab"
             record = json.loads(path.read_text())
-            del record["further"]
+            del record["is_split"]
             path.write_text(json.dumps(record | {"invented_later": 1}))
         async with instance.open() as second:
             assert (await (await second.tab("older")).execute("echo found")).output == "found\n"
@@ -248,7 +248,7 @@ async def test_everything_is_private(instance: Instance) -> None:
         owner.kill()
         owner.wait()
         lock = InstanceLock(instance.home / "lock")
-        assert await lock.take_soon()  # the hand-over has ended
+        assert await lock.take_soon()  # the handoff has ended
         lock.release()
         seen = 0
         for path in (instance.home, *instance.home.rglob("*")):

@@ -20,19 +20,19 @@ async def test_a_guests_split_is_the_owners_pane_too(instance: Instance) -> None
         async with instance.open() as owner:
             tab = await owner.create_tab(name="shared")
             await tab.execute("true")
-            async with instance.open() as guest:
-                made = await guest.run_operations([SplitPane(target="shared", ref="side")])
+            async with instance.open() as follower:
+                made = await follower.run_operations([SplitPane(target="shared", ref="side")])
                 assert made.succeeded, made.steps
                 pane = made.created_panes["side"]
-                told = await (await guest.tab(pane)).execute("echo by the guest")
-                assert told.output == "by the guest\n"
+                told = await (await follower.tab(pane)).execute("echo by the follower")
+                assert told.output == "by the follower\n"
                 while pane not in {row.pane_id for row in (await owner.list_tabs()).tabs}:
                     await anyio.sleep(0)
                 side = await owner.tab(pane)
-                assert (side.window_id, side.name, side.further) == (tab.window_id, "shared", True)
+                assert (side.window_id, side.name, side.is_split) == (tab.window_id, "shared", True)
                 assert (await side.execute("echo by the owner")).output == "by the owner\n"
             log = (await owner.read_logs(pane)).content
-            assert "by the guest" in log
+            assert "by the follower" in log
             assert "by the owner" in log
 
 
@@ -51,7 +51,7 @@ async def test_a_split_outlives_its_process(instance: Instance) -> None:
         async with instance.open() as second:
             again = await second.tab(pane)
             assert (await second.tab("both")).window_id == again.window_id
-            assert (again.window_id, again.further, again.columns) == (tab.window_id, True, columns)
+            assert (again.window_id, again.is_split, again.columns) == (tab.window_id, True, columns)
             assert again.next_byte >= begun
             assert (await again.execute("echo $x")).output == "kept\n"
             assert (await second.tab(tab.window_id)).pane_id == tab.pane_id

@@ -101,7 +101,7 @@ async def test_every_one_of_them_has_the_one_server(instance: Instance) -> None:
     with anyio.fail_after(DEADLINE):
         for _ in range(ROUNDS):
             outcomes = await start_at_once(instance)
-            assert sorted(outcomes) == [["guest", "42\n"]] * (PROCESSES - 1) + [["owner", "42\n"]]
+            assert sorted(outcomes) == [["follower", "42\n"]] * (PROCESSES - 1) + [["owner", "42\n"]]
             # The whole of its configuration was read, and nothing that was typed is in its message log.
             assert instance.tmux("show-options", "-s", "-v", "message-limit") == "0"
             assert instance.tmux("show-options", "-g", "-v", "history-limit") == "10000"

@@ -60,11 +60,11 @@ async def test_the_pieces_of_a_log_that_is_typed_into_give_the_whole(
     with anyio.fail_after(DEADLINE):
         async with instance.open() as owner:
             tab = await owner.create_tab(name="shared", shell=shell)
-            async with instance.open() as guest:
-                assert guest.role == "guest"
+            async with instance.open() as follower:
+                assert follower.role == "follower"
                 text: list[str] = []
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(follow, guest if typist == "another process" else owner, "shared", text)
+                    tasks.start_soon(follow, follower if typist == "another process" else owner, "shared", text)
                     for number in range(COMMANDS):
                         await tab.execute(f"echo {number}")
                     await tab.execute("printf 'do'; echo ne; exec sleep 1000", wait=False)

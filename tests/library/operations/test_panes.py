@@ -25,7 +25,7 @@ async def split(terminals: muxwire.Terminals, tab: muxwire.Tab, **given: Any) ->
 
 async def test_a_further_pane_is_a_full_citizen(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
     child = await split(terminals, tab, horizontal=True, env={"WHO": "child"})
-    assert (child.window_id, child.further, child.key) == (tab.window_id, True, child.pane_id)
+    assert (child.window_id, child.is_split, child.key) == (tab.window_id, True, child.pane_id)
     assert (tab.columns, child.columns) == (100, 99)
     assert (await child.execute("echo $WHO; (exit 4)")).output == "child\n"
     assert (await tab.execute("echo ${WHO:-parent}")).output == "parent\n"

@@ -115,8 +115,8 @@ async def test_steps_whose_answer_is_lost_with_the_connection_are_unknown_and_a_
     terminals: muxwire.Terminals, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = await terminals.server()
-    client, control, regained = server.client, server.process.pid, server.client._on_regained
-    assert regained is not None
+    client, control, reconnected = server.client, server.process.pid, server.client._on_regained
+    assert reconnected is not None
 
     def lost(block: CommandBlock) -> None:
         if block.last:
@@ -124,14 +124,14 @@ async def test_steps_whose_answer_is_lost_with_the_connection_are_unknown_and_a_
 
     def back() -> None:
         monkeypatch.undo()
-        regained()
+        reconnected()
 
     monkeypatch.setattr(client, "_answer", lost)
     monkeypatch.setattr(client, "_on_regained", back)
     with anyio.fail_after(20):
         result = await terminals.run_operations([{"kind": "new_window", "name": "made"}, setting("@e")])
         assert statuses(result) == ["unknown", "unknown"]
-        await client.wait_regained()
+        await client.wait_reconnected()
         while not terminals._book.open:
             await ask("display-message", "-p", "")
         (made,) = terminals._book.open.values()

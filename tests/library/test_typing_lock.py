@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 import pytest
 
-from muxwire.pane.typing_lock import SharedTurn
+from muxwire.pane.typing_lock import TypingLock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -38,10 +38,10 @@ class Client:
 
 
 @asynccontextmanager
-async def turn_of(folder: Path, client: Client) -> AsyncIterator[SharedTurn]:
+async def turn_of(folder: Path, client: Client) -> AsyncIterator[TypingLock]:
     (folder / "turn").write_bytes(ANOTHER)
     async with anyio.create_task_group() as tasks:
-        turn = SharedTurn(folder, cast(Any, Pane()), cast(Any, client), cast(Any, tasks.start_soon))
+        turn = TypingLock(folder, cast(Any, Pane()), cast(Any, client), cast(Any, tasks.start_soon))
         yield turn
         turn.close()
 

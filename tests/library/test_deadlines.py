@@ -10,7 +10,7 @@ import anyio.abc
 import anyio.lowlevel
 import pytest
 
-from muxwire.pane.deadlines import Alarm
+from muxwire.pane.deadlines import Deadlines
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +40,7 @@ class Spawner:
 async def test_who_waits_too_long_is_woken_in_his_time() -> None:
     with anyio.fail_after(LONG):
         async with anyio.create_task_group() as tasks:
-            alarm, woken = Alarm(Spawner(tasks)), list[float]()
+            alarm, woken = Deadlines(Spawner(tasks)), list[float]()
 
             async def wait(seconds: float) -> None:
                 begun = time.monotonic()
@@ -57,7 +57,7 @@ async def test_an_event_in_time_wakes_at_once_and_the_alarm_ends() -> None:
     with anyio.fail_after(LONG):
         async with anyio.create_task_group() as tasks:
             spawner = Spawner(tasks)
-            alarm, event = Alarm(spawner), anyio.Event()
+            alarm, event = Deadlines(spawner), anyio.Event()
             tasks.start_soon(alarm.wait, event, SHORT)
             await anyio.lowlevel.checkpoint()
             event.set()
@@ -69,7 +69,7 @@ async def test_an_event_in_time_wakes_at_once_and_the_alarm_ends() -> None:
 async def test_a_cancelled_wait_leaves_the_others_alone() -> None:
     with anyio.fail_after(LONG):
         async with anyio.create_task_group() as tasks:
-            alarm, event = Alarm(Spawner(tasks)), anyio.Event()
+            alarm, event = Deadlines(Spawner(tasks)), anyio.Event()
             with anyio.move_on_after(SHORT):
                 await alarm.wait(anyio.Event(), LONG)
             tasks.start_soon(alarm.wait, event, LONG)

@@ -18,7 +18,7 @@ from muxwire.logs import store as log
 from muxwire.tmux import server as tmux_server
 
 from .conftest import Instance
-from .test_hand_over import NUMBERED, lines_of, numbered
+from .test_handoff import NUMBERED, lines_of, numbered
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +31,7 @@ async def becomes_owner(terminals: muxwire.Terminals) -> None:
 
 
 def succession(monkeypatch: pytest.MonkeyPatch) -> anyio.Event:
-    """Set when a guest has become the owner, and writes the logs."""
+    """Set when a follower has become the owner, and writes the logs."""
     succeeded = anyio.Event()
 
     async def told(*given: Any) -> None:
@@ -42,37 +42,37 @@ def succession(monkeypatch: pytest.MonkeyPatch) -> anyio.Event:
     return succeeded
 
 
-async def test_a_guest_executes_and_reads(instance: Instance) -> None:
+async def test_a_follower_executes_and_reads(instance: Instance) -> None:
     with anyio.fail_after(DEADLINE):
         async with instance.open() as owner:
             mine = await owner.create_tab(name="shared")
             await mine.execute("echo from the owner")
-            async with instance.open() as guest:
-                assert (owner.role, guest.role) == ("owner", "guest")
-                tab = await guest.tab("shared")
-                assert "from the owner" in (await guest.read_logs("shared")).content
-                result = await tab.execute("echo from the guest; (exit 2)")
-                assert (result.output, result.exit_code) == ("from the guest\n", 2)
-                piece = await guest.stream_logs("shared", from_byte=result.from_byte, max_bytes=15)
-                assert piece.chunk.startswith("from the guest")
+            async with instance.open() as follower:
+                assert (owner.role, follower.role) == ("owner", "follower")
+                tab = await follower.tab("shared")
+                assert "from the owner" in (await follower.read_logs("shared")).content
+                result = await tab.execute("echo from the follower; (exit 2)")
+                assert (result.output, result.exit_code) == ("from the follower\n", 2)
+                piece = await follower.stream_logs("shared", from_byte=result.from_byte, max_bytes=15)
+                assert piece.chunk.startswith("from the follower")
                 # What one makes the other finds, whoever it was.
-                made = await guest.create_tab(name="made by the guest")
+                made = await follower.create_tab(name="made by the follower")
                 await made.execute("echo in the new tab")
-                while "made by the guest" not in {row.name for row in (await owner.list_tabs()).tabs}:
+                while "made by the follower" not in {row.name for row in (await owner.list_tabs()).tabs}:
                     await anyio.sleep(0.02)
-                assert "in the new tab" in (await owner.read_logs("made by the guest")).content
+                assert "in the new tab" in (await owner.read_logs("made by the follower")).content
                 await owner.create_tab(name="made by the owner")
-                while "made by the owner" not in {row.name for row in (await guest.list_tabs()).tabs}:
+                while "made by the owner" not in {row.name for row in (await follower.list_tabs()).tabs}:
                     await anyio.sleep(0.02)
-                theirs = await guest.tab("made by the owner")
+                theirs = await follower.tab("made by the owner")
                 assert (await theirs.execute("echo hi")).output == "hi\n"
-            # A guest that leaves takes nothing with it.
+            # A follower that leaves takes nothing with it.
             assert (await mine.execute("echo still here")).output == "still here\n"
             raw = log_read.read_raw(mine.log_path, 0, 1 << 30)
-            assert raw.count(b"from the guest\r\n") == 1
+            assert raw.count(b"from the follower\r\n") == 1
 
 
-async def test_nobody_is_the_guest_of_a_process_that_has_no_server(instance: Instance) -> None:
+async def test_nobody_is_the_follower_of_a_process_that_has_no_server(instance: Instance) -> None:
     """Who starts the server owns it, whoever opened the instance first."""
     with anyio.fail_after(DEADLINE):
         async with instance.open() as first, instance.open() as second:
@@ -80,12 +80,12 @@ async def test_nobody_is_the_guest_of_a_process_that_has_no_server(instance: Ins
             assert second.role == "owner"
             await tab.execute("echo kept")
             await first.server()
-            assert first.role == "guest"
+            assert first.role == "follower"
             assert (await first.read_logs("shared")).content.count("\nkept\n") == 1
 
 
-async def test_nobody_is_the_guest_of_an_owner_that_leaves(instance: Instance) -> None:
-    """While its logs are handed over, they end before what was said last: a guest would miss it."""
+async def test_nobody_is_the_follower_of_an_owner_that_leaves(instance: Instance) -> None:
+    """While its logs are handed over, they end before what was said last: a follower would miss it."""
     with anyio.fail_after(DEADLINE):
         async with instance.open() as first, anyio.create_task_group() as tasks:
             tab = await first.create_tab(name="shared")
@@ -104,7 +104,7 @@ async def test_both_type_into_one_tab(instance: Instance) -> None:
         async with instance.open() as owner, instance.open() as none_yet:
             tab = await owner.create_tab(name="shared")
             await none_yet.server()
-            async with instance.open() as guest:
+            async with instance.open() as follower:
 
                 async def run(terminals: muxwire.Terminals, word: str) -> None:
                     for number in range(25):
@@ -114,9 +114,9 @@ async def test_both_type_into_one_tab(instance: Instance) -> None:
 
                 async with anyio.create_task_group() as both:
                     both.start_soon(run, owner, "owner")
-                    both.start_soon(run, guest, "guest")
+                    both.start_soon(run, follower, "follower")
             content = log_read.read_raw(tab.log_path, 0, 1 << 30)
-            for word in (b"owner", b"guest"):
+            for word in (b"owner", b"follower"):
                 for number in range(25):
                     # Once as it is shown, once as it was written.
                     assert (
@@ -126,13 +126,13 @@ async def test_both_type_into_one_tab(instance: Instance) -> None:
                     )
 
 
-async def test_a_guest_succeeds_the_owner(instance: Instance) -> None:
+async def test_a_follower_succeeds_the_owner(instance: Instance) -> None:
     stop = instance.state.parent / "stop"
     with anyio.fail_after(DEADLINE):
         process, ((window, _), (flood, _)) = await instance.owner("echo hello", numbered(0, stop))
-        async with instance.open() as guest:
-            assert guest.role == "guest"
-            tab, noisy = await guest.tab(window), await guest.tab(flood)
+        async with instance.open() as follower:
+            assert follower.role == "follower"
+            tab, noisy = await follower.tab(window), await follower.tab(flood)
             # In the owner's offsets, also in a pane that never falls silent.
             while noisy.next_byte - noisy.pane.stream.ring.start < 1000:
                 await noisy.pane.stream.changed()
@@ -142,7 +142,7 @@ async def test_a_guest_succeeds_the_owner(instance: Instance) -> None:
             assert log_read.read_raw(noisy.log_path, end - 500, end) == heard
             process.kill()
             process.wait()
-            await becomes_owner(guest)
+            await becomes_owner(follower)
             assert (await tab.execute("echo mine now")).output == "mine now\n"
             stop.touch()
             while noisy.state != "prompt":
@@ -156,7 +156,7 @@ async def test_a_guest_succeeds_the_owner(instance: Instance) -> None:
         assert NUMBERED.exists()
 
 
-async def test_a_guest_that_attaches_while_the_owner_leaves(
+async def test_a_follower_that_attaches_while_the_owner_leaves(
     instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It could not hear of that, and becomes the owner all the same."""
@@ -171,13 +171,15 @@ async def test_a_guest_that_attaches_while_the_owner_leaves(
                 return server
 
             monkeypatch.setattr(tmux_server, "_served", late)
-            async with instance.open() as guest:
-                await becomes_owner(guest)
-                assert (await (await guest.tab("shared")).execute("echo two")).output == "two\n"
-                assert "\ntwo\n" in (await guest.read_logs("shared", strip_ansi=True)).content
+            async with instance.open() as follower:
+                await becomes_owner(follower)
+                assert (await (await follower.tab("shared")).execute("echo two")).output == "two\n"
+                assert "\ntwo\n" in (await follower.read_logs("shared", strip_ansi=True)).content
 
 
-async def test_a_tab_that_is_closed_while_a_guest_succeeds(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_tab_that_is_closed_while_a_follower_succeeds(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It stays closed, and is no open tab beside that."""
     succeeded = succession(monkeypatch)
     settle = joining._settle
@@ -185,8 +187,8 @@ async def test_a_tab_that_is_closed_while_a_guest_succeeds(instance: Instance, m
         async with instance.open() as owner:
             for name in ("gone", "kept"):
                 await (await owner.create_tab(name=name)).execute("true")
-            async with instance.open() as guest:
-                tab = await guest.tab("gone")
+            async with instance.open() as follower:
+                tab = await follower.tab("gone")
 
                 async def meanwhile(*given: Any) -> None:
                     instance.tmux("kill-window", "-t", tab.window_id)
@@ -197,21 +199,21 @@ async def test_a_tab_that_is_closed_while_a_guest_succeeds(instance: Instance, m
                 monkeypatch.setattr(joining, "_settle", meanwhile)
                 await owner.aclose()
                 await succeeded.wait()
-                rows = [(row.name, row.closed) for row in (await guest.list_tabs()).tabs]
+                rows = [(row.name, row.closed) for row in (await follower.list_tabs()).tabs]
                 assert sorted(rows) == [("gone", True), ("kept", False)]  # each once
-                assert (await (await guest.tab("kept")).execute("echo on")).output == "on\n"
+                assert (await (await follower.tab("kept")).execute("echo on")).output == "on\n"
 
 
-async def test_a_guest_that_succeeds_limits_the_logs(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the owner did, and not as long as it is a guest: it knows too little of what is written."""
+async def test_a_follower_that_succeeds_limits_the_logs(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the owner did, and not as long as it is a follower: it knows too little of what is written."""
     succeeded = succession(monkeypatch)
     limited: list[Path] = []
     monkeypatch.setattr(log, "keep_within", lambda home, *_: limited.append(home))
     with anyio.fail_after(DEADLINE):
         async with instance.open() as owner:
             await (await owner.create_tab(name="shared")).execute("true")
-            async with instance.open() as guest:
-                store = (await guest.server()).log_store
+            async with instance.open() as follower:
+                store = (await follower.server()).log_store
                 store._keep_within()
                 assert limited == []
                 await owner.aclose()
@@ -220,15 +222,15 @@ async def test_a_guest_that_succeeds_limits_the_logs(instance: Instance, monkeyp
                 assert limited == [instance.home]
 
 
-async def test_a_guest_of_an_instance_without_a_name(instance: Instance) -> None:
+async def test_a_follower_of_an_instance_without_a_name(instance: Instance) -> None:
     environ, state = instance.environ, instance.state
     with anyio.fail_after(DEADLINE):
         async with muxwire.open_terminals(environ=environ, state_dir=state) as owner:
             await owner.create_tab(name="mine")
             name = owner.folders.instance
-            async with muxwire.open_terminals(name, environ=environ, state_dir=state) as guest:
-                assert guest.role == "guest"
-                assert (await (await guest.tab("mine")).execute("echo hi")).output == "hi\n"
+            async with muxwire.open_terminals(name, environ=environ, state_dir=state) as follower:
+                assert follower.role == "follower"
+                assert (await (await follower.tab("mine")).execute("echo hi")).output == "hi\n"
         with pytest.raises(muxwire.InstanceUnavailable, match="does not run"):
             async with muxwire.open_terminals(name, environ=environ, state_dir=state):
                 pass
@@ -244,7 +246,7 @@ async def test_a_tab_that_another_process_just_made_is_found(
         async with instance.open() as owner, instance.open() as later:
             await owner.create_tab(name="first")
             await later.server()
-            assert (owner.role, later.role) == ("owner", "guest")
+            assert (owner.role, later.role) == ("owner", "follower")
             for maker, other in ((owner, later), (later, owner)):
                 made = {name: await maker.create_tab(name=f"{name} of {maker.role}") for name in ("a", "b", "c")}
                 targets = made["a"].window_id, made["b"].name, made["c"].pane_id
