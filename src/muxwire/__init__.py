@@ -1,11 +1,13 @@
 """Terminals that agents and people can trust, over one tmux control-mode connection."""
 
 # General layout, from the ground up; imports go down only, and tests/house holds that:
-#   ids, errors            names and failures
-#   protocol/, pane/       bytes in, values out: no clock, no file, no await; they do not know each other
-#   client/, testing/      the connection and its doubles
-#   terminals/             instances, tabs, commands, logs
-#   mcp/, cli, demo        the faces, which do not know each other
+#   ids, errors, results       names, failures, what the library returns
+#   protocol/, vt/, shell/     bytes in, values out: no clock, no file, no await
+#   host/, client/, logs/      the machine of the panes, the connection to tmux, what is kept of output
+#   tmux/, pane/, tabs/        the server, one living pane, the tabs
+#   instance/, operations/     an instance over time, lists of typed steps
+#   library/, testing/         Terminals and how they are opened, doubles
+#   mcp/, cli/, repl/, demo    the front ends, which do not know each other
 from __future__ import annotations
 
 import importlib

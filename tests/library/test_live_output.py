@@ -10,12 +10,12 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.host.shells import shell_for
 from muxwire.logs.store import LogStore
 from muxwire.pane.execution import Execution
 from muxwire.pane.live_output import LiveOutput
 from muxwire.pane.state import PaneState
 from muxwire.pane.stream import PaneStream
-from muxwire.shell import shell_for
 
 pytestmark = pytest.mark.anyio
 

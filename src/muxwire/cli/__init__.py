@@ -2,7 +2,7 @@
 
 # General layout:
 #   command_line   the parser, what a verb returns, how errors are said
-#   faces          the verbs that start another face: serve, repl, demo
+#   serve          the verbs that start another front end: serve, repl, demo
 #   every other    a group of verbs; `add(verbs)` adds its parsers, and imports what its verbs need when one is run
 from __future__ import annotations
 

@@ -7,10 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from muxwire import __version__
-from muxwire.cli import attach, completion, doctor, ops, rec, run, tabs, waiting
-from muxwire.cli import send_keys as keys
-from muxwire.cli import serve as faces
-from muxwire.cli import views as reading
+from muxwire.cli import attach, completion, doctor, ops, rec, run, send_keys, serve, tabs, views, waiting
 from muxwire.cli.connect import unwrapped
 from muxwire.cli.interrupts import raise_them
 from muxwire.cli.options import Parser
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # In the order in which the help shows them.
-GROUPS = (faces, tabs, run, keys, waiting, reading, ops, attach, rec, doctor)
+GROUPS = (serve, tabs, run, send_keys, waiting, views, ops, attach, rec, doctor)
 
 
 def run_verb(argv: Sequence[str] | None) -> int:

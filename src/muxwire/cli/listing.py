@@ -32,10 +32,10 @@ class ListedTab:
 
 def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
     """Ask the server that `tmux` (its program, and which server) names; TmuxUnavailable."""
-    from muxwire.instance.active_tab import USED
     from muxwire.tmux.start import KEEPER_NAME
+    from muxwire.tmux.status_line import ACTIVE_TAB
 
-    command = (*tmux, "-u", "list-windows", "-a", "-F", _WINDOWS.replace("USED", USED))
+    command = (*tmux, "-u", "list-windows", "-a", "-F", _WINDOWS.replace("USED", ACTIVE_TAB))
     try:
         listed = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=_ANSWER_SECONDS, check=False

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Protocol, final
 
 import anyio
 
 from muxwire.errors import TmuxSilent
 
 if TYPE_CHECKING:
-    from collections import deque
-    from collections.abc import Callable
-
-    from muxwire.client.pending import Pending
+    from collections.abc import Callable, Sequence
 
 # tmux answers in a millisecond, on a machine that swaps in seconds.
 ANSWER_SECONDS = 10.0
@@ -33,15 +30,24 @@ def unexplained() -> TmuxSilent:
     )
 
 
+class Wait(Protocol):
+    """A command that waits for its answer."""
+
+    waits_until: float  # on the monotonic clock
+
+    def give_up(self) -> None:
+        """Wait no longer."""
+
+
 @final
 class Patience:
     """Ends the waits for answers that do not come. The commands keep their places: an answer may still come."""
 
-    def __init__(self, sent: deque[Pending]) -> None:
+    def __init__(self, sent: Sequence[Wait]) -> None:
         """`sent` are the commands without a whole answer, the oldest first."""
         self.explain: Callable[[], TmuxSilent] = unexplained
         self._sent = sent
-        self._silent: Pending | None = None  # the oldest one, when we last gave up
+        self._silent: Wait | None = None  # the oldest one, when we last gave up
         self._wakes_at = math.inf
         self._woken = anyio.Event()
 
@@ -51,7 +57,7 @@ class Patience:
         return self._silent is not None and bool(self._sent) and self._sent[0] is self._silent
 
     @property
-    def oldest(self) -> Pending | None:
+    def oldest(self) -> Wait | None:
         """The command that tmux has to answer next: who sees the same one twice knows how long tmux was silent."""
         return self._sent[0] if self._sent else None
 

@@ -6,18 +6,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from muxwire.errors import ConnectionClosed
+from muxwire.tmux.status_line import ACTIVE_TAB
 
 if TYPE_CHECKING:
     from muxwire.tabs.book import TabBook
     from muxwire.tmux.server import TmuxServer
 
-# The window's id; a server option, so that formats of every session find it.
-USED = "@muxwire-tab"
-
 
 async def recall_active(server: TmuxServer, book: TabBook) -> None:
     """Take the tab that another process used last for the active one. ConnectionClosed."""
-    (answer,) = await server.client.command("display-message", "-p", f"#{{{USED}}}")
+    (answer,) = await server.client.command("display-message", "-p", f"#{{{ACTIVE_TAB}}}")
     book.recall_latest(answer.decode())
 
 
@@ -26,4 +24,4 @@ def tell_active(server: TmuxServer, book: TabBook) -> None:
     tab = book.open.get(book.latest)
     if tab is not None and server.access.role != "adopted":
         with suppress(ConnectionClosed):
-            server.client.submit(("set-option", "-s", USED, tab.window_id))
+            server.client.submit(("set-option", "-s", ACTIVE_TAB, tab.window_id))

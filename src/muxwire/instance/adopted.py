@@ -26,13 +26,13 @@ from muxwire.client.process import clean_environment
 from muxwire.errors import ConnectionClosed, InstanceUnavailable, NoSuchTarget
 from muxwire.host.folders import private_folder
 from muxwire.host.processes import command_name, executable
+from muxwire.host.shells import install, shell_for
 from muxwire.ids import pane_id
 from muxwire.instance.adopted_link import Link, after_a_gap, open_link
 from muxwire.instance.reattach import restore
 from muxwire.instance.reconnect import poll_until
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
-from muxwire.shell import install, shell_for
 from muxwire.tabs.maker import PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
 from muxwire.tmux.program import program_for, read_version, server_pid
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
 
     from muxwire.host.folders import Folders
+    from muxwire.instance.connect import Wrap
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.maker import TabRequest
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.access import Access
-    from muxwire.tmux.server import Wrap
 
 _SESSIONS = "#{session_id} #{session_attached} #{version}"
 _PANES = (

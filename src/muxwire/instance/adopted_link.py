@@ -22,12 +22,12 @@ from muxwire.logs.segment_writer import UNKNOWN_SIZE
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
+    from muxwire.instance.connect import Wrap
     from muxwire.logs.store import LogStore
     from muxwire.pane.execution import Execution
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
-    from muxwire.tmux.server import Wrap
 
 # Calls come in quick succession: so long one waits for the next before it lets go.
 LINGER_SECONDS = 0.2

@@ -13,6 +13,7 @@ import anyio
 
 from muxwire.client.watchdog import QUIET_LOOKS
 from muxwire.ids import pane_id
+from muxwire.instance.connect import begin_handoff
 from muxwire.instance.log_merge import FileSink, TabSink, join_living
 from muxwire.logs.follower_log import FollowerLog, end_of
 from muxwire.logs.store import BATCH_SECONDS
@@ -76,7 +77,7 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
 
     What was not handed over is known all the same: we have heard it.
     """
-    server.begin_handoff()
+    begin_handoff(server)
 
     def go_on(tab: Tab, sink: TabSink | FileSink) -> None:
         assert isinstance(sink, FileSink)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
 
     from muxwire.client.process import TmuxProcess
-    from muxwire.tabs.tab import Tab
+    from muxwire.tmux.server import LoggedPane
 
 _JOURNAL, _TAIL, _BASE, _END = "journal", "tail", "base", ".end"
 _READ_BYTES = 4 << 20
@@ -71,7 +71,7 @@ class Handoff:
         """Begin to keep what tmux says; where that cannot be, a kill may cost the last 10 ms."""
         self.folder = next_over_folder(generation)
         self._watchdog = process.watchdog
-        self._tabs: dict[str, Tab] = {}
+        self._tabs: dict[str, LoggedPane] = {}
         self._watchdog.watch_tail(str(self.folder / _TAIL))
         self._process = process
         with suppress(OSError):
@@ -82,15 +82,15 @@ class Handoff:
     def _offsets(self) -> dict[str, tuple[int, str]]:
         return {pane: (tab.next_byte, tab.log_path.name) for pane, tab in self._tabs.items()}
 
-    def watch(self, tab: Tab) -> None:
+    def watch(self, tab: LoggedPane) -> None:
         """A tab's output comes to us from here on."""
         self._tabs[tab.pane_id] = tab
         command = pipe_command(tab.pane_id, self.folder / tab.log_path.name)
-        self._watchdog.watch_pane(tab.pane_id, tab.pane.tty, command)
+        self._watchdog.watch_pane(tab.pane_id, tab.tty, command)
         if self._process.journal is not None:
             self._process.journal.note_panes()
 
-    def release(self, tab: Tab) -> None:
+    def release(self, tab: LoggedPane) -> None:
         """A tab is gone."""
         if self._tabs.pop(tab.pane_id, None) is not None:
             self._watchdog.release_pane(tab.pane_id)

@@ -21,11 +21,11 @@ import anyio
 
 from muxwire.client.process import DRAINED_SECONDS, STALL_SECONDS
 from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
+from muxwire.host.shells import supervisor_waits
 from muxwire.ids import pane_id
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.pane.state import UNDER_WAY
 from muxwire.protocol.events import Continue, SessionChanged
-from muxwire.shell import supervisor_waits
 from muxwire.tabs.windows import look_up
 
 if TYPE_CHECKING:

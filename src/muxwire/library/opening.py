@@ -26,7 +26,7 @@ from muxwire.tmux.program import server_runs
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from muxwire.tmux.server import Wrap
+    from muxwire.instance.connect import Wrap
 
 # A name is part of paths, and the socket's has room for a hundred bytes.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}\Z")

@@ -11,11 +11,11 @@ import anyio
 from muxwire.errors import AmbiguousTarget, ConnectionClosed, NoSuchTarget
 from muxwire.instance.active_tab import recall_active, tell_active
 from muxwire.instance.adopted import Adopted
+from muxwire.instance.connect import open_server
 from muxwire.instance.notifications import Notifications
 from muxwire.instance.reattach import reattach
 from muxwire.operations.checks import Checker
-from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, RunContext
-from muxwire.operations.context import Options as RunOptions
+from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, RunContext, RunOptions
 from muxwire.operations.parse import read_operations
 from muxwire.operations.run_list import OperationsRun
 from muxwire.tabs.book import TabBook
@@ -27,7 +27,6 @@ from muxwire.tabs.maker import TabMaker, TabRequest
 from muxwire.tabs.targets import find_tab
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.tmux.access import Access, Role
-from muxwire.tmux.server import TmuxServer, open_server
 from muxwire.tmux.start import HISTORY_LIMIT
 
 if TYPE_CHECKING:
@@ -37,11 +36,12 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
 
     from muxwire.host.folders import Folders
+    from muxwire.instance.connect import Wrap
     from muxwire.operations import Operation, OperationsResult
     from muxwire.results import ExecutionResult, LogChunk, LogTail, TabList, WaitOutcome
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tabs.tab import Tab
-    from muxwire.tmux.server import Wrap
+    from muxwire.tmux.server import TmuxServer
 
 
 @final
@@ -67,10 +67,10 @@ class Terminals:
         self._access = access or Access(persistent=False)
         self._book = TabBook(tasks)
         self._book.on_latest = self._on_latest
-        self._tidings = Notifications(self._book, environ)
+        self._notifications = Notifications(self._book, environ)
         self.adopted: Adopted | None = None
         if self.role == "adopted":
-            self.adopted = Adopted(folders, environ, self._access, self._book, self._tidings.tell, wrap)
+            self.adopted = Adopted(folders, environ, self._access, self._book, self._notifications.tell, wrap)
         self._history_limit = HISTORY_LIMIT
         self._closed = False
 
@@ -111,10 +111,10 @@ class Terminals:
             return self._server
 
     async def _reattach(self, server: TmuxServer) -> None:
-        self._tidings.begin(server)
+        self._notifications.begin(server)
         try:
             if self._access.persistent:
-                with self._tidings.kept():
+                with self._notifications.kept():
                     await reattach(server, self._book, self.environ)
                     await recall_active(server, self._book)
         except BaseException:  # also a call that is cancelled: the next one begins anew, or no tab would be found again
@@ -143,7 +143,7 @@ class Terminals:
             self.folders,
             self.environ,
             history_limit=self._history_limit,
-            on_notification=self._tidings.tell,
+            on_notification=self._notifications.tell,
             on_end=self._on_end,
             wrap=self._wrap,
             access=self._access,
@@ -155,7 +155,7 @@ class Terminals:
             self._stop.set()
             await self._stopped.wait()
             self._server = None
-            self._tidings.end()
+            self._notifications.end()
             self._book.retire_all("the tmux server ended", persistent=self._access.persistent)
 
     def _on_latest(self) -> None:
@@ -203,7 +203,7 @@ class Terminals:
 
     async def list_tabs(self) -> TabList:
         """Every tab, the closed ones of this server too, and every session with the number of its clients."""
-        return await list_tabs(self._running, self._book, self._tidings.ask)
+        return await list_tabs(self._running, self._book, self._notifications.ask)
 
     async def tab(self, target: str) -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed."""
@@ -220,7 +220,7 @@ class Terminals:
         """The tab that `target` names, open or closed; to look at it does not make it the active one. NoSuchTarget."""
         sessions = self._running.sessions if self._running is not None else None
         try:
-            return await find_tab(target, self._book.open, self._book.latest, sessions, self._tidings.ask)
+            return await find_tab(target, self._book.open, self._book.latest, sessions, self._notifications.ask)
         except AmbiguousTarget:
             raise
         except NoSuchTarget:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from muxwire.client.pending import Pending
-    from muxwire.operations.run_list import OperationsRun
+    from muxwire.operations.run_state import RunState
     from muxwire.operations.step import Step
     from muxwire.tabs.maker import PaneSpec
     from muxwire.tabs.tab import Tab
@@ -54,7 +54,7 @@ _ALONE = "alone"
 class CompoundSteps:
     """Does one step at a time, for one run."""
 
-    def __init__(self, run: OperationsRun) -> None:
+    def __init__(self, run: RunState) -> None:
         self._run = run
         self._typed_at: dict[str, int] = {}  # by pane: where the answer to what a step typed begins
 

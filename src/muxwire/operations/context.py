@@ -22,7 +22,7 @@ DISPATCH_TIMEOUT = 10.0
 
 @final
 @dataclass(frozen=True, slots=True)
-class Options:
+class RunOptions:
     """How a list is run."""
 
     on_error: OnError

@@ -6,17 +6,15 @@ every command with a block of its own. With "continue" each is a line of its own
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections import deque
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.lowlevel
 
 from muxwire.client.patience import ANSWER_SECONDS
-from muxwire.errors import MuxwireError, NoSuchTarget
+from muxwire.errors import MuxwireError
 from muxwire.operations.batch import Batch, Part
 from muxwire.operations.checks import request
 from muxwire.operations.compound import CompoundSteps
@@ -25,19 +23,15 @@ from muxwire.operations.kinds import (
     JoinPane,
     NewWindow,
     Operation,
-    Ref,
     RenameWindow,
     SetOption,
     SplitPane,
     SwapPane,
-    Target,
-    refs_of,
     targets_of,
 )
 from muxwire.operations.late import Late, was_done
 from muxwire.operations.rollback import (
     TOUCHES_WINDOW,
-    Rollback,
     name_command,
     option_command,
     picture_command,
@@ -45,6 +39,7 @@ from muxwire.operations.rollback import (
     was_renamed,
     will_rename,
 )
+from muxwire.operations.run_state import RunState
 from muxwire.operations.step import Step, explained
 from muxwire.operations.step_results import Dispatch, OperationsResult
 from muxwire.operations.tmux_commands import Place, command_of, folder_of, shown_birth, split_flags
@@ -52,55 +47,29 @@ from muxwire.tabs.maker import PANE_FORMAT
 from muxwire.tabs.windows import look_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from muxwire.client.pending import Pending
-    from muxwire.operations.context import Options, RunContext
-    from muxwire.tabs.maker import PaneSpec, TabMaker
-    from muxwire.tabs.tab import Tab
-    from muxwire.tmux.server import TmuxServer
+    from muxwire.operations.context import RunContext, RunOptions
+    from muxwire.tabs.maker import PaneSpec
 
 
 @final
-class OperationsRun:
+class OperationsRun(RunState):
     """One list of operations, on its way."""
 
-    def __init__(self, operations: Sequence[Operation], options: Options, around: RunContext) -> None:
-        self.options = options
-        self.around = around
+    def __init__(self, operations: Sequence[Operation], options: RunOptions, around: RunContext) -> None:
+        super().__init__(options, around)
         self.steps = [Step(index, operation) for index, operation in enumerate(operations)]
-        self.made: dict[str, Tab] = {}
-        self.dispatches: list[Dispatch] = []
-        server = around.server
-        self.rollback = Rollback(server, around.book) if server and options.rollback_on_error else None
-        self._own = CompoundSteps(self)
+        self._compound = CompoundSteps(self)
         self._late = Late(around.book)
-        self._whole = anyio.CancelScope()
-        self._planned: dict[str, str] = {}  # what a dry run calls the panes of its refs
-
-    @property
-    def server(self) -> TmuxServer:
-        """The server; not in a dry run."""
-        assert self.around.server is not None
-        return self.around.server
-
-    @property
-    def maker(self) -> TabMaker:
-        """What makes panes; not in a dry run."""
-        assert self.around.maker is not None
-        return self.around.maker
-
-    @property
-    def dry(self) -> bool:
-        """Whether nothing is sent."""
-        return self.around.server is None
 
     async def run(self) -> OperationsResult:
         """Do all of it; never raises for what a step meets."""
         active = self.around.book.latest
-        with anyio.move_on_after(self.options.timeout) as self._whole:
+        with anyio.move_on_after(self.options.timeout) as self.whole:
             await self._run_steps()
-        if self._whole.cancelled_caught:
+        if self.whole.cancelled_caught:
             for step in self.steps:
                 if step.status == "skipped":
                     step.skip(f"the {self.options.timeout} s for the whole list were over")
@@ -114,25 +83,11 @@ class OperationsRun:
             succeeded=succeeded,
             dry_run=self.dry,
             steps=tuple(step.result() for step in self.steps),
-            created_panes=self._planned | {ref: tab.pane_id for ref, tab in self.made.items()},
+            created_panes=self.planned | {ref: tab.pane_id for ref, tab in self.made.items()},
             rolled_back_panes=tuple(self.rollback.rolled_back) if self.rollback else (),
             rollback_errors=tuple(self.rollback.errors) if self.rollback else (),
             dispatches=tuple(self.dispatches),
         )
-
-    @contextmanager
-    def time_for(self, seconds: float) -> Iterator[tuple[float, str]]:
-        """For a step that ends by a time of its own: that, or what is left for all, and how to call it.
-
-        The step is not interrupted from outside: it ends itself, and tells what it has.
-        """
-        deadline, self._whole.deadline = self._whole.deadline, math.inf
-        left = max(0.0, deadline - anyio.current_time())
-        try:
-            whole = left, f"the {self.options.timeout} s for the whole list"
-            yield (seconds, f"{seconds} s") if seconds <= left else whole
-        finally:
-            self._whole.deadline = deadline
 
     async def _run_steps(self) -> None:
         waiting = deque(self.steps)
@@ -141,7 +96,7 @@ class OperationsRun:
             if batch.parts:
                 await self._dispatch(batch)
             elif waiting and not self._stopped() and not batch.takes(waiting[0].operation):
-                await self._own.do(waiting.popleft())
+                await self._compound.do(waiting.popleft())
                 await anyio.lowlevel.checkpoint()  # the time for the whole list may have passed meanwhile
 
     def _stopped(self) -> bool:
@@ -327,56 +282,6 @@ class OperationsRun:
             return await client.command("list-panes", "-a", "-f", its_own, "-F", PANE_FORMAT)
         except MuxwireError:
             return ()
-
-    # -- what own steps use too
-
-    async def place(self, target: Target) -> Place:
-        """The pane of a target now; NoSuchTarget."""
-        if self.dry:
-            return self._planned_place(target)
-        if isinstance(target, Ref):
-            tab = self.made.get(target.name)
-            if tab is None:
-                raise NoSuchTarget(f"the step that makes ref {target.name} did not succeed")
-        else:
-            tab = self.around.book.open.get(target) or await self.around.find(target)
-        if tab.pane.closed:
-            tab = await self.around.find(tab.pane_id)  # which says why
-        return Place(tab.pane_id, tab.session_id or self.server.sessions.hub, tab)
-
-    def _planned_place(self, target: Target) -> Place:
-        if isinstance(target, Ref):
-            return Place(_placeholder(target.name), f"<session of {target.name}>")
-        open_tabs = self.around.book.open
-        tab = open_tabs.get(target) or next((one for one in open_tabs.values() if one.pane_id == target), None)
-        return Place(tab.pane_id, tab.session_id) if tab is not None else Place(target, f"<session of {target}>")
-
-    def plan(self, step: Step) -> None:
-        """A dry run got as far as this step."""
-        step.plan()
-        for ref in refs_of(step.operation):
-            self._planned[ref] = _placeholder(ref)
-            step.panes.append(_placeholder(ref))
-
-    def keep(self, step: Step, tabs: Sequence[Tab]) -> None:
-        """A step has made these panes."""
-        step.panes += [tab.pane_id for tab in tabs]
-        self.made.update(zip(refs_of(step.operation), tabs, strict=False))
-        if self.rollback is not None:
-            for tab in tabs:
-                self.rollback.made(tab)
-
-    def refuse(self, step: Step, error: MuxwireError) -> None:
-        """A step cannot be sent: its target is not there, or was never made."""
-        lost = [one for one in targets_of(step.operation) if isinstance(one, Ref) and one.name not in self.made]
-        if lost:
-            step.skip(explained(error))
-        else:
-            step.fail(explained(error))
-
-
-def _placeholder(ref: str) -> str:
-    return f"<ref:{ref}>"
 
 
 def told_by_tmux(part: Part, output: Sequence[bytes]) -> str:

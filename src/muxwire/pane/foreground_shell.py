@@ -25,7 +25,7 @@ from muxwire.host.processes import (
     sleeps_for_keys,
     tty_modes,
 )
-from muxwire.shell import shell_for
+from muxwire.host.shells import shell_for
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # A terminal's end matters most (the error, the summary); its beginning says what ran.
 HEAD_SHARE = 0.2
 
+# What a progress report shows of the output: one line of a terminal.
+_PROGRESS_BYTES = 400
+
 # UTF-8 needs at most 4 bytes a character; escape sequences to be stripped may be as much again.
 _BYTES_PER_CHAR = 8
 
@@ -149,3 +152,11 @@ def whole_characters(execution: Execution, stream: PaneStream, end: int) -> int:
     """`end`, or the offset before it at which a character begins of which more is to come: the command runs on."""
     begun = _CHARACTER_BEGUN.search(stream.ring.read(max(execution.read_up_to, end - _CHARACTER_REACH), end))
     return end - len(begun[0]) if begun else end
+
+
+def progress_of(execution: Execution, stream: PaneStream) -> tuple[int, str]:
+    """How many bytes a running command has written, and the last line of them."""
+    if not execution.started:
+        return 0, ""
+    tail = stream.ring.read(max(execution.begin, stream.end - _PROGRESS_BYTES), stream.end)
+    return stream.end - execution.begin, tail.rstrip().rsplit(b"\n", 1)[-1].decode("utf-8", "replace")

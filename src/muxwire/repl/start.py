@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
+    from muxwire.instance.connect import Wrap
     from muxwire.library.terminals import Terminals
-    from muxwire.tmux.server import TmuxServer, Wrap
+    from muxwire.tmux.server import TmuxServer
 
     # Opens the instance, with something around its transport.
     Open = Callable[[Wrap], AbstractAsyncContextManager[Terminals]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from muxwire.shell.foreign import foreign_end, foreign_wrap, probe
 from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, WRAPPER, Launch, Shell, Wrapped
-from muxwire.shell.supervisor import SUPERVISOR, supervisor_argv, supervisor_waits
-from muxwire.shell.table import TYPED_LINES, default_shell, install, shell_for
+from muxwire.shell.supervisor import SUPERVISOR, supervisor_argv
+from muxwire.shell.table import TYPED_LINES
 
 __all__ = (
     "CLEAR_LINE",
@@ -16,12 +16,8 @@ __all__ = (
     "Launch",
     "Shell",
     "Wrapped",
-    "default_shell",
     "foreign_end",
     "foreign_wrap",
-    "install",
     "probe",
-    "shell_for",
     "supervisor_argv",
-    "supervisor_waits",
 )

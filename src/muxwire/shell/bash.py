@@ -10,7 +10,7 @@ from muxwire.shell.shell import Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+    from pathlib import PurePath
 
 # The typed `eval` of bash 3 says 0 of what it cannot parse: there the file evaluates, and leaves it nothing to do.
 _EVAL_HERE = (
@@ -43,7 +43,7 @@ class Bash(Shell):
     clear_key = b" " + CLEAR_KEY
     has_accept_mark = True
 
-    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+    def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Start bash with our rcfile, which reads the user's; a login shell reads none, but $ENV in POSIX mode."""
         if login and not _ignores_env(executable):
             ours = {"MUXWIRE_LOGIN": "1", "ENV": str(folder / "login.bash")}

@@ -12,7 +12,7 @@ from muxwire.shell.shell import CLEAR_KEY, CLEAR_LINE, PRIVATE_KEY, Launch, Requ
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+    from pathlib import PurePath
 
 # Return to the directory that a command with one of its own was started from; `$status` is kept.
 BACK = b"set -q __muxwire_w; and begin; builtin cd $__muxwire_w; set -e __muxwire_w; end; "
@@ -30,7 +30,7 @@ class Fish(Shell):
     redraws = True
     files_needed = 12
 
-    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+    def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Start fish; our commands run after the user's configuration."""
         del env
         source = "source " + fish_quote(os_bytes(str(folder / "integration.fish"))).decode()

@@ -9,7 +9,7 @@ from muxwire.shell.shell import CLEAR_LINE, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+    from pathlib import PurePath
 
 
 class PlainSh(Shell):
@@ -24,7 +24,7 @@ class PlainSh(Shell):
     enter: ClassVar[bytes] = b"\r"
     start_apart: ClassVar[bool] = False
 
-    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+    def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Start the shell with our $ENV, which reads the user's."""
         ours = {"ENV": str(folder / "integration.sh")}
         if "ENV" in env:
@@ -70,7 +70,7 @@ class Ash(PlainSh):
     name = "ash"
     settle_after_prompt = 0.02
 
-    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+    def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """As the others; busybox counts the prompt's columns and must be told to skip P."""
         launch = super().start(executable, folder, login, env)
         return Launch(launch.argv, launch.env | {"MUXWIRE_COUNTS": "1"})

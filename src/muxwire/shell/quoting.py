@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 # What stands for itself inside a printf format in either kind of quotes, in every shell.
@@ -42,4 +41,4 @@ def end_format(command_id: bytes) -> bytes:
 
 def os_bytes(text: str) -> bytes:
     """A path or an environment value as the system sees it."""
-    return os.fsencode(text)
+    return text.encode("utf-8", "surrogateescape")

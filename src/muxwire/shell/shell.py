@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+    from pathlib import PurePath
 
 # Asks the integrated line editor to take our line. Nobody's keyboard sends a function key 7770.
 PRIVATE_KEY = b"\x1b[7770~"
@@ -47,7 +47,7 @@ class Request:
 
     command: bytes
     command_id: bytes
-    tab_folder: Path
+    tab_folder: PurePath
     redraw: bytes
     env: Mapping[str, str]
     cwd: str | None
@@ -90,7 +90,7 @@ class Shell(ABC):
     files_needed: ClassVar[int] = 0
 
     def launch(
-        self, executable: str, folder: Path, tab_folder: Path, nonce: str, login: bool, env: Mapping[str, str]
+        self, executable: str, folder: PurePath, tab_folder: PurePath, nonce: str, login: bool, env: Mapping[str, str]
     ) -> Launch:
         """Say how to start `executable` with the files that `install` wrote into `folder`.
 
@@ -102,14 +102,14 @@ class Shell(ABC):
         return Launch(launch.argv, launch.env | ours)
 
     @abstractmethod
-    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+    def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Return the argv and what only this kind of shell needs in its environment."""
 
     def wrap(
         self,
         command: bytes,
         command_id: str,
-        tab_folder: Path,
+        tab_folder: PurePath,
         *,
         redraw: bytes = b"",
         env: Mapping[str, str] | None = None,

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from pathlib import Path
-
 # Traps are caught, not ignored: caught ones are default again in the program, ignored ones would be inherited.
 # The subshell keeps "Killed" off the terminal. At the end nothing typed may kill the sleep before X was read, and a
 # tty left with `tostop` must not stop the printf. tmux drops what a pane wrote last when its process ends, so the
@@ -25,14 +21,3 @@ SUPERVISOR = "sh"
 def supervisor_argv(argv: tuple[str, ...], nonce: str) -> tuple[str, ...]:
     """Return the argv that runs `argv`, prints X when it ended, and then waits to be dismissed."""
     return ("/bin/sh", "-c", _SCRIPT, nonce, *argv)
-
-
-def supervisor_waits(pid: int) -> bool:
-    """Whether the supervisor of that number has seen its program end: it has become the sleep of its last line."""
-    if os.path.exists("/proc/self/comm"):  # noqa: PTH110
-        try:
-            return Path("/proc", str(pid), "comm").read_text() == "sleep\n"
-        except OSError:
-            return False
-    answer = subprocess.run(["/bin/ps", "-o", "comm=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return answer.stdout.strip().rpartition("/")[2] == "sleep"

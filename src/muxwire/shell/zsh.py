@@ -12,7 +12,7 @@ from muxwire.shell.shell import CLEAR_KEY, PRIVATE_KEY, Launch, Request, Shell, 
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+    from pathlib import PurePath
 
 # A body that defines an alias and uses it further down: only a sourced file is read command by command.
 _USES_ITS_ALIAS = re.compile(rb"\balias\b.*\n", re.DOTALL)
@@ -42,7 +42,7 @@ class Zsh(Shell):
     has_accept_mark = True
     files_needed = 16
 
-    def start(self, executable: str, folder: Path, login: bool, env: Mapping[str, str]) -> Launch:
+    def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Start zsh with our ZDOTDIR, whose `.zshenv` puts the user's back before anything of the user's is read."""
         ours = {"ZDOTDIR": str(folder)}
         if "ZDOTDIR" in env:

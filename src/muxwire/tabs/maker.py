@@ -15,13 +15,14 @@ import anyio
 from muxwire.errors import CommandError, InvalidArgument, MuxwireError, TmuxSilent
 from muxwire.host.environment import check_size, checked_environment, checked_folder, checked_program
 from muxwire.host.folders import private_folder
+from muxwire.host.shells import default_shell, shell_for
 from muxwire.ids import pane_id, window_id
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.runner import Runner
 from muxwire.pane.state import PaneState
 from muxwire.pane.stream import PaneStream
 from muxwire.pane.typing_lock import TypingLock
-from muxwire.shell import Shell, default_shell, shell_for, supervisor_argv
+from muxwire.shell import Shell, supervisor_argv
 from muxwire.tabs.log_access import log_names
 from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name
 from muxwire.tabs.tab import Tab

@@ -14,10 +14,11 @@ import anyio.lowlevel
 from muxwire.errors import InvalidArgument, NotPermitted, TabUnavailable
 from muxwire.host.environment import checked_environment, checked_folder
 from muxwire.pane import process
-from muxwire.pane.execution import Execution, result_of
+from muxwire.pane.execution_result import result_of
 from muxwire.pane.foreground_shell import check_width
 from muxwire.pane.keys import KeySender
 from muxwire.pane.live_output import LiveOutput, OnOutput
+from muxwire.pane.output import progress_of
 from muxwire.pane.overdue import interrupt
 from muxwire.pane.scripts import keep_script, script_command, script_name
 from muxwire.pane.snapshots import ScreenView
@@ -28,10 +29,11 @@ from muxwire.tabs.closing import HANGUP_GRACE, end_pane, kill_session
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from muxwire.pane.execution import Execution
     from muxwire.pane.runner import Runner
     from muxwire.pane.scripts import Language
     from muxwire.pane.state import PaneState
-    from muxwire.tabs.book import TabBook
+    from muxwire.tabs.owner import TabOwner
     from muxwire.tmux.server import TmuxServer
 
 OnTimeout = Literal["interrupt", "leave"]
@@ -41,8 +43,6 @@ OnProgress = Callable[[int, str], Awaitable[None]]
 OnInput = Callable[[str], Awaitable[None]]
 
 DEFAULT_TIMEOUT = 10.0
-# What a progress report shows of the output: one line of a terminal.
-_PROGRESS_BYTES = 400
 
 
 @final
@@ -62,7 +62,7 @@ class Tab:
         pane: PaneState,
         runner: Runner,
         server: TmuxServer,
-        book: TabBook,
+        book: TabOwner[Tab],
         is_split: bool = False,
     ) -> None:
         self.window_id = window_id
@@ -107,6 +107,11 @@ class Tab:
     def state(self) -> State:
         """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
         return self.pane.look()
+
+    @property
+    def tty(self) -> str:
+        """The path of the pane's terminal."""
+        return self.pane.tty
 
     @property
     def cwd(self) -> str:
@@ -238,7 +243,7 @@ class Tab:
     ) -> None:
         async def progress(running: Execution) -> None:
             assert on_progress is not None
-            await on_progress(self._written(running), self._last_line(running))
+            await on_progress(*progress_of(running, self.pane.stream))
 
         deadline = time.monotonic() + timeout
         try:
@@ -257,16 +262,6 @@ class Tab:
             raise
         if outcome == "interactive":
             execution.explain(self.pane.short_of_files())
-
-    def _written(self, execution: Execution) -> int:
-        return self.next_byte - execution.begin if execution.started else 0
-
-    def _last_line(self, execution: Execution) -> str:
-        if not execution.started:
-            return ""
-        end = self.next_byte
-        tail = self.pane.stream.ring.read(max(execution.begin, end - _PROGRESS_BYTES), end)
-        return tail.rstrip().rsplit(b"\n", 1)[-1].decode("utf-8", "replace")
 
     async def start_process(
         self,

@@ -1,4 +1,4 @@
-"""The tmux server of one instance and our one control connection to it: start it, talk to it, end it with us.
+"""The tmux server of one instance and our one control connection to it.
 
 `tmux -u -S SOCKET -f OUR.conf -C new-session -A -s hub`: one hub session that every tab is a window of, so that one
 client hears every pane, and a keeper window so that the hub never runs empty (an empty session crashes tmux 3.3a).
@@ -6,48 +6,62 @@ client hears every pane, and a keeper window so that the hub never runs empty (a
 
 from __future__ import annotations
 
-import logging
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Protocol, final
 
 import anyio
 
 from muxwire.client.adopted_watchdog import ends_session, kill_command
-from muxwire.client.client import ControlClient
 from muxwire.errors import CommandError, ConnectionClosed, TmuxSilent
-from muxwire.host.folders import Folders, private_folder
-from muxwire.host.locks import StartLock
-from muxwire.instance.handoff import Handoff
-from muxwire.instance.reconnect import Reconnect
 from muxwire.logs.follower_log import FollowerLog
-from muxwire.logs.limits import LogLimits
-from muxwire.logs.store import LogStore
-from muxwire.tmux.sessions import Sessions
-from muxwire.tmux.start import COLUMNS, HUB, KEEPER_NAME, ROWS, START_SECONDS, ServerStart
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
-    from typing import TypeAlias
 
+    from muxwire.client.client import ControlClient
     from muxwire.client.process import TmuxProcess
-    from muxwire.client.transport import Transport
-    from muxwire.logs.store import PaneLog
-    from muxwire.protocol.events import Event
-    from muxwire.tabs.book import TabBook
-    from muxwire.tabs.tab import Tab
+    from muxwire.host.folders import Folders
+    from muxwire.logs.store import LogStore, PaneLog
     from muxwire.tmux.access import Access
-    from muxwire.tmux.start import Greeting
+    from muxwire.tmux.sessions import Sessions
 
-    # Puts something around a transport: a recorder, an observer.
-    Wrap: TypeAlias = Callable[[Transport], Transport]
 
-_LOG = logging.getLogger("muxwire")
+class LoggedPane(Protocol):
+    """A pane whose output is in a log."""
+
+    @property
+    def pane_id(self) -> str:
+        """Its id, as `%2`."""
+
+    @property
+    def tty(self) -> str:
+        """The path of its terminal."""
+
+    @property
+    def log_path(self) -> Path:
+        """The path of its log."""
+
+    @property
+    def next_byte(self) -> int:
+        """The offset of the next byte that it will write."""
+
+
+class PaneHandoff(Protocol):
+    """What an owner keeps of its panes for the process that comes after it."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it is kept."""
+
+    def watch(self, tab: LoggedPane) -> None:
+        """The output of a pane comes to us from here on."""
+
+    def release(self, tab: LoggedPane) -> None:
+        """A pane is gone."""
 
 
 @final
 class TmuxServer:
-    """A running tmux server with our control client attached; made by `open_server`.
+    """A running tmux server with our control client attached; made by `instance.connect.open_server`.
 
     `generation` counts the lives of this instance's server, from 1.
     """
@@ -73,20 +87,14 @@ class TmuxServer:
         self.sessions = sessions
         self.access = access
         # Of the owner of an instance that lasts: what is kept for the time after us.
-        self.handoff: Handoff | None = None
+        self.handoff: PaneHandoff | None = None
         self._killing = anyio.Lock()
 
     def open_log(self, path: Path) -> PaneLog | FollowerLog:
         """The log at that path: to be written by the owner, to be read by a follower."""
         return FollowerLog(path) if self.access.role == "follower" else self.log_store.open(path)
 
-    def begin_handoff(self) -> None:
-        """We are the owner: keep from now on what whoever comes after us needs."""
-        self.handoff = Handoff(
-            self.logs.parent, self.folders.shells.parent, self.process, lambda: self.client.unfinished
-        )
-
-    def forget(self, tab: Tab) -> None:
+    def forget(self, tab: LoggedPane) -> None:
         """A tab has ended, and is not to be handed over."""
         if self.handoff is not None:
             self.handoff.release(tab)
@@ -124,105 +132,3 @@ class TmuxServer:
                 raise  # it is not gone yet
             except (CommandError, ConnectionClosed):
                 pass
-
-
-@asynccontextmanager
-async def open_server(
-    folders: Folders,
-    environ: Mapping[str, str],
-    *,
-    history_limit: int,
-    on_notification: Callable[[Event], None],
-    on_end: Callable[[str], None],
-    wrap: Wrap | None = None,
-    access: Access,
-    book: TabBook,
-) -> AsyncIterator[TmuxServer]:
-    """Start a tmux server that ends when this block does, or when we are killed; `access` may say that it lasts.
-
-    One that runs already is attached to, one process at a time.
-
-    `on_end` is called once with the reason if the connection ends before that. One that tmux or somebody else ended
-    while the server goes on is reconnected, with the tabs of `book`. `wrap` may put something around the
-    transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
-    """
-    folders.prepare()
-    lock = StartLock(folders.start_lock)
-    try:
-        if access.persistent:
-            await lock.take(START_SECONDS)
-        start = ServerStart(folders, environ, access)
-        start.prepare(history_limit)
-        # The owner alone knows which logs are being written.
-        home = None if access.role == "follower" else folders.state / folders.instance
-        store = LogStore(_say_log_error, limits=LogLimits.from_environment(environ), home=home)
-        process = start.attach()
-        reconnect = Reconnect(process, start.command, f"{COLUMNS}x{ROWS}", book)
-
-        def notify(event: Event) -> None:
-            reconnect.follow(event)
-            on_notification(event)
-
-        client = reconnect.client = ControlClient(
-            wrap(process) if wrap else process,
-            on_notification=notify,
-            on_chunk=store.flush_soon,
-            # Of a server that outlives us the next process reattaches the panes, as its handoff left them.
-            reconnect=None if access.persistent else reconnect.reconnect,
-            on_reconnected=reconnect.on_reconnected,
-            detaches=lambda: not access.hands_off,
-            attaches=True,
-        )
-        async with store, client:
-            greeting = await start.greet(process, client)
-            lock.release()
-            server = await _served(folders, process, client, greeting, store, access)
-            reconnect.hub = server.sessions.hub
-            if access.hands_off:
-                server.begin_handoff()
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_watch, client, on_end)
-                tasks.start_soon(process.watchdog.keep)
-                yield server
-                tasks.cancel_scope.cancel()
-    finally:
-        lock.release()
-
-
-async def _served(
-    folders: Folders, process: TmuxProcess, client: ControlClient, greeting: Greeting, store: LogStore, access: Access
-) -> TmuxServer:
-    """The server that has said who it is, as ours to work with."""
-    logs = folders.logs(greeting.generation)
-    private_folder(logs.parent)
-    private_folder(logs)
-    keeper = await _find_keeper(client, greeting.hub)
-    if access.role == "owner":
-        commands = [
-            # Without a size of ours, windows would keep the size of a person's terminal after it was detached.
-            ("refresh-client", "-C", f"{COLUMNS}x{ROWS}"),
-            # As in the configuration: a person may have set it, and what we type would be in tmux's message log.
-            ("set-option", "-s", "message-limit", "0"),
-        ]
-        if keeper:  # a person who finds it while looking around cannot end it with a key; -d selects nothing
-            commands.append(("select-pane", "-d", "-t", keeper))
-        for answer in client.submit(*commands):
-            await answer.wait()
-    sessions = Sessions(client, greeting.hub, HUB, keeper)
-    return TmuxServer(folders, process, client, greeting.version, greeting.generation, store, sessions, access)
-
-
-async def _find_keeper(client: ControlClient, hub: str) -> str:
-    """The window that the hub was made with; "" if a person has closed it."""
-    answer = await client.command("list-windows", "-t", hub, "-F", "#{window_id} #{window_name}")
-    named = (line.decode("utf-8", "replace").partition(" ") for line in answer)
-    return next((window for window, _, name in named if name == KEEPER_NAME), "")
-
-
-async def _watch(client: ControlClient, on_end: Callable[[str], None]) -> None:
-    await client.wait_closed()
-    on_end(client.close_reason)
-
-
-def _say_log_error(path: Path, error: OSError) -> None:
-    _LOG.warning("cannot write the log %s: %s; it goes on when the disk lets it", path, error.strerror or error)

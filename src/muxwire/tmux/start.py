@@ -25,8 +25,8 @@ from muxwire.errors import (
 )
 from muxwire.host.folders import Folders, replace_private
 from muxwire.host.processes import is_stopped
+from muxwire.host.shells import install
 from muxwire.protocol.escaping import DOLLAR_VERSION
-from muxwire.shell import install
 from muxwire.tmux.program import INSTALL, find_tmux, program_for, program_version, read_version
 from muxwire.tmux.program import server_pid as listening_pid
 from muxwire.tmux.status_line import status_config

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from muxwire.instance.active_tab import USED
+# The server option with the window id of the active tab: formats of every session find it there.
+ACTIVE_TAB = "@muxwire-tab"
 
 # How often tmux draws the line anew by itself; it does so at once when the tab changes.
 _INTERVAL = 5
@@ -18,7 +19,7 @@ def status_config(*, hub: str, keeper: str) -> str:
 
     The keeper is not shown, since there is nothing to see in it; the keys that go on to the next tab pass it by.
     """
-    agent = _AGENT.replace("DRIVEN", _DRIVEN.replace("HUB", hub)).replace("USED", USED)
+    agent = _AGENT.replace("DRIVEN", _DRIVEN.replace("HUB", hub)).replace("USED", ACTIVE_TAB)
     tab = _TAB.replace("KEEPER", keeper).replace("AGENT", agent)
     # A person's terminal gives its size to the tab that they look at, and to no other.
     lines = f"set -g aggressive-resize on\nset -g status-interval {_INTERVAL}\n"

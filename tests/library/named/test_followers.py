@@ -10,12 +10,12 @@ import pytest
 
 import muxwire
 from muxwire.host.folders import folders_for
+from muxwire.instance import connect, reattach
 from muxwire.instance import log_merge as joining
-from muxwire.instance import reattach
 from muxwire.instance.follower import become_owner
 from muxwire.logs import read as log_read
 from muxwire.logs import store as log
-from muxwire.tmux import server as tmux_server
+from muxwire.tmux.server import TmuxServer
 
 from .conftest import Instance
 from .test_handoff import NUMBERED, lines_of, numbered
@@ -160,17 +160,17 @@ async def test_a_follower_that_attaches_while_the_owner_leaves(
     instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It could not hear of that, and becomes the owner all the same."""
-    served = tmux_server._served
+    served = connect._served
     with anyio.fail_after(DEADLINE):
         async with instance.open() as owner:
             await (await owner.create_tab(name="shared")).execute("echo one")
 
-            async def late(*given: Any) -> tmux_server.TmuxServer:
+            async def late(*given: Any) -> TmuxServer:
                 server = await served(*given)
                 await owner.aclose()
                 return server
 
-            monkeypatch.setattr(tmux_server, "_served", late)
+            monkeypatch.setattr(connect, "_served", late)
             async with instance.open() as follower:
                 await becomes_owner(follower)
                 assert (await (await follower.tab("shared")).execute("echo two")).output == "two\n"

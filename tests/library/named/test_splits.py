@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_guests_split_is_the_owners_pane_too(instance: Instance) -> None:
+async def test_a_followers_split_is_the_owners_pane_too(instance: Instance) -> None:
     with anyio.fail_after(50):
         async with instance.open() as owner:
             tab = await owner.create_tab(name="shared")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muxwire import shell as shells
+from muxwire.host import shells
 from tests.library.shells.pty_shell import Opener, PtyShell
 
 if TYPE_CHECKING:

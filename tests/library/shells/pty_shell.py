@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, final
 
-from muxwire import shell as shells
+from muxwire import shell as shell_package
+from muxwire.host import shells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,7 +113,7 @@ class PtyShell:
         self.master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
         self.process = subprocess.Popen(
-            shells.supervisor_argv(launch.argv, self.nonce),
+            shell_package.supervisor_argv(launch.argv, self.nonce),
             stdin=slave,
             stdout=slave,
             stderr=slave,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from muxwire import shell as shells
+from muxwire.host import shells
 from tests.library.shells.pty_shell import DEADLINE, Deadline, Key, Outcome, PtyShell
 from tests.library.shells.rows import MISSES, RARE_MISSES, ROWS, as_bytes
 

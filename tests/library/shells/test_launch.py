@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from muxwire import shell as shells
+from muxwire import shell as shell_package
+from muxwire.host import shells
 from tests.library.shells.pty_shell import DEADLINE, EXECUTABLES, Opener, PtyShell
 
 
@@ -188,7 +189,7 @@ def test_the_default_shell_is_the_users_if_we_know_it(folder: Path) -> None:
 @pytest.mark.parametrize(("command", "status"), [(("sh", "-c", "exit 4"), 4), (("sh", "-c", "kill -9 $$"), 137)])
 def test_the_supervisor_tells_the_status_and_stays(start: Opener, command: tuple[str, ...], status: int) -> None:
     session = start("bash")
-    argv = shells.supervisor_argv(command, "f" * 16)
+    argv = shell_package.supervisor_argv(command, "f" * 16)
 
     outcome = session.start(b" ".join(b"'" + arg.replace("'", "'\\''").encode() + b"'" for arg in argv))
     end = session.wait_mark(outcome[1], time.monotonic() + DEADLINE, lambda mark: mark.kind == "X")

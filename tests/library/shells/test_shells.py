@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from muxwire import shell as shells
+from muxwire import shell as shell_package
+from muxwire.host import shells
 from tests.library.shells.pty_shell import DEADLINE, EXECUTABLES, Deadline, Opener
 
 STATUS = {"fish": b"$status"}
@@ -245,14 +246,14 @@ def test_a_foreign_shell_takes_typed_lines(start: Opener, name: str) -> None:
     deadline = time.monotonic() + DEADLINE
     session.type(b"sh -c 'exit 7'\r")
     session.until_quiet(1.0)
-    session.type(shells.probe("0123456789abcdef"))
+    session.type(shell_package.probe("0123456789abcdef"))
     heard = session.wait_mark(first, deadline, lambda mark: mark.kind == "H")
     assert heard.fields == b"0123456789abcdef;" + (b"'" if name == "fish" else b"\\") + b";7"
     session.until_quiet(1.0)
 
     command = b"echo \"it's\" '$x' \\\\; sh -c 'exit 5' # " + b"x" * 3000
     first = len(session.marks)
-    for line in shells.foreign_wrap(command, "0123456789abcdef", fish=name == "fish"):
+    for line in shell_package.foreign_wrap(command, "0123456789abcdef", fish=name == "fish"):
         session.type(line)
     begin = session.wait_mark(first, deadline, lambda mark: mark.kind == "S")
     end = session.wait_mark(first, deadline, lambda mark: mark.kind == "E")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import MuxwireError
+from muxwire.host.shells import default_shell, shell_for
 from muxwire.library.doctor.finding import Finding, broken, ok, warning
 from muxwire.library.opening import open_terminals
-from muxwire.shell import default_shell, shell_for
 from muxwire.vt.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:

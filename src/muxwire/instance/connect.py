@@ -1,0 +1,150 @@
+"""Connecting an instance to its tmux server, which is started if it does not run, and ending it with us.
+
+`tmux -u -S SOCKET -f OUR.conf -C new-session -A -s hub`.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+
+from muxwire.client.client import ControlClient
+from muxwire.host.folders import Folders, private_folder
+from muxwire.host.locks import StartLock
+from muxwire.instance.handoff import Handoff
+from muxwire.instance.reconnect import Reconnect
+from muxwire.logs.limits import LogLimits
+from muxwire.logs.store import LogStore
+from muxwire.tmux.server import TmuxServer
+from muxwire.tmux.sessions import Sessions
+from muxwire.tmux.start import COLUMNS, HUB, KEEPER_NAME, ROWS, START_SECONDS, ServerStart
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from muxwire.client.process import TmuxProcess
+    from muxwire.client.transport import Transport
+    from muxwire.protocol.events import Event
+    from muxwire.tabs.book import TabBook
+    from muxwire.tmux.access import Access
+    from muxwire.tmux.start import Greeting
+
+    # Puts something around a transport: a recorder, an observer.
+    Wrap: TypeAlias = Callable[[Transport], Transport]
+
+_LOG = logging.getLogger("muxwire")
+
+
+@asynccontextmanager
+async def open_server(
+    folders: Folders,
+    environ: Mapping[str, str],
+    *,
+    history_limit: int,
+    on_notification: Callable[[Event], None],
+    on_end: Callable[[str], None],
+    wrap: Wrap | None = None,
+    access: Access,
+    book: TabBook,
+) -> AsyncIterator[TmuxServer]:
+    """Start a tmux server that ends when this block does, or when we are killed; `access` may say that it lasts.
+
+    One that runs already is attached to, one process at a time.
+
+    `on_end` is called once with the reason if the connection ends before that. One that tmux or somebody else ended
+    while the server goes on is reconnected, with the tabs of `book`. `wrap` may put something around the
+    transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
+    """
+    folders.prepare()
+    lock = StartLock(folders.start_lock)
+    try:
+        if access.persistent:
+            await lock.take(START_SECONDS)
+        start = ServerStart(folders, environ, access)
+        start.prepare(history_limit)
+        # The owner alone knows which logs are being written.
+        home = None if access.role == "follower" else folders.state / folders.instance
+        store = LogStore(_say_log_error, limits=LogLimits.from_environment(environ), home=home)
+        process = start.attach()
+        reconnect = Reconnect(process, start.command, f"{COLUMNS}x{ROWS}", book)
+
+        def notify(event: Event) -> None:
+            reconnect.follow(event)
+            on_notification(event)
+
+        client = reconnect.client = ControlClient(
+            wrap(process) if wrap else process,
+            on_notification=notify,
+            on_chunk=store.flush_soon,
+            # Of a server that outlives us the next process reattaches the panes, as its handoff left them.
+            reconnect=None if access.persistent else reconnect.reconnect,
+            on_reconnected=reconnect.on_reconnected,
+            detaches=lambda: not access.hands_off,
+            attaches=True,
+        )
+        async with store, client:
+            greeting = await start.greet(process, client)
+            lock.release()
+            server = await _served(folders, process, client, greeting, store, access)
+            reconnect.hub = server.sessions.hub
+            if access.hands_off:
+                begin_handoff(server)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_watch, client, on_end)
+                tasks.start_soon(process.watchdog.keep)
+                yield server
+                tasks.cancel_scope.cancel()
+    finally:
+        lock.release()
+
+
+def begin_handoff(server: TmuxServer) -> None:
+    """We are the owner: keep from now on what whoever comes after us needs."""
+    client = server.client
+    server.handoff = Handoff(
+        server.logs.parent, server.folders.shells.parent, server.process, lambda: client.unfinished
+    )
+
+
+async def _served(
+    folders: Folders, process: TmuxProcess, client: ControlClient, greeting: Greeting, store: LogStore, access: Access
+) -> TmuxServer:
+    """The server that has said who it is, as ours to work with."""
+    logs = folders.logs(greeting.generation)
+    private_folder(logs.parent)
+    private_folder(logs)
+    keeper = await _find_keeper(client, greeting.hub)
+    if access.role == "owner":
+        commands = [
+            # Without a size of ours, windows would keep the size of a person's terminal after it was detached.
+            ("refresh-client", "-C", f"{COLUMNS}x{ROWS}"),
+            # As in the configuration: a person may have set it, and what we type would be in tmux's message log.
+            ("set-option", "-s", "message-limit", "0"),
+        ]
+        if keeper:  # a person who finds it while looking around cannot end it with a key; -d selects nothing
+            commands.append(("select-pane", "-d", "-t", keeper))
+        for answer in client.submit(*commands):
+            await answer.wait()
+    sessions = Sessions(client, greeting.hub, HUB, keeper)
+    return TmuxServer(folders, process, client, greeting.version, greeting.generation, store, sessions, access)
+
+
+async def _find_keeper(client: ControlClient, hub: str) -> str:
+    """The window that the hub was made with; "" if a person has closed it."""
+    answer = await client.command("list-windows", "-t", hub, "-F", "#{window_id} #{window_name}")
+    named = (line.decode("utf-8", "replace").partition(" ") for line in answer)
+    return next((window for window, _, name in named if name == KEEPER_NAME), "")
+
+
+async def _watch(client: ControlClient, on_end: Callable[[str], None]) -> None:
+    await client.wait_closed()
+    on_end(client.close_reason)
+
+
+def _say_log_error(path: Path, error: OSError) -> None:
+    _LOG.warning("cannot write the log %s: %s; it goes on when the disk lets it", path, error.strerror or error)

@@ -1,0 +1,54 @@
+"""What the caller of a command gets: its output since the last result, its exit code, the state of its pane."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from muxwire.pane.output import read_output, settled_end, whole_characters
+from muxwire.results import ExecutionResult
+
+if TYPE_CHECKING:
+    from muxwire.pane.execution import Execution
+    from muxwire.pane.state import PaneState
+
+
+async def result_of(
+    execution: Execution, pane: PaneState, *, strip_ansi: bool, max_chars: int | None
+) -> ExecutionResult:
+    """What the caller gets now: everything since the last result of this command."""
+    stream, running = pane.stream, None
+    while running != execution.running:  # else it has ended while an output was read that memory no longer held
+        running = execution.running
+        begin = execution.read_up_to if execution.started or not running else stream.end
+        end = settled_end(execution, stream, pane.shell)
+        if running:
+            end = whole_characters(execution, stream, end)
+        begin = min(begin, end)
+        text = await read_output(stream, begin, end, strip=strip_ansi, max_chars=max_chars, ours=execution.ours)
+    if execution.read_up_to >= 0:
+        execution.read_up_to = max(execution.read_up_to, end)  # another call may have asked meanwhile
+    until = time.monotonic() if execution.running else execution.end_time
+    notes, state = [execution.note] if execution.note else [], pane.state_after(execution)
+    asks = execution.level == 3 and execution.answered_at == stream.end  # by what stands behind a relay's cursor
+    if execution.running and (asks or state == "interactive"):
+        what = f"the program waits for {pane.waited_for()}; it still runs"
+        notes.insert(0, f"{what}: answer with send_keys, or stop_process")
+    if text.lost_bytes:
+        notes.append(f"the first {text.lost_bytes} bytes are lost: neither memory nor the log holds them")
+    return ExecutionResult(
+        command_id=execution.command_id,
+        output=text.text,
+        exit_code=execution.exit_code,
+        timed_out=execution.timed_out,
+        duration_ms=round((until - (execution.begin_time or execution.typed_time)) * 1000, 3),
+        state=state,
+        cwd=execution.cwd,
+        from_byte=begin,
+        next_byte=end,
+        truncated=bool(text.omitted_bytes or text.lost_bytes),
+        running=execution.running,
+        omitted_bytes=text.omitted_bytes,
+        signal_sent=execution.signal_sent,
+        note="; ".join(notes),
+    )
