@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from muxwire.pane.execution import Execution
-    from muxwire.pane.typing_lock import TypingLock
-    from muxwire.tabs.record import CommandBook
     from muxwire.tabs.tab import Tab
 
 _LOG = logging.getLogger("muxwire")
@@ -49,13 +47,8 @@ class TabBook:
         self._latest = ""
         self._tasks = tasks
         self._commands: OrderedDict[str, tuple[Tab, Execution]] = OrderedDict()  # a dict loses its first slowly
-        # Of an instance that outlives us: where the commands of its tabs are written down for a later process.
-        self._records: dict[Tab, CommandBook] = {}
-        self._turns: dict[Tab, TypingLock | None] = {}
-        self._forget: dict[Tab, Callable[[], None]] = {}
         self.events = EventLog()
         self.alarm = Deadlines(self.spawn)
-        self._heard: dict[Tab, TabEvents] = {}
 
     @property
     def latest(self) -> str:
@@ -85,10 +78,10 @@ class TabBook:
         if not tab.is_split and self._latest not in self.open:
             self._latest = tab.key
         self.generation = tab.generation
-        if tab not in self._heard:
-            self._heard[tab] = TabEvents(tab, self.events, self.spawn)
+        if tab.events is None:
+            tab.events = TabEvents(tab, self.events, self.spawn)
             self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
-        tab.pane.stream.listener = self._heard[tab]
+        tab.pane.stream.listener = tab.events
 
     def panes(self, window: str) -> list[Tab]:
         """The open tabs in a window, the one that goes by the window's id first."""
@@ -125,15 +118,13 @@ class TabBook:
         del self.open[tab.key]
         tab.client.detach_pane(pane_id(tab.pane_id))
         tab.pane.stream.close()
-        self._heard.pop(tab, None)
         self.events.record("tab_closed", tab.key, reason=tab.end_reason)
-        if (record := self._records.pop(tab, None)) is not None:
-            record.close()
-        if (turn := self._turns.pop(tab, None)) is not None:
-            turn.close()
-        forget = self._forget.pop(tab, None)
-        if not persistent and forget is not None:
-            forget()
+        for kept in (tab.record, tab.typing_lock):
+            if kept is not None:
+                kept.close()
+        tab.events, tab.record, tab.typing_lock = None, None, None
+        if not persistent:
+            tab.forget()
         tab.runner.close(persistent=persistent)
         while len(self.closed) >= REMEMBERED_TABS:
             del self.closed[next(iter(self.closed))]
@@ -146,33 +137,23 @@ class TabBook:
 
     def renamed(self, tab: Tab) -> None:
         """The name of the tab's window was told."""
-        if (heard := self._heard.get(tab)) is not None:
-            heard.named()
-
-    def keep(self, tab: Tab, record: CommandBook, turn: TypingLock | None, forget: Callable[[], None]) -> None:
-        """Have the commands of a tab written down, for a later process; `forget` is called when the tab has ended."""
-        self._records[tab] = record
-        self._turns[tab] = turn
-        self._forget[tab] = forget
+        if tab.events is not None:
+            tab.events.named()
 
     def remember(self, tab: Tab, execution: Execution) -> None:
         """A command was typed; it can be asked about by its id."""
         while len(self._commands) >= REMEMBERED_COMMANDS:
             self._commands.popitem(last=False)
         self._commands[execution.command_id] = (tab, execution)
-        if (heard := self._heard.get(tab)) is not None:
-            heard.typed(execution)
-        if (record := self._records.get(tab)) is not None:
-            record.note(execution, tab.pane.shell_pid)
-
-    def note_input(self, tab: Tab) -> None:
-        """Keys are about to be typed into this tab."""
-        if (record := self._records.get(tab)) is not None:
-            record.note_input(tab.pane.stream.end)
+        if tab.events is not None:
+            tab.events.typed(execution)
+        if tab.record is not None:
+            tab.record.note(execution, tab.pane.shell_pid)
 
     def recall(self, tab: Tab) -> list[Execution]:
         """The commands that an earlier process typed into this tab, oldest first; they can be asked about again."""
-        record = self._records[tab]
+        record = tab.record
+        assert record is not None  # only a server that outlived its process has tabs to recall
         executions = record.load()
         for execution in executions:
             self._commands[execution.command_id] = (tab, execution)

@@ -7,14 +7,28 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from muxwire.errors import TabUnavailable
 from muxwire.host.processes import session_processes, signal_process
 
 if TYPE_CHECKING:
+    from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
     from muxwire.tmux.server import TmuxServer
 
 # What a shell and its jobs get to write their history and end after SIGHUP; they take a few ms.
 HANGUP_GRACE = 0.5
+
+
+async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
+    """TabUnavailable if something runs in the tab that is called `key`."""
+    if pane.dead:
+        return
+    if pane.running is None:
+        await runner.settled()  # a command has ended before its shell is back at the prompt
+    state = pane.look()
+    if pane.running is not None or state not in ("prompt", "starting", "incomplete"):
+        remedy = "stop it first, or close with force"
+        raise TabUnavailable(f"something still runs in {key}", state=state, remedy=remedy)
 
 
 async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:

@@ -314,7 +314,7 @@ class TabMaker:
             is_split=record.is_split,
         )
         if server.access.persistent:
-            self._book.keep(tab, CommandBook(folder), turn, lambda: server.forget(tab))
+            tab.record, tab.typing_lock = CommandBook(folder), turn
         return tab
 
     def listen(self, tab: Tab) -> None:

@@ -24,8 +24,5 @@ class TabOwner(Protocol[T_contra]):
     def remember(self, tab: T_contra, execution: Execution) -> None:
         """A command was typed."""
 
-    def note_input(self, tab: T_contra) -> None:
-        """Keys are about to be typed."""
-
     def retire(self, tab: T_contra, reason: str, *, persistent: bool = False) -> None:
         """A tab has ended."""

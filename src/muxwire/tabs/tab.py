@@ -24,7 +24,7 @@ from muxwire.pane.scripts import keep_script, script_command, script_name
 from muxwire.pane.snapshots import ScreenView
 from muxwire.pane.zones import Zones
 from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
-from muxwire.tabs.closing import HANGUP_GRACE, end_pane, kill_session
+from muxwire.tabs.closing import HANGUP_GRACE, check_idle, end_pane, kill_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from muxwire.pane.runner import Runner
     from muxwire.pane.scripts import Language
     from muxwire.pane.state import PaneState
+    from muxwire.pane.typing_lock import TypingLock
     from muxwire.tabs.owner import TabOwner
+    from muxwire.tabs.record import CommandBook
+    from muxwire.tabs.tab_events import TabEvents
     from muxwire.tmux.server import TmuxServer
 
 OnTimeout = Literal["interrupt", "leave"]
@@ -80,6 +83,10 @@ class Tab:
         self.is_split = is_split
         self.theirs = False  # a window of the person whose tmux server it is
         self.renamings = 0  # of ours, of which tmux has not told yet
+        self.events: TabEvents | None = None  # from its registration to its end
+        # Of an instance that outlives us: what was run, for a later process, and whose turn it is to type.
+        self.record: CommandBook | None = None
+        self.typing_lock: TypingLock | None = None
         self.client = server.client
         self._server = server
         self._book = book
@@ -88,14 +95,15 @@ class Tab:
 
         def on_input() -> None:
             zones.typed()
-            book.note_input(self)
+            if self.record is not None:
+                self.record.note_input(pane.stream.end)
 
         self._keys = KeySender(pane, runner.keyboard, server.client, pane_id, on_input=on_input)
         self._view = ScreenView(pane, server.client, pane_id, zones)
 
     @property
     def key(self) -> str:
-        """What it is called: its window id, or the pane id if it is a `is_split` pane of a window that was split."""
+        """What it is called: its window id, or the pane id if it was split off in a window."""
         return self.pane_id if self.is_split else self.window_id
 
     @property
@@ -334,13 +342,8 @@ class Tab:
                 f"{self.key} ({self.name}) was made by the person who runs this tmux server, not by muxwire",
                 remedy=f"leave it open; its owner closes it with `tmux kill-window -t {self.window_id}`",
             )
-        if not force and not self.pane.dead:
-            if self.pane.running is None:
-                await self.runner.settled()  # a command has ended before its shell is back at the prompt
-            state = self.state
-            if self.pane.running is not None or state not in ("prompt", "starting", "incomplete"):
-                remedy = "stop it first, or close with force"
-                raise TabUnavailable(f"something still runs in {self.key}", state=state, remedy=remedy)
+        if not force:
+            await check_idle(self.pane, self.runner, self.key)
         if not await self._end("the tab was closed" if self.pane.exit_status is None else self._program_ended):
             raise NotPermitted(
                 f"{self.key} is the only window left of the session {self.session}, which would end with it",
@@ -354,6 +357,10 @@ class Tab:
     @property
     def _program_ended(self) -> str:
         return f"its program ended with status {self.pane.exit_status}"
+
+    def forget(self) -> None:
+        """It has ended: nothing of it is to be handed over."""
+        self._server.forget(self)
 
     def was_renamed(self, shown: str) -> None:
         """The window has a new name, tmux says; of one that we gave it shows only what fits its status line."""

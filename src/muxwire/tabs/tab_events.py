@@ -8,7 +8,7 @@ and what is left is a person's.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Literal, Protocol, final
 
 import anyio
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from muxwire.pane.execution import Execution
+    from muxwire.pane.runner import Runner
+    from muxwire.pane.state import PaneState
     from muxwire.shell.marks import Mark
     from muxwire.tabs.event_log import EventLog
-    from muxwire.tabs.tab import Tab
     from muxwire.vt.bells import Signal
 
 Author = Literal["execute", "keys", "other", "person"]
@@ -33,11 +34,25 @@ TYPED_AHEAD = 0.15
 ELSEWHERE = 0.15
 
 
+class ObservedTab(Protocol):
+    """The tab whose events are written down."""
+
+    name: str
+    pane: PaneState
+    runner: Runner
+
+    @property
+    def key(self) -> str:
+        """What it is called."""
+
+
 @final
 class TabEvents:
     """Listens to one tab's stream and writes to the instance's log of events."""
 
-    def __init__(self, tab: Tab, log: EventLog, spawn: Callable[[Callable[[], Awaitable[object]]], None]) -> None:
+    def __init__(
+        self, tab: ObservedTab, log: EventLog, spawn: Callable[[Callable[[], Awaitable[object]]], None]
+    ) -> None:
         self._tab = tab
         self._log = log
         self._spawn = spawn
