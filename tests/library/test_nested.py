@@ -14,6 +14,7 @@ from muxwire.pane.keyboard import Keyboard
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from muxwire import Tab, Terminals
     from muxwire.client.pending import Pending
@@ -159,6 +160,23 @@ async def test_a_program_that_is_no_shell_is_never_typed_into(tab: Tab, program:
     stopped = await tab.stop_process()
     assert stopped.success, stopped
     assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+@pytest.mark.parametrize(
+    "script", ["sh -c 'read x; echo got:$x'", "bash -c 'read x; echo got:$x'", "sh {path}", "bash {path}"]
+)
+async def test_what_a_script_reads_is_no_command_line(
+    terminals: Terminals, tab: Tab, tmp_path: Path, script: str
+) -> None:
+    path = tmp_path / "script"
+    path.write_text("read x; echo got:$x\n")
+    asks = await tab.execute(script.format(path=path), timeout=5)
+    assert (asks.state, asks.running) == ("interactive", True)
+    with pytest.raises(TabUnavailable):
+        await tab.execute("echo not for it", timeout=0.3)
+    await tab.send_keys(["this", "Enter"])
+    ended = await terminals.command_result(asks.command_id, wait=5)
+    assert (ended.output.splitlines()[-1], ended.exit_code) == ("got:this", 0)
 
 
 async def test_a_password_prompt_behind_a_relay_gets_no_probe(tab: Tab) -> None:

@@ -206,6 +206,30 @@ def executable(pid: int) -> str:
     return ""
 
 
+# Options of shells with an argument of its own: it names no script.
+_OPTIONS_WITH_ARGUMENT = ("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C", "--init-command")
+
+
+def runs_script(pid: int) -> bool:
+    """Whether a shell was started with a script or with `-c`: it has no prompt, and reads what its script asks for."""
+    if _HAS_PROC:
+        arguments = [os.fsdecode(word) for word in _read_proc(pid, "cmdline").split(b"\0")[1:-1]]
+    else:
+        rows = _ps("-o", "args=", "-p", str(pid))
+        arguments = rows[0][1:] if rows else []
+    # busybox is told first which applet it is.
+    left = iter(arguments[1:] if arguments[:1] in (["sh"], ["ash"]) else arguments)
+    for word in left:
+        short = word[:1] in ("-", "+") and word[:2] != "--"
+        if word in _OPTIONS_WITH_ARGUMENT:
+            next(left, None)
+        elif word == "--command" or (short and "c" in word) or word[:1] not in ("-", "+"):
+            return True
+        elif short and "s" in word:  # the words that follow are its parameters
+            return False
+    return False
+
+
 def shown_name(pid: int) -> str:
     """What tmux shows as the command of a pane (`osdep_get_name`): the file name of its argv[0]; "" if it is gone."""
     if _HAS_PROC:

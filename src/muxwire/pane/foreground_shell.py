@@ -21,6 +21,7 @@ from muxwire.host.processes import (
     foreground,
     foreground_pgrp,
     restore_line_modes,
+    runs_script,
     shares_folder,
     sleeps_for_keys,
     tty_modes,
@@ -127,6 +128,8 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
     if own is not None and kind == "line" and running is None and pane.has_preexec_mark and pane.preexec_time is None:
         return ForegroundShell(own, 1, edits=False)  # `unsetopt zle`: a line that was not accepted goes on below
     if not takes_lines(shell, kind) or _busy_with_ours(running, front.pgrp):
+        return None
+    if own is None and runs_script(front.pgrp):  # what it reads is for its `read`
         return None
     if own is not None:
         ended = pane.current.end_time if pane.current is not None else 0.0

@@ -165,12 +165,20 @@ class PromptEnd:
         if column is not None:
             return column
         # Behind a prompt that is known something was typed: by a person, or by a terminal that answers a query.
-        typed = pane.prompts.length(drawn) not in (0, len(drawn))
+        known = pane.prompts.length(drawn)
+        typed = known not in (0, len(drawn))
         self.cleared = self._had_text or typed or not fresh
         before, end = await self._cursor(), pane.stream.end
         if self.cleared:
             await self._clear(shell, edits=edits)
             after = await self._cursor()
+            if typed and begins:
+                # What was on its way to the shell is drawn meanwhile, too; unless it is another, longer prompt.
+                with anyio.move_on_after(CLEARED):
+                    while after and after[0] != pane.prompts.column(drawn[:known]):
+                        with anyio.move_on_after(LOOK_MIN):
+                            await pane.stream.changed()
+                        after = await self._cursor()
             self._had_text = after != before
         else:
             after = before
