@@ -26,6 +26,9 @@ pytestmark = pytest.mark.anyio
 
 SECONDS = 40
 FAILED, USAGE = 1, 2
+# The verbs whose calls here use a tab of the session `other` too: to attach to it clears what it has to tell. `attach`
+# attaches the person, where tmux says.
+ELSEWHERE = {"wait", "watch", "attach"}
 # Operations of each sort: one that looks, one that would change something.
 LOOKS = [{"kind": "display_message", "target": "two", "format": "#{window_name}"}]
 CHANGES = [{"kind": "rename_window", "target": "two", "name": "n"}]
@@ -215,7 +218,11 @@ def test_which_verbs_can_act_on_a_persons_server() -> None:
 async def test_nothing_of_a_person_changes(user: User, verb: str) -> None:
     with anyio.fail_after(2 * SECONDS):
         used = {user.person.pane("work:one")}
-        before = await user.person.settled(used)
+        await user.person.settled(used)
+        if verb not in ELSEWHERE:
+            await user.person.ring("other:three")
+        before, alerts = user.person.everything(used), user.person.alerts("other")
         await anyio.to_thread.run_sync(CALLS[verb], user)
         await user.person.alone()
+        assert verb in ELSEWHERE or user.person.alerts("other") == alerts
         assert differences(before, user.person.everything(used)) == []

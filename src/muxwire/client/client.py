@@ -28,7 +28,7 @@ from muxwire.client.forbidden import refuse_forbidden
 from muxwire.client.patience import Patience
 from muxwire.client.pending import Pending
 from muxwire.client.unknown import UnknownOutput
-from muxwire.errors import ConnectionClosed
+from muxwire.errors import ConnectionClosed, TmuxSilent
 from muxwire.protocol.commands import Command, command, command_list
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.escaping import undo_dollars
@@ -70,6 +70,7 @@ class ControlClient:
         attaches: bool = False,
         reconnect: Callable[[str], Awaitable[str]] | None = None,
         on_reconnected: Callable[[], None] | None = None,
+        away: Callable[..., Awaitable[tuple[bytes, ...]]] | None = None,
     ) -> None:
         """Take a transport; the connection works inside `async with`.
 
@@ -79,7 +80,8 @@ class ControlClient:
         for that: it gets the reason and returns "" if the transport works again, else the reason to end with; then
         `on_reconnected` is called, before anything is read. Commands fail in the meantime. With `attaches` nothing is
         sent before tmux has answered the command of its own command line: a server that ran before reads the input of
-        a control client before it has attached it to its session.
+        a control client before it has attached it to its session. `away` answers one command, in place of tmux, while
+        the transport has ended and may work again.
         """
         self.close_reason = ""
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
@@ -90,6 +92,7 @@ class ControlClient:
         self._on_chunk = on_chunk
         self._reconnect = reconnect
         self._on_regained = on_reconnected
+        self._away = away
         self._regaining = ""  # why the transport ended, until it works again
         self._regain_over = anyio.Event()
         self._protocol = ControlProtocol()
@@ -170,6 +173,15 @@ class ControlClient:
         """Send one command and return the lines of its answer; CommandError if tmux says %error, TmuxSilent."""
         (pending,) = self.submit(arguments)
         return await pending.wait()
+
+    async def ask(self, *commands: Sequence[str | bytes]) -> list[tuple[bytes, ...]]:
+        """The answers to commands that only look, for which a connection that rests is not woken; as `command`."""
+        try:
+            return [await answer.wait() for answer in self.submit(*commands)]
+        except ConnectionClosed as error:
+            if self._away is None or self.closed or isinstance(error, TmuxSilent):
+                raise
+            return [await self._away(*one) for one in commands]
 
     def submit(self, *commands: Sequence[str | bytes]) -> list[Pending]:
         """Write several commands, each on a line of its own, in one write."""

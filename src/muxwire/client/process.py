@@ -86,9 +86,11 @@ class TmuxProcess:
         cwd: str | None = None,
         transient: Sequence[str] = (),
         lock: int | None = None,
+        starts: bool = True,
     ) -> None:
         """Start `argv` (`tmux -u -S SOCKET -f CONF -C ...`); TmuxUnavailable if there is no such program.
 
+        If `starts` says no, it is as if that had ended already: there is none before `restart`.
         The folders `transient` are removed at the end of an ephemeral instance. With `lock`, the descriptor of a named
         instance's lock, the panes' logs are handed over to tmux at the end, for as long as which the lock is held.
         """
@@ -121,7 +123,7 @@ class TmuxProcess:
         self._read_at = time.monotonic()
         self.stall = (self._read_at, self._read_at)
         try:
-            self._start(argv, ends)
+            self._start(argv if starts else (), ends)
         except TmuxUnavailable:
             self.watchdog.abandon()
             raise
@@ -143,22 +145,25 @@ class TmuxProcess:
         return stdin, stdout, stderr
 
     def _start(self, argv: Sequence[str], ends: tuple[int, int, int]) -> None:
-        stdin, stdout, stderr = ends
         try:
-            self._process = subprocess.Popen(
-                argv, stdin=stdin, stdout=stdout, stderr=stderr, env=self._env, cwd=self._cwd, start_new_session=True
-            )
+            self._process = self._popen(argv, *ends) if argv else None
         except OSError as error:
             self._close_descriptors()
             raise _not_started(argv[0], error) from error
         finally:
             for descriptor in ends:
                 os.close(descriptor)
-        self.watchdog.watch_client(self._process.pid)
+        if self._process is not None:
+            self.watchdog.watch_client(self._process.pid)
         self._full_reads = 0  # in a row
         self._spins_from = 0.0  # on the monotonic clock
         self._poll = select.poll()
         self._poll.register(self._reader, select.POLLIN)
+
+    def _popen(self, argv: Sequence[str], stdin: int, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            argv, stdin=stdin, stdout=stdout, stderr=stderr, env=self._env, cwd=self._cwd, start_new_session=True
+        )
 
     async def restart(self, argv: Sequence[str]) -> None:
         """Start another `tmux -C` in place of one that has ended; the server goes on, and so does who watches over it.
@@ -175,8 +180,8 @@ class TmuxProcess:
 
     @property
     def pid(self) -> int:
-        """The process id of `tmux -C`."""
-        return self._process.pid
+        """The process id of `tmux -C`; 0 if none was started yet."""
+        return self._process.pid if self._process is not None else 0
 
     def watch_server(self, pid: int) -> None:
         """Tell the watchdog the server's process id."""
@@ -337,12 +342,13 @@ class TmuxProcess:
             await self.watchdog.aclose()
 
     async def _end_client(self) -> None:
-        # Not SIGTERM: on a gentle exit tmux makes the pipes blocking again, which can block the server.
-        with contextlib.suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGKILL)
         with anyio.CancelScope(shield=True):
-            await wait_process(self._process)
-            self.watchdog.release_client()
+            if self._process is not None:
+                # Not SIGTERM: on a gentle exit tmux makes the pipes blocking again, which can block the server.
+                with contextlib.suppress(ProcessLookupError):
+                    self._process.send_signal(signal.SIGKILL)
+                await wait_process(self._process)
+                self.watchdog.release_client()
             self._end_waits()
             self._close_descriptors()
 

@@ -10,39 +10,37 @@ and end with this process, however that ends (client/adopted_watchdog.py).
 from __future__ import annotations
 
 import functools
-import inspect
 import os
 import secrets
 import weakref
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, final
+from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.client.liveness import Watchdog
-from muxwire.client.process import clean_environment
-from muxwire.errors import ConnectionClosed, InstanceUnavailable, NoSuchTarget
+from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, NoSuchTarget, TmuxSilent
 from muxwire.host.folders import private_folder
 from muxwire.host.processes import command_name, executable
 from muxwire.host.shells import install, shell_for
 from muxwire.ids import pane_id
 from muxwire.instance.adopted_link import Link, after_a_gap, open_link
+from muxwire.instance.adopted_questions import Questions
 from muxwire.instance.reattach import restore
 from muxwire.instance.reconnect import poll_until
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
+from muxwire.tabs.attached import attached
 from muxwire.tabs.maker import PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
-from muxwire.tmux.program import program_for, read_version, server_pid
+from muxwire.tmux.program import read_version
 from muxwire.tmux.server import TmuxServer
 from muxwire.tmux.sessions import Sessions
-from muxwire.tmux.start import silent_server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-    from contextlib import AbstractAsyncContextManager
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from anyio.abc import TaskGroup, TaskStatus
 
@@ -54,16 +52,12 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.access import Access
 
-_SESSIONS = "#{session_id} #{session_attached} #{version}"
+_SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_attached} #{version}")
 _PANES = (
     "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{window_width} #{session_id} #{pane_active} #{pane_dead}"
     " |#{window_name} |#{session_name} |#{pane_current_path} |#{pane_start_command}"
 )
 _GAP = " |"
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
-# A server in good health answers at once.
-_ASK_SECONDS = 5.0
 
 
 @final
@@ -80,7 +74,7 @@ class _Row:
 
 @final
 class Adopted:
-    """A person's server, seen through one link for each of its sessions that is used.
+    """A person's server, seen through one link for each of its sessions, which is up while a tab there is used.
 
     It is opened again when the connection to it was lost; `aclose` closes what was made there.
     """
@@ -102,9 +96,10 @@ class Adopted:
         self._book = book
         self._on_notification = on_notification
         self._store: LogStore
+        self._questions = Questions(folders.socket_path, environ)
         self._links: dict[str, Link] = {}
         self._servers: dict[str, TmuxServer] = {}
-        # The tabs whose calls are wrapped, each with the name that tmux showed when it was last looked at.
+        # The tabs that were seen, each with the name that tmux showed when it was last looked at.
         self._shown: weakref.WeakKeyDictionary[Tab, str] = weakref.WeakKeyDictionary()
         self._made: set[str] = set()  # the nonces of the panes that we made
         self._watchdog: Watchdog | None = None  # there is one as soon as there is something to close
@@ -114,7 +109,7 @@ class Adopted:
 
     @asynccontextmanager
     async def open(self, on_end: Callable[[str], None]) -> AsyncIterator[TmuxServer]:
-        """Attach for the first time; InstanceUnavailable if there is no server."""
+        """Find its sessions, attached to none; InstanceUnavailable if there is no server."""
         sessions = await self._sessions()
         self._folders.prepare()
         install(self._folders.shells)
@@ -133,57 +128,63 @@ class Adopted:
             yield self.main
             self._tasks.cancel_scope.cancel()
 
-    def _program(self) -> str:
-        return program_for(server_pid(self._folders.socket_path), self._environ)
-
     async def aclose(self) -> None:
         """Close the panes that we made; the server may be gone, and the connection to it is not needed."""
         if self._watchdog is not None:
             await self._watchdog.aclose()
 
     async def _sessions(self) -> list[str]:
-        tmux, socket = self._program(), str(self._folders.socket_path)
-        argv = [tmux, "-N", "-S", socket, "list-sessions", "-F", _SESSIONS]
+        socket = self._folders.socket_path
         try:
-            with anyio.fail_after(_ASK_SECONDS):
-                answer = await anyio.run_process(argv, check=False, env=clean_environment(self._environ))
-        except (OSError, TimeoutError) as error:
-            raise InstanceUnavailable(f"the tmux server at {socket} does not answer: {error}") from error
-        rows = [line.split(" ") for line in answer.stdout.decode("utf-8", "replace").splitlines()]
-        if not rows:
+            rows = [line.decode("utf-8", "replace").split(" ") for line in await self._questions.ask(*_SESSIONS)]
+        except TmuxSilent:
+            raise
+        except (CommandError, ConnectionClosed) as error:
             raise InstanceUnavailable(
-                f"no tmux server with a session at {socket}: {answer.stderr.decode('utf-8', 'replace').strip()}",
+                f"no tmux server with a session at {socket}: {error}",
                 remedy="`tmux display-message -p '#{socket_path}'` inside of it tells the path",
-            )
-        self.version = read_version(rows[0][2])
+            ) from error
+        self._questions.version = read_version(rows[0][2])
         # Where a person is, is where the tabs are that matter.
         return [row[0] for row in sorted(rows, key=lambda row: row[1] == "0")]
 
+    async def _ask(self, *command: str | bytes) -> tuple[bytes, ...]:
+        """Ask over a connection that is up already, else without one: to look is no reason to attach."""
+        for link in [link for link in self._links.values() if link.up]:
+            try:
+                return await link.client.command(*command)
+            except TmuxSilent:
+                raise
+            except ConnectionClosed:
+                pass
+        return await self._questions.ask(*command)
+
     async def server_of(self, session: str) -> TmuxServer:
-        """The session as a server with a hub of its own; attached now if it never was."""
+        """The session as a server with a hub of its own, attached to while a tab in it is used."""
         async with self._linking:
             if session not in self._servers or self._links[session].client.closed:
                 link = self._links[session] = await self._tasks.start(self._hold_link, session)
-                link.client.undoes_dollars = self.version == DOLLAR_VERSION
-                if pid := server_pid(self._folders.socket_path):
-                    link.client.patience.explain = lambda: silent_server(pid, "the person who runs it has to look")
+                link.client.undoes_dollars = self._questions.version == DOLLAR_VERSION
+                link.client.patience.explain = self._questions.silent
                 sessions = Sessions(link.client, session, "", "")
-                self._servers[session] = TmuxServer(
-                    self._folders, link.process, link.client, self.version, 1, self._store, sessions, self._access
-                )
-            async with self._links[session].used():  # so that it lets go, should no call come
-                return self._servers[session]
+                server = self._servers[session] = TmuxServer(
+                    self._folders, link.process, link.client, self._questions.version, 1, self._store, sessions,
+                    self._access,
+                )  # fmt: skip
+                server.attached = link.used
+            return self._servers[session]
 
     async def _hold_link(self, session: str, *, task_status: TaskStatus[Link]) -> None:
         """A link's life, in a task of its own: the call that needed it first comes and goes."""
         async with open_link(
-            self._program(),
+            self._questions.tmux,
             str(self._folders.socket_path),
             session,
             self._environ,
             store=self._store,
             book=self._book,
             on_notification=self._on_notification,
+            away=self._ask,
             wrap=self._wrap_transport,
         ) as link:
             task_status.started(link)
@@ -196,13 +197,25 @@ class Adopted:
 
     # -- tabs
 
-    async def refresh(self) -> None:
-        """Have a tab for every window, and none for windows and panes that are gone."""
-        async with self._changing:
-            await self._refresh()
+    async def refresh(self) -> bool:
+        """Have a tab for every window, and none for windows and panes that are gone.
 
-    async def _refresh(self) -> None:
-        rows, panes = await self._rows()
+        Return False if the first session is gone, or the server: what is left is found by opening it again. TmuxSilent.
+        """
+        async with self._changing:
+            return not self.main.client.closed and await self._refresh()
+
+    async def _refresh(self) -> bool:
+        try:
+            rows, panes, sessions = await self._rows()
+        except TmuxSilent:
+            raise
+        except (CommandError, ConnectionClosed):
+            rows, panes, sessions = {}, set(), set()
+        for session in set(self._links) - sessions:
+            await self._links[session].end()
+        if self.main.client.closed:
+            return False
         for tab in list(self._book.open.values()):
             row = rows.get(tab.window_id)
             if row is None or tab.pane_id not in panes:
@@ -210,7 +223,7 @@ class Adopted:
                 continue
             tab.session, tab.columns = row.session, row.columns
             if tab not in self._shown:  # one that we made: of its name tmux shows what its status line has room for
-                self._wrap(tab)
+                tab.pane.on_exit = functools.partial(self._reap, tab)
             elif row.name != self._shown[tab]:
                 tab.name = row.name
             self._shown[tab] = row.name
@@ -220,21 +233,23 @@ class Adopted:
         for window, row in rows.items():
             if window not in known:
                 await self._adopt(row)
+        return True
 
-    async def _rows(self) -> tuple[dict[str, _Row], set[str]]:
-        """The active pane of every window, and the ids of all panes that live."""
+    async def _rows(self) -> tuple[dict[str, _Row], set[str], set[str]]:
+        """The active pane of every window, and the ids of all panes that live and of all sessions."""
         rows: dict[str, _Row] = {}
-        panes = set()
-        for line in await self.main.client.command("list-panes", "-a", "-F", _PANES):
+        panes, sessions = set(), set()
+        for line in await self._ask("list-panes", "-a", "-F", _PANES):
             ids, name, session, cwd, command = [*line.decode("utf-8", "replace").split(_GAP, 4), "", "", "", ""][:5]
             window, pane, pid, tty, width, session_id, active, dead = ids.split(" ")
+            sessions.add(session_id)
             if dead == "1":
                 continue
             panes.add(pane)
             if active == "1" and window not in rows:  # a window that is linked is listed for each session
                 place = PanePlace(window, pane, int(pid), tty)
                 rows[window] = _Row(place, int(width), session_id, name, session, cwd, command)
-        return rows, panes
+        return rows, panes, sessions
 
     async def _adopt(self, row: _Row) -> None:
         server = await self.server_of(row.session_id)
@@ -255,7 +270,7 @@ class Adopted:
         maker.listen(tab)
         if tab.next_byte:  # we had it before, and were thrown out: since then nobody has heard it
             server.client.attach_pane(pane_id(tab.pane_id), after_a_gap(server.client, tab))
-        self._wrap(tab)
+        tab.pane.on_exit = functools.partial(self._reap, tab)
         self._shown[tab] = row.name
         if ours is not None:
             self._book.spawn(lambda: poll_until(tab, "muxwire was detached", tab.next_byte))
@@ -265,7 +280,7 @@ class Adopted:
 
         No session is made: a person would find it among his own.
         """
-        rows = await self.main.client.command("list-sessions", "-F", "#{session_id} #{session_name}")
+        rows = await self._ask("list-sessions", "-F", "#{session_id} #{session_name}")
         names = dict(row.decode("utf-8", "replace").split(" ", 1) for row in rows)
         found = [session for session, name in names.items() if name == request.session]
         if request.session and not found:
@@ -276,7 +291,7 @@ class Adopted:
         session = found[0] if found else next(iter(self._servers))
         server = await self.server_of(session)
         server.sessions.hub_name = names[session]
-        async with self._changing, self._links[session].used():
+        async with self._changing, server.attached():
             maker = TabMaker(server, self._environ, self._book)
             tab = await maker.make(replace(request, session=""), self._coming())
             tab.sized = True  # the person's terminals say how large it is, as of every window there
@@ -286,7 +301,7 @@ class Adopted:
     def _coming(self) -> str:
         """The nonce of a pane that is about to be made: whatever happens now, it is closed when we are gone."""
         if self._watchdog is None:
-            self._watchdog = Watchdog(tmux=self._program(), socket=str(self._folders.socket_path), kind="adopted")
+            self._watchdog = Watchdog(tmux=self._questions.tmux, socket=str(self._folders.socket_path), kind="adopted")
             self._book.spawn(self._watchdog.keep)
             for folder in self._folders.transient:
                 self._watchdog.watch_folder(str(folder))
@@ -295,45 +310,13 @@ class Adopted:
         self._watchdog.watch_made(nonce)
         return nonce
 
-    def _wrap(self, tab: Tab) -> None:
-        wrap_calls(tab, self._links[tab.session_id].used, spare=("reap",))
-        tab.pane.on_exit = lambda: self._reap(tab)
-
     def _reap(self, tab: Tab) -> None:
         async def reap() -> None:
             with suppress(ConnectionClosed):  # the session, or the server, is gone
-                async with self._links[tab.session_id].used():
+                async with attached(tab):
                     await tab.reap()
 
         self._book.spawn(reap)
-
-    @asynccontextmanager
-    async def used(self) -> AsyncIterator[None]:
-        """Be attached for a call, to every session, with all tabs as they are now."""
-        async with AsyncExitStack() as stack:
-            for link in list(self._links.values()):
-                if not link.client.closed:
-                    await stack.enter_async_context(link.used())
-            await self.refresh()
-            yield
-
-
-def wrap_calls(
-    target: object, used: Callable[[], AbstractAsyncContextManager[None]], spare: Collection[str] = ()
-) -> None:
-    """Have every public call of this one object run inside of `used()`."""
-
-    def inside(call: Callable[_Arguments, Awaitable[_Result]]) -> Callable[_Arguments, Awaitable[_Result]]:
-        @functools.wraps(call)
-        async def run(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
-            async with used():
-                return await call(*arguments, **options)
-
-        return run
-
-    for name, call in inspect.getmembers(target, inspect.iscoroutinefunction):
-        if not name.startswith("_") and name not in spare:
-            setattr(target, name, inside(call))
 
 
 def socket_of(name: str, environ: Mapping[str, str]) -> Path:

@@ -1,9 +1,10 @@
 """Our connection to one session of a person's tmux server: there while a call needs it, gone in between.
 
 A control client hears the panes of the session that it is attached to, and while it is attached tmux reads these panes
-whatever other control clients do (iTerm2 relies on the opposite). So it stays no longer than a call, or a command that
-a call has left running. It is attached with `ignore-size` and `-E`: no size, no variable and no option changes, and a
-session's current window stays.
+whatever other control clients do (iTerm2 relies on the opposite); and to attach clears the alert of the session's
+current window. So a link rests until a tab of its session is used, and stays no longer than that call, or a command
+that a call has left running. It is attached with `ignore-size` and `-E`: no size, no variable and no option changes,
+and a session's current window stays.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
+from muxwire.client import patience
 from muxwire.client.client import ControlClient
 from muxwire.client.process import TmuxProcess, clean_environment
 from muxwire.errors import ConnectionClosed, TmuxUnavailable
@@ -20,7 +22,7 @@ from muxwire.ids import pane_id
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from muxwire.instance.connect import Wrap
     from muxwire.logs.store import LogStore
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 # Calls come in quick succession: so long one waits for the next before it lets go.
 LINGER_SECONDS = 0.2
+_GONE = "its session is gone"
 _AWAY = "muxwire is attached to a person's server only while a call needs it"
 
 
@@ -45,18 +48,34 @@ class Link:
         self._argv = argv
         self._book = book
         self._calls = 0
-        self._resting = False
+        self._resting = True  # until it is used for the first time
+        self._gone = False
+        self._heard: set[str] = set()  # the panes that were there when it was last attached
         self._wanted = anyio.Event()
         self._back = anyio.Event()
 
+    @property
+    def up(self) -> bool:
+        """Whether it is attached now, and is going to stay."""
+        return not self._resting and not self.client.closed
+
+    async def end(self) -> None:
+        """There is no such session any more."""
+        self._gone = True
+        self._wanted.set()
+        await self.client.wait_closed()
+
     @asynccontextmanager
     async def used(self) -> AsyncIterator[None]:
-        """Be attached for as long as the block lasts; ConnectionClosed if the server or the session is gone."""
+        """Be attached for as long as the block lasts; ConnectionClosed if the session is gone, TmuxSilent."""
         self._calls += 1
         try:
             if self._resting:
                 self._wanted.set()
-                await self._back.wait()
+                with anyio.move_on_after(patience.ANSWER_SECONDS):  # a tmux that is stopped has not let go of us yet
+                    await self._back.wait()
+                if not self._back.is_set():
+                    raise self.client.patience.explain()
             if self.client.closed:
                 raise ConnectionClosed(self.client.close_reason)
             yield
@@ -84,11 +103,14 @@ class Link:
         return next((tab.pane.running for tab in self._tabs() if tab.pane.running is not None), None)
 
     async def reconnect(self, reason: str) -> str:
-        """The connection has ended: by us until somebody wants it again, or for good."""
+        """There is no connection: not before somebody wants it, or for good."""
         if not self._resting:
             self._back.set()
             return reason
         await self._wanted.wait()
+        if self._gone:
+            self._back.set()
+            return _GONE
         try:
             await self.process.restart(self._argv)
         except TmuxUnavailable as error:
@@ -99,9 +121,13 @@ class Link:
     def on_reconnected(self) -> None:
         """Attached again: what was written meanwhile nobody has heard."""
         for tab in self._tabs():
-            self.client.attach_pane(pane_id(tab.pane_id), after_a_gap(self.client, tab))
+            if tab.next_byte or tab.pane_id in self._heard:
+                self.client.attach_pane(pane_id(tab.pane_id), after_a_gap(self.client, tab))
+        self._heard = {tab.pane_id for tab in self._tabs()}
         self._resting = False
         self._back.set()
+        if not self._calls:  # who wanted it was cancelled meanwhile
+            self._book.spawn(self._rest)
 
 
 def after_a_gap(client: ControlClient, tab: Tab) -> Callable[[bytes], None]:
@@ -125,12 +151,13 @@ async def open_link(
     store: LogStore,
     book: TabBook,
     on_notification: Callable[[Event], None],
+    away: Callable[..., Awaitable[tuple[bytes, ...]]],
     wrap: Wrap | None = None,
 ) -> AsyncIterator[Link]:
-    """Attach to a session of a server that runs; TmuxUnavailable if tmux cannot be started."""
+    """A link to a session of a server that runs; `away` asks that server while the link rests. TmuxUnavailable."""
     # -N: starts no server. -E: the session's environment stays as it is.
     argv = (tmux, "-u", "-N", "-S", socket, "-C", "attach-session", "-E", "-f", "ignore-size", "-t", session)
-    process = TmuxProcess(argv, socket=socket, env=clean_environment(environ), ephemeral=False, cwd="/")
+    process = TmuxProcess(argv, socket=socket, env=clean_environment(environ), ephemeral=False, cwd="/", starts=False)
     link = Link(process, argv, session, book)
     link.client = ControlClient(
         wrap(process) if wrap else process,
@@ -139,6 +166,7 @@ async def open_link(
         reconnect=link.reconnect,
         on_reconnected=link.on_reconnected,
         attaches=True,
+        away=away,
     )
     async with link.client, anyio.create_task_group() as tasks:
         tasks.start_soon(process.watchdog.keep)

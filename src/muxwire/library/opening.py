@@ -15,7 +15,7 @@ from muxwire.errors import InstanceUnavailable, InvalidArgument
 from muxwire.host.descriptors import OURS
 from muxwire.host.folders import Folders, folders_for
 from muxwire.host.locks import InstanceLock
-from muxwire.instance.adopted import socket_of, wrap_calls
+from muxwire.instance.adopted import socket_of
 from muxwire.instance.log_merge import join_dead
 from muxwire.instance.own_task import in_own_task
 from muxwire.library.terminals import Terminals
@@ -75,7 +75,8 @@ async def open_terminals(
     The name of a running instance without one (`e<pid>-<hex>`) may be given too, to be its follower.
 
     `socket` is the path of a tmux server that a person runs, `socket_name` what they call it with `tmux -L`: its
-    windows are the tabs then, nothing of it is changed, and we are attached only while a call needs it.
+    windows are the tabs then, nothing of it is changed, and we are attached to a session only while a call uses a tab
+    of it.
 
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
     `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
@@ -112,10 +113,7 @@ async def _opened(
     async with anyio.create_task_group() as tasks:
         terminals = Terminals(folders, environ, tasks, wrap, access)
         try:
-            if access.role == "adopted":
-                await terminals.server()
-                wrap_calls(terminals, terminals.used, spare=("server", "aclose"))
-            elif access.persistent and server_runs(folders.socket_path):
+            if access.role == "adopted" or (access.persistent and server_runs(folders.socket_path)):
                 await terminals.server()
             # A name of which nothing is known leaves nothing behind until it is used.
             elif access.lock is not None and folders.generations() and await access.lock.take_soon():

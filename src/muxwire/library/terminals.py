@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -18,6 +17,7 @@ from muxwire.operations.checks import Checker
 from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, RunContext, RunOptions
 from muxwire.operations.parse import read_operations
 from muxwire.operations.run_list import OperationsRun
+from muxwire.tabs.attached import attached
 from muxwire.tabs.book import TabBook
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.tabs.history_limit import checked_limit, limit_scrollback
@@ -31,7 +31,8 @@ from muxwire.tmux.start import HISTORY_LIMIT
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from anyio.abc import TaskGroup, TaskStatus
 
@@ -86,14 +87,6 @@ class Terminals:
 
     # -- the server
 
-    @asynccontextmanager
-    async def used(self) -> AsyncIterator[None]:
-        """Be attached to a person's server for a call. TmuxUnavailable, InstanceUnavailable."""
-        await self.server()
-        assert self.adopted is not None
-        async with self.adopted.used():
-            yield
-
     async def server(self) -> TmuxServer:
         """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
         async with self._starting:
@@ -109,6 +102,13 @@ class Terminals:
                     await self._reattach(self._server)
             assert self._server is not None
             return self._server
+
+    async def _look(self) -> None:
+        """Know a person's windows as they are now. TmuxUnavailable, InstanceUnavailable, TmuxSilent."""
+        if self.adopted is not None:
+            await self.server()
+            while not await self.adopted.refresh():
+                await self.server()
 
     async def _reattach(self, server: TmuxServer) -> None:
         self._notifications.begin(server)
@@ -186,16 +186,9 @@ class Terminals:
         `size` is (columns, rows). Raises InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError.
         """
         request = TabRequest.checked(
-            self.environ,
-            name=name,
-            cwd=cwd,
-            env=env or {},
-            login=login,
-            shell=shell,
-            command=command,
-            session=session,
-            size=size,
-        )
+            self.environ, name=name, cwd=cwd, env=env or {}, login=login, shell=shell, command=command,
+            session=session, size=size,
+        )  # fmt: skip
         server = await self.server()
         if self.adopted is not None:
             return await self.adopted.make(request)
@@ -203,6 +196,7 @@ class Terminals:
 
     async def list_tabs(self) -> TabList:
         """Every tab, the closed ones of this server too, and every session with the number of its clients."""
+        await self._look()
         return await list_tabs(self._running, self._book, self._notifications.ask)
 
     async def tab(self, target: str) -> Tab:
@@ -218,6 +212,7 @@ class Terminals:
 
     async def known_tab(self, target: str) -> Tab:
         """The tab that `target` names, open or closed; to look at it does not make it the active one. NoSuchTarget."""
+        await self._look()
         sessions = self._running.sessions if self._running is not None else None
         try:
             return await find_tab(target, self._book.open, self._book.latest, sessions, self._notifications.ask)
@@ -253,9 +248,11 @@ class Terminals:
         self, command_id: str, *, wait: float = 0.0, strip_ansi: bool = False, max_chars: int | None = None
     ) -> ExecutionResult:
         """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget."""
+        await self._look()
         tab, execution = self._book.command(command_id)
-        if wait > 0:
-            await tab.runner.wait(execution, wait)
+        if wait > 0 and execution.running:
+            async with attached(tab):
+                await tab.runner.wait(execution, wait)
         return await tab.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
 
     # -- waiting
@@ -295,9 +292,11 @@ class Terminals:
         `since` is the `next` of an earlier answer, 0 for all that is remembered, None for what happens from now on.
         No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor that is not ours).
         """
-        keys = [(await self.known_tab(target)).key for target in targets]
-        wanted = EventFilter.checked(keys, kinds)
-        return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
+        await self._look()
+        tabs = [await self.known_tab(target) for target in targets]
+        wanted = EventFilter.checked([tab.key for tab in tabs], kinds)
+        async with attached(*(tabs or self._book.open.values())):
+            return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
 
     # -- several operations
 
@@ -322,6 +321,7 @@ class Terminals:
         Checker(self.environ, adopted=self.role == "adopted").check(found)
         options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
         options.check()
+        await self._look()
         server = None if dry_run else await self.server()
         maker = TabMaker(server, self.environ, self._book) if server is not None else None
         around = RunContext(server, maker, self._book, self.tab, self.environ)
@@ -355,9 +355,8 @@ class Terminals:
 
         A new server counts its windows from the start again: `@N` is the newest tab of that id.
         """
-        tab = self._book.open.get(target)
-        if tab is None:
-            tab = next((other for other in self._book.open.values() if other.address == target), None)
+        await self._look()
+        tab = next((one for one in self._book.open.values() if target in (one.key, one.address)), None)
         if tab is None:
             try:
                 tab = await self.known_tab(target)
@@ -379,6 +378,7 @@ class Terminals:
         Starts no tmux: one that is not running yet will know.
         """
         checked_limit(limit)
+        await self._look()
         if self._running is not None:
             await limit_scrollback(self._running, self._book, limit)
         self._history_limit = limit

@@ -49,6 +49,7 @@ from muxwire.tabs.windows import look_up
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muxwire.client.client import ControlClient
     from muxwire.client.pending import Pending
     from muxwire.operations.context import RunContext, RunOptions
     from muxwire.tabs.maker import PaneSpec
@@ -66,8 +67,14 @@ class OperationsRun(RunState):
 
     async def run(self) -> OperationsResult:
         """Do all of it; never raises for what a step meets."""
+        async with self.attached:
+            return await self._run()
+
+    async def _run(self) -> OperationsResult:
         active = self.around.book.latest
         with anyio.move_on_after(self.options.timeout) as self.whole:
+            if not self.dry and not all(targets_of(step.operation) for step in self.steps):
+                await self.attached.enter_async_context(self.server.attached())
             await self._run_steps()
         if self.whole.cancelled_caught:
             for step in self.steps:
@@ -188,7 +195,7 @@ class OperationsRun(RunState):
             for part in batch.parts:
                 part.first, at = at, at + len(part.commands)
         try:
-            answers = self.server.client.submit_lists(*lines)
+            answers = self._client(*batch.parts).submit_lists(*lines)
         except MuxwireError as error:
             for part in batch.parts:
                 self._unsent(part, error)
@@ -198,6 +205,11 @@ class OperationsRun(RunState):
             if (tab := part.renames) is not None:
                 will_rename(self.around.book, tab)
         return answers
+
+    def _client(self, *parts: Part) -> ControlClient:
+        """The connection of the first tab that is named; a person's sessions have one each."""
+        tabs = (part.place.tab for part in parts if part.place is not None and part.place.tab is not None)
+        return next((tab.client for tab in tabs), self.server.client)
 
     def _unsent(self, part: Part, error: MuxwireError) -> None:
         if part.spec is not None:
@@ -219,8 +231,8 @@ class OperationsRun(RunState):
         elif answer.done and not answer.failed:
             step.never_ran()  # one before it failed
         else:
-            if self.server.client.closed:
-                step.lose(f"the tmux connection ended: {self.server.client.close_reason}")
+            if (client := self._client(part)).closed:
+                step.lose(f"the tmux connection ended: {client.close_reason}")
             elif answer.failed:
                 step.lose("the tmux connection was lost before an answer came: look before you try it again")
             if part.spec is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import anyio
@@ -13,6 +13,7 @@ from muxwire.operations.kinds import Ref, Target, refs_of, targets_of
 from muxwire.operations.rollback import Rollback
 from muxwire.operations.step import explained
 from muxwire.operations.tmux_commands import Place
+from muxwire.tabs.attached import attached
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +35,7 @@ class RunState:
         self.made: dict[str, Tab] = {}
         self.planned: dict[str, str] = {}
         self.dispatches: list[Dispatch] = []
+        self.attached = AsyncExitStack()  # to the sessions of the tabs that were named so far
         self.whole = anyio.CancelScope()  # all of it
         server = around.server
         self.rollback = Rollback(server, around.book) if server and options.rollback_on_error else None
@@ -81,6 +83,7 @@ class RunState:
             tab = self.around.book.open.get(target) or await self.around.find(target)
         if tab.pane.closed:
             tab = await self.around.find(tab.pane_id)  # which says why
+        await self.attached.enter_async_context(attached(tab))
         return Place(tab.pane_id, tab.session_id or self.server.sessions.hub, tab)
 
     def _planned_place(self, target: Target) -> Place:

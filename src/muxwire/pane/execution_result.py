@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from muxwire.errors import TabUnavailable
 from muxwire.pane.output import read_output, settled_end, whole_characters
 from muxwire.results import ExecutionResult
 
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 async def result_of(
     execution: Execution, pane: PaneState, *, strip_ansi: bool, max_chars: int | None
 ) -> ExecutionResult:
-    """What the caller gets now: everything since the last result of this command."""
+    """What the caller gets now: everything since the last result of this command; TabUnavailable if it never ran."""
+    if execution.ending == "never_ran":
+        what, few = "the shell did not run the typed line", pane.short_of_files()
+        remedy = "look at the tab; then run it again"
+        if few:
+            what, remedy = f"{what}: {few}", "create a new tab"
+        raise TabUnavailable(what, state=pane.look(), remedy=remedy)
     stream, running = pane.stream, None
     while running != execution.running:  # else it has ended while an output was read that memory no longer held
         running = execution.running

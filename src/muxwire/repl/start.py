@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import anyio
@@ -18,7 +18,7 @@ from muxwire.repl.state import Recording, Session
 from muxwire.repl.words_stream import load_transcript, play
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
@@ -101,9 +101,14 @@ def history_file() -> Path:
     return folder / HISTORY
 
 
-def _attached(terminals: Terminals) -> AbstractAsyncContextManager[None]:
-    """Stay attached to a person's server, which is otherwise let go of after each call."""
-    return terminals.used() if terminals.role == "adopted" else nullcontext()
+@asynccontextmanager
+async def _attached(terminals: Terminals) -> AsyncIterator[None]:
+    """Stay attached to a person's first session, which is otherwise let go of after each call."""
+    if terminals.role == "adopted":
+        async with (await terminals.server()).attached():
+            yield
+    else:
+        yield
 
 
 def _greet(session: Session, server: TmuxServer, version: str) -> None:

@@ -28,8 +28,8 @@ async def list_tabs(server: TmuxServer | None, book: TabBook, ask: Callable[[], 
     """
     if server is None:
         return TabList(_closed_rows(book), ())
-    asked = server.client.submit(server.sessions.windows_command(), _PANES, _SESSIONS, _CLIENTS)
-    windows_answer, *answers = [await answer.wait() for answer in asked]
+    asked = (server.sessions.windows_command(), _PANES, _SESSIONS, _CLIENTS)
+    windows_answer, *answers = await server.client.ask(*asked)
     windows = server.sessions.rows(windows_answer)
     strange = {row.window for row in windows}.difference(tab.window_id for tab in book.open.values())
     if strange:

@@ -20,6 +20,7 @@ from muxwire.logs.store import RETRY_SECONDS
 from muxwire.pane.typing_lock import typed_from
 from muxwire.results import LogChunk, LogTail
 from muxwire.shell import TYPED_LINES
+from muxwire.tabs.attached import attached
 
 if TYPE_CHECKING:
     from muxwire.errors import NoSuchTarget
@@ -115,15 +116,16 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
             f"from_byte {from_byte} lies beyond the log's end {source.end}", remedy="use next_byte of an earlier result"
         )
     piece, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
-    with anyio.move_on_after(wait):
-        while wait > 0 and piece.next_offset == from_byte and not view.final:
-            assert source.tab is not None
-            if not flushed:
-                await anyio.sleep(RETRY_SECONDS)  # nothing tells of a disk that takes it again
-            # Else more came while this piece was read, or what was held back need not be.
-            elif source.end == piece.end and not source.closed and source.typed_from == view.typed_from:
-                await source.tab.pane.stream.changed()
-            piece, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+    if wait > 0 and source.tab is not None and piece.next_offset == from_byte and not view.final:
+        async with attached(source.tab):
+            with anyio.move_on_after(wait):
+                while piece.next_offset == from_byte and not view.final:
+                    if not flushed:
+                        await anyio.sleep(RETRY_SECONDS)  # nothing tells of a disk that takes it again
+                    # Else more came while this piece was read, or what was held back need not be.
+                    elif source.end == piece.end and not source.closed and source.typed_from == view.typed_from:
+                        await source.tab.pane.stream.changed()
+                    piece, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
     return LogChunk(
         chunk=piece.data.decode("utf-8", "replace"),
         next_byte=piece.next_offset,

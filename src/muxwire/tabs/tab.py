@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 import anyio.lowlevel
 
-from muxwire.errors import InvalidArgument, NotPermitted, TabUnavailable
+from muxwire.errors import InvalidArgument, NotPermitted
 from muxwire.host.environment import checked_environment, checked_folder
 from muxwire.pane import process
 from muxwire.pane.execution_result import result_of
@@ -24,6 +24,7 @@ from muxwire.pane.scripts import keep_script, script_command, script_name
 from muxwire.pane.snapshots import ScreenView
 from muxwire.pane.zones import Zones
 from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
+from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import HANGUP_GRACE, check_idle, end_pane, kill_session
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Tab:
         self.record: CommandBook | None = None
         self.typing_lock: TypingLock | None = None
         self.client = server.client
-        self._server = server
+        self.server = server
         self._book = book
         self._ending = anyio.Lock()
         zones = Zones(pane)
@@ -131,6 +132,7 @@ class Tab:
         """The offset of the next byte that the pane will write."""
         return self.pane.stream.end
 
+    @attaching
     async def execute(
         self,
         command: str | bytes,
@@ -176,6 +178,7 @@ class Tab:
             await end()
         return await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
 
+    @attaching
     async def execute_script(
         self,
         language: Language,
@@ -231,13 +234,7 @@ class Tab:
     async def result(
         self, execution: Execution, *, strip_ansi: bool = False, max_chars: int | None = None
     ) -> ExecutionResult:
-        """What `execution` has to say since it was last asked."""
-        if execution.ending == "never_ran":
-            what, few = "the shell did not run the typed line", self.pane.short_of_files()
-            remedy = "look at the tab; then run it again"
-            if few:
-                what, remedy = f"{what}: {few}", "create a new tab"
-            raise TabUnavailable(what, state=self.state, remedy=remedy)
+        """What `execution` has to say since it was last asked; TabUnavailable if it never ran."""
         return await result_of(execution, self.pane, strip_ansi=strip_ansi, max_chars=max_chars)
 
     async def _wait(
@@ -271,6 +268,7 @@ class Tab:
         if outcome == "interactive":
             execution.explain(self.pane.short_of_files())
 
+    @attaching
     async def start_process(
         self,
         command: str,
@@ -313,8 +311,10 @@ class Tab:
                     remedy='leave it, or type what ends it: send_keys ["C-c"]',
                 )
             return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
-        return await process.stop(self.pane, self.runner, first, grace)
+        async with attached(self):
+            return await process.stop(self.pane, self.runner, first, grace)
 
+    @attaching
     async def send_keys(
         self, keys: Sequence[str], *, paste: bool = False, literal: bool = False, enter: bool = False
     ) -> KeysSent:
@@ -325,6 +325,7 @@ class Tab:
         """
         return await self._keys.send(keys, paste=paste, literal=literal, enter=enter)
 
+    @attaching
     async def snapshot(self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False) -> Snapshot:
         """What the pane shows now. `scrollback`: also the rows above it, the last N, or all for 0.
 
@@ -342,13 +343,14 @@ class Tab:
                 f"{self.key} ({self.name}) was made by the person who runs this tmux server, not by muxwire",
                 remedy=f"leave it open; its owner closes it with `tmux kill-window -t {self.window_id}`",
             )
-        if not force:
-            await check_idle(self.pane, self.runner, self.key)
-        if not await self._end("the tab was closed" if self.pane.exit_status is None else self._program_ended):
-            raise NotPermitted(
-                f"{self.key} is the only window left of the session {self.session}, which would end with it",
-                remedy="leave it open, or open another window there first",
-            )
+        async with attached(self):
+            if not force:
+                await check_idle(self.pane, self.runner, self.key)
+            if not await self._end("the tab was closed" if self.pane.exit_status is None else self._program_ended):
+                raise NotPermitted(
+                    f"{self.key} is the only window left of the session {self.session}, which would end with it",
+                    remedy="leave it open, or open another window there first",
+                )
 
     async def reap(self) -> None:
         """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
@@ -360,7 +362,7 @@ class Tab:
 
     def forget(self) -> None:
         """It has ended: nothing of it is to be handed over."""
-        self._server.forget(self)
+        self.server.forget(self)
 
     def was_renamed(self, shown: str) -> None:
         """The window has a new name, tmux says; of one that we gave it shows only what fits its status line."""
@@ -379,7 +381,7 @@ class Tab:
     async def _end_session(self) -> None:
         await anyio.sleep(HANGUP_GRACE)
         kill_session(self.pane)
-        self._server.process.release_session(self.pane.leader_pid)
+        self.server.process.release_session(self.pane.leader_pid)
 
     async def _end(self, reason: str) -> bool:
         """End it, once only and to the end: half a closed tab would keep its processes. False if it may not end."""
@@ -389,8 +391,8 @@ class Tab:
                     return True
                 before, self.end_reason = self.end_reason, self.end_reason or reason
                 try:
-                    if ended := await end_pane(self.pane, self._server, self.pane_id):
-                        self._server.process.release_session(self.pane.leader_pid)
+                    if ended := await end_pane(self.pane, self.server, self.pane_id):
+                        self.server.process.release_session(self.pane.leader_pid)
                         self._book.retire(self, reason)
                 finally:
                     if not self.pane.closed:

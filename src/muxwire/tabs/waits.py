@@ -22,6 +22,7 @@ from muxwire.results import WaitOutcome
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.own_echo import echo_end
 from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
+from muxwire.tabs.attached import attached
 from muxwire.vt.bells import BellScanner
 from muxwire.vt.text import AnsiStripper
 
@@ -320,6 +321,11 @@ async def tail(stream: PaneStream) -> str:
 async def wait_for(tabs: Sequence[Tab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:
     """Wait for the first of `tabs` that has what is wanted; `closed` if none of them can have it any more."""
     _check(tabs, wanted, from_byte, timeout)
+    async with attached(*tabs):
+        return await _wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout)
+
+
+async def _wait_for(tabs: Sequence[Tab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:
     watches = [Watch(tab, wanted, from_byte) for tab in tabs]
     which = tabs[0].key if len(tabs) == 1 else ""
     if timeout == 0:  # a look takes as long as it takes

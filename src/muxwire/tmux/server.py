@@ -6,6 +6,7 @@ client hears every pane, and a keeper window so that the hub never runs empty (a
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Protocol, final
 
 import anyio
@@ -15,6 +16,8 @@ from muxwire.errors import CommandError, ConnectionClosed, TmuxSilent
 from muxwire.logs.follower_log import FollowerLog
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from muxwire.client.client import ControlClient
@@ -88,6 +91,8 @@ class TmuxServer:
         self.access = access
         # Of the owner of an instance that lasts: what is kept for the time after us.
         self.handoff: PaneHandoff | None = None
+        # Attaches for as long as the block lasts; only a person's server is left in between.
+        self.attached: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
         self._killing = anyio.Lock()
 
     def open_log(self, path: Path) -> PaneLog | FollowerLog:

@@ -61,7 +61,8 @@ class Sessions:
 
     async def windows(self) -> list[WindowRow]:
         """Every window of every session, but for our keeper."""
-        return self.rows(await self._client.command(*self.windows_command()))
+        (answer,) = await self._client.ask(self.windows_command())
+        return self.rows(answer)
 
     @staticmethod
     def windows_command() -> tuple[str, ...]:
@@ -79,7 +80,7 @@ class Sessions:
 
     async def pane(self, window: str, index: int) -> str:
         """The id of the pane that tmux counts as `index` in a window; "" if there is none."""
-        answer = await self._client.command("list-panes", "-t", window, "-F", "#{pane_index} #{pane_id}")
+        (answer,) = await self._client.ask(("list-panes", "-t", window, "-F", "#{pane_index} #{pane_id}"))
         return dict(line.decode().split(" ", 1) for line in answer).get(str(index), "")
 
     async def link(self, window: str, name: str) -> str:

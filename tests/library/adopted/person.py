@@ -51,7 +51,7 @@ _ASKING = {"client_cell_height", "client_cell_width", "client_pid", "client_writ
 _PRINTED = {
     "cursor_character", "cursor_x", "cursor_y", "history_all_bytes", "history_bytes", "history_size", "pane_title",
     "pane_current_command", "pane_current_path", "wrap_flag",
-    # monitor-activity: what a command prints in a window that nobody looks at is activity.
+    # monitor-activity: what a command prints in a window that nobody looks at is activity; `alerts` tells of others.
     "session_alert", "session_alerts", "session_activity_flag", "window_activity_flag", "window_flags",
     "window_raw_flags",
 }  # fmt: skip
@@ -158,6 +158,17 @@ class Person:
         """Return when no control client is attached any more."""
         while "1" in self.tmux("list-clients", "-F", CLIENTS):
             await anyio.sleep(0.02)
+
+    async def ring(self, target: str) -> None:
+        """Have the bell rung in a window, and return when tmux says so of it."""
+        self.tmux("send-keys", "-t", target, r"printf '\a'", "Enter")
+        while "1" not in self.tmux("display-message", "-p", "-t", target, "#{window_bell_flag}"):
+            await anyio.sleep(0.02)
+
+    def alerts(self, session: str) -> list[str]:
+        """What tmux says of each window of a session that the person has not looked at yet."""
+        told = "#{window_id} #{window_bell_flag}#{window_activity_flag}#{window_silence_flag} #{session_alerts}"
+        return self.tmux("list-windows", "-t", session, "-F", told).splitlines()
 
     def detach_us(self, session: str) -> None:
         """Detach the control clients of a session."""

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.tabs.attached import attached
 from tests.library.adopted.person import CLIENTS, Person, differences
 
 pytestmark = pytest.mark.anyio
@@ -117,8 +118,7 @@ async def test_the_person_detaches_us_from_a_session(person: Person, environ: di
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
             before = await adopted.tab("three")
             await before.execute("echo before")
-            assert adopted.adopted is not None
-            async with adopted.adopted.used():
+            async with attached(before):
                 person.detach_us("other")
                 await before.client.wait_closed()
                 person.tmux("send-keys", "-t", "other:three", "echo unheard", "Enter")

@@ -20,6 +20,8 @@ pytestmark = pytest.mark.anyio
 DEADLINE = 40
 # The window that the tools type into; all others are only looked at.
 USED = "work:one"
+# The tools whose calls here use a tab of the session `other` too: to attach to it clears what it has to tell.
+ELSEWHERE = {"create_tab", "wait_for", "watch_events", "run_tmux_operations"}
 # What changes something of the person's, each with a target where there is one.
 CHANGING: list[dict[str, object]] = [
     {"kind": "new_window"},
@@ -189,7 +191,10 @@ def test_every_kind_of_operation_is_harmless_or_refused() -> None:
 async def test_nothing_of_a_person_changes(person: Person, environ: dict[str, str], folder: Path, tool: str) -> None:
     with anyio.fail_after(DEADLINE):
         used = {person.pane(USED)}
-        before = await person.settled(used)
+        await person.settled(used)
+        if tool not in ELSEWHERE:
+            await person.ring("other:three")
+        before, alerts = person.everything(used), person.alerts("other")
         windows = set(person.ids("list-windows", "window_id"))
         panes = set(person.ids("list-panes", "pane_id"))
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
@@ -198,5 +203,6 @@ async def test_nothing_of_a_person_changes(person: Person, environ: dict[str, st
             await person.alone()  # attached no longer than a call
             ours = {*person.ids("list-windows", "window_id"), *person.ids("list-panes", "pane_id")} - windows - panes
             assert differences(theirs(before, ours), theirs(person.everything(used), ours)) == []
+            assert tool in ELSEWHERE or person.alerts("other") == alerts
         after = dict(person.everything(used))
         assert differences(before, after) == []

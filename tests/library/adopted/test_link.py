@@ -50,6 +50,7 @@ async def test_a_command_left_running_while_another_ends_is_waited_for(monkeypat
     client: Any = SimpleNamespace(closed=False, submit=submit)
     link = Link(process, (), "$0", book)
     link.client = client
+    link._resting = False  # a call has used it
     with anyio.fail_after(DEADLINE):
         await link._rest()
     assert len(later) == 1

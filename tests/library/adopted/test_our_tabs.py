@@ -15,6 +15,7 @@ import anyio.to_thread
 import pytest
 
 import muxwire
+from muxwire.tabs.attached import attached
 from tests.library.adopted.person import Person, differences
 
 pytestmark = pytest.mark.anyio
@@ -141,8 +142,7 @@ async def test_a_tab_is_ours_also_after_the_person_has_detached_us(person: Perso
             for session in ("work", "other"):
                 before = await adopted.create_tab(name=f"in-{session}", session=session)
                 await before.execute("cd /usr; WORD=kept")
-                assert adopted.adopted is not None
-                async with adopted.adopted.used():
+                async with attached(before):
                     person.detach_us(session)
                     await before.client.wait_closed()
                 while not before.pane.closed:
@@ -205,8 +205,7 @@ async def test_no_buffer_stays_where_nothing_can_be_typed(person: Person, opened
         before = person.tmux("list-buffers")
         async with opened() as adopted:
             dead, killed = await adopted.tab("one"), await adopted.tab("two")
-            assert adopted.adopted is not None
-            async with adopted.adopted.used():
+            async with attached(dead, killed):
                 os.kill(dead.pane.leader_pid, signal.SIGKILL)
                 while person.tmux("display-message", "-p", "-t", dead.pane_id, "#{pane_dead}") != "1\n":
                     await anyio.sleep(0.02)

@@ -1,0 +1,57 @@
+"""What a person's tmux server is asked without being attached to it: each question is a `tmux` of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.client import patience
+from muxwire.client.process import clean_environment
+from muxwire.errors import CommandError, ConnectionClosed
+from muxwire.protocol.escaping import DOLLAR_VERSION, undo_dollars
+from muxwire.tmux.program import program_for, server_pid
+from muxwire.tmux.start import silent_server
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from muxwire.errors import TmuxSilent
+
+
+@final
+class Questions:
+    """Asks the server at one socket."""
+
+    def __init__(self, socket: Path, environ: Mapping[str, str]) -> None:
+        self.version = (0, 0)  # of the server, once it is known
+        self._socket = socket
+        self._environ = environ
+
+    @property
+    def tmux(self) -> str:
+        """The program that understands the server."""
+        return program_for(server_pid(self._socket), self._environ)
+
+    def silent(self) -> TmuxSilent:
+        """What to say of a server that does not answer."""
+        return silent_server(server_pid(self._socket) or 0, "the person who runs it has to look")
+
+    async def ask(self, *command: str | bytes) -> tuple[bytes, ...]:
+        """The lines of tmux's answer; CommandError, TmuxSilent, ConnectionClosed if there is no server."""
+        # -u: else a client without a terminal gets underscores for what is not ASCII. -N: starts no server.
+        argv = [self.tmux, "-u", "-N", "-S", str(self._socket), *command]
+        try:
+            with anyio.fail_after(patience.ANSWER_SECONDS):
+                answer = await anyio.run_process(argv, check=False, env=clean_environment(self._environ))
+        except TimeoutError:
+            raise self.silent() from None
+        except OSError as error:
+            raise ConnectionClosed(f"cannot ask the tmux server at {self._socket}: {error}") from error
+        if answer.returncode:
+            if server_pid(self._socket) is None:
+                raise ConnectionClosed(f"there is no tmux server at {self._socket} any more")
+            raise CommandError(str(command[0]), tuple(answer.stderr.splitlines()))
+        lines = tuple(answer.stdout.splitlines())
+        return undo_dollars(lines) if self.version == DOLLAR_VERSION else lines

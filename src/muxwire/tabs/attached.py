@@ -1,0 +1,57 @@
+"""Being attached to the sessions of the tabs that a call uses, and to no others.
+
+At a server of ours that is always so. A person's server is attached to only for as long as a tab there is used: to
+attach clears the alerts of the session's current window, and runs the person's hooks.
+"""
+
+from __future__ import annotations
+
+import functools
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+    from contextlib import AbstractAsyncContextManager
+
+    from muxwire.pane.state import PaneState
+    from muxwire.tmux.server import TmuxServer
+
+
+class AttachedTab(Protocol):
+    """What of a tab says to which session it belongs; a protocol, since the tab imports this module."""
+
+    server: TmuxServer
+    pane: PaneState
+
+
+_Tab = TypeVar("_Tab", bound=AttachedTab)
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_NOTHING = nullcontext()
+
+
+@asynccontextmanager
+async def attached(*tabs: AttachedTab) -> AsyncIterator[None]:
+    """Hear these tabs for as long as the block lasts, those of them that are open. ConnectionClosed, TmuxSilent."""
+    async with AsyncExitStack() as stack:
+        for tab in tabs:
+            await stack.enter_async_context(_session_of(tab))
+        yield
+
+
+def attaching(
+    call: Callable[Concatenate[_Tab, _Arguments], Awaitable[_Result]],
+) -> Callable[Concatenate[_Tab, _Arguments], Coroutine[Any, Any, _Result]]:
+    """Make a call of a tab one that is attached to the tab's session from its beginning to its end."""
+
+    @functools.wraps(call)
+    async def run(tab: _Tab, /, *arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+        async with _session_of(tab):
+            return await call(tab, *arguments, **options)
+
+    return run
+
+
+def _session_of(tab: AttachedTab) -> AbstractAsyncContextManager[object]:
+    return _NOTHING if tab.pane.closed else tab.server.attached()
