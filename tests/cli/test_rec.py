@@ -8,13 +8,14 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from muxwire.vt.screen import Screen
+from muxwire.vt.capture import cell_rows
+from muxwire.vt.cells import text_of
 from tests.cli.user import SECONDS, Place
 
 
@@ -38,39 +39,53 @@ def parsed(text: str) -> tuple[dict[str, Any], list[tuple[float, str, str]]]:
     return header, events
 
 
-def played(text: str) -> Screen:
-    """The screen of a player at the recording's end."""
-    header, events = parsed(text)
-    screen = Screen(header["width"], header["height"])
-    for _, code, data in events:
-        if code == "r":
-            screen = Screen(*map(int, data.split("x")))
-        else:
-            screen.feed(data.encode())
-    assert not screen.unsure
-    return screen
-
-
-def lines(screen: Screen) -> list[str]:
-    rows = ["".join(cell.text for cell in row.cells).rstrip() for row in screen.grid.rows]
-    while rows and not rows[-1]:
-        del rows[-1]
-    return rows
-
-
-def same(screen: Screen, shot: dict[str, Any]) -> None:
-    assert lines(screen) == [line.rstrip() for line in shot["lines"]]
-    assert (screen.grid.x, screen.grid.y) == (shot["cursor"]["x"], shot["cursor"]["y"])
-    styled = {
-        (y, x): cell.style.told() for y, row in enumerate(screen.grid.rows) for x, cell in enumerate(row.cells)
-        if cell.style.told()
-    }  # fmt: skip
-    wanted = {
+def looks(shot: dict[str, Any]) -> dict[str, Any]:
+    """A snapshot in a form that two screens can be compared in."""
+    styles = {
         (run["y"], x): {name: value for name, value in run.items() if name not in ("y", "x", "length", "mark")}
         for run in shot["cells"]
         for x in range(run["x"], run["x"] + run["length"])
     }
-    assert styled == {place: style for place, style in wanted.items() if style}
+    return {
+        "lines": [line.rstrip() for line in shot["lines"]],
+        "cursor": (shot["cursor"]["x"], shot["cursor"]["y"]),
+        "styles": {place: style for place, style in styles.items() if style},
+    }
+
+
+def played(place: Place, text: str, enough: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """What a real terminal shows at the recording's end; tmux is asked until that is enough, or it is too late."""
+    header, events = parsed(text)
+    columns, rows, data = header["width"], header["height"], ""
+    for _, code, content in events:
+        if code == "r":  # players begin anew
+            columns, rows = map(int, content.split("x"))
+            data = ""
+        else:
+            data += content
+    (place.home / "data").write_text(data)
+    tmux = ["tmux", "-u", "-S", str(place.home / "player"), "-f", os.devnull]
+    play = f"stty raw -echo; cat {place.home / 'data'}; exec sleep 1000"
+    begin = [*tmux, "new-session", "-d", "-x", str(columns), "-y", str(rows), play, ";", "set", "-g", "status", "off"]
+    subprocess.run(begin, env=place.environ, check=True)
+    look = [*tmux, "display-message", "-p", "#{cursor_x} #{cursor_y}", ";", "capture-pane", "-p", "-e", "-N"]
+    deadline = time.monotonic() + SECONDS
+    try:
+        while True:
+            cursor, *printed = subprocess.run(look, capture_output=True, check=True).stdout.split(b"\n")[:-1]
+            cells = [row.cells for row in cell_rows(printed, columns)]
+            lines = [text_of(row) for row in cells]
+            while lines and not lines[-1]:
+                del lines[-1]
+            x, y = map(int, cursor.split())
+            styles = {(y, x): style for y, row in enumerate(cells) for x, cell in enumerate(row)
+                      if (style := cell.style.told())}  # fmt: skip
+            shown = {"lines": lines, "cursor": (x, y), "styles": styles}
+            if enough(shown) or time.monotonic() > deadline:
+                return shown
+            time.sleep(0.05)
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=False)
 
 
 COLOURS = r"printf '\033[1;31mred\033[0m \033[48;5;200mpink\033[0m \033[38;2;1;2;3;7mrgb\033[0m 漢字 é\n'; seq 3"
@@ -83,7 +98,7 @@ def test_a_recording_plays_back_as_the_tab_looked(place: Place, tab: str) -> Non
     with place.start("rec", "--json", "-t", tab, "--title", "a film", "--idle-limit", "2", str(path)) as recording:
         while not (path.exists() and path.read_text().count("\n") >= 2):
             assert recording.poll() is None
-        same(played(path.read_text()), before)
+        assert played(place, path.read_text(), looks(before).__eq__) == looks(before)
         place.ok("run", "-t", tab, COLOURS)
         place.ok("run", "-t", tab, r"printf '\033[?1049h\033[2J\033[5;5Hfull screen'; sleep 0.2; printf '\033[?1049l'")
         place.ok("run", "-t", tab, "for i in $(seq 20); do echo line $i; done")
@@ -96,31 +111,9 @@ def test_a_recording_plays_back_as_the_tab_looked(place: Place, tab: str) -> Non
     header, events = parsed(path.read_text())
     assert (header["width"], header["height"], header["title"], header["idle_time_limit"]) == (60, 12, "a film", 2)
     assert told["events"] == len(events)
-    same(played(path.read_text()), after)
+    assert played(place, path.read_text(), looks(after).__eq__) == looks(after)
     assert "7770" not in "".join(data for _, _, data in events)  # nothing of ours
     assert oct(path.stat().st_mode & 0o777) == "0o600"
-
-
-def played_by_tmux(place: Place, text: str, wanted: list[str]) -> list[str]:
-    """What a real terminal shows at the recording's end; tmux is asked until it is what is wanted, or too late."""
-    header, events = parsed(text)
-    data = place.home / "data"
-    data.write_text("".join(content for _, code, content in events if code == "o"))
-    tmux = ["tmux", "-u", "-S", str(place.home / "player"), "-f", os.devnull]
-    size = ["-x", str(header["width"]), "-y", str(header["height"])]
-    play = f"stty raw -echo; cat {data}; exec sleep 1000"
-    begin = [*tmux, "new-session", "-d", *size, play, ";", "set", "-g", "status", "off"]
-    subprocess.run(begin, env=place.environ, check=True)
-    deadline = time.monotonic() + SECONDS
-    try:
-        while True:
-            shown = subprocess.run([*tmux, "capture-pane", "-p"], capture_output=True, text=True, check=True).stdout
-            rows = shown.rstrip("\n").split("\n")
-            if rows == wanted or time.monotonic() > deadline:
-                return rows
-            time.sleep(0.05)
-    finally:
-        subprocess.run([*tmux, "kill-server"], check=False)
 
 
 @pytest.mark.skipif(not shutil.which("vim"), reason="needs vim")
@@ -139,7 +132,7 @@ def test_an_editor_plays_back(place: Place, tab: str) -> None:
     assert recording.returncode == 0
     assert any("inserted text" in line for line in shot["lines"])
     wanted = [line.rstrip() for line in shot["lines"]]
-    assert played_by_tmux(place, path.read_text(), wanted) == wanted
+    assert played(place, path.read_text(), lambda shown: shown["lines"] == wanted)["lines"] == wanted
     place.ok("send-keys", "-t", tab, "Escape", ":q!", "Enter")
 
 
@@ -152,7 +145,7 @@ def test_a_recording_ends_with_the_tab_or_in_time(place: Place, tab: str) -> Non
         place.ok("send-keys", "-t", tab, "echo the end; exit", "Enter")
         recording.wait()
     assert recording.returncode == 0
-    assert "the end" in lines(played(path.read_text()))
+    assert "the end" in played(place, path.read_text(), lambda shown: "the end" in shown["lines"])["lines"]
     assert place.run("rec", "-t", tab, str(path)).returncode != 0  # it is gone
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from muxwire.client.process import _FLOOD_READS, TmuxProcess
 from muxwire.ids import pane_id
 from muxwire.protocol.events import Event
 from muxwire.testing import open_private_tmux
@@ -48,3 +49,15 @@ async def test_what_turns_into_a_flood_and_back_is_all_there() -> None:
             await ended.wait()
             assert heard == b"x" * MUCH + b"end\n"
             assert await tmux.client.command("display-message", "-p", "calm") == (b"calm",)
+
+
+async def test_big_answers_are_no_flood() -> None:
+    """What reads a flood waits a little between two reads; who asks tmux for much is not to wait as well."""
+    with anyio.fail_after(LONG):
+        async with open_private_tmux() as tmux:
+            await tmux.client.command("set-buffer", "-b", "big", "--", "x" * 100_000)
+            for _ in range(2 * _FLOOD_READS):
+                assert await tmux.client.command("show-buffer", "-b", "big") == (b"x" * 100_000,)
+            process = tmux.client._transport
+            assert isinstance(process, TmuxProcess)
+            assert process._full_reads < _FLOOD_READS

@@ -62,6 +62,7 @@ IMPURE_CALLS = frozenset(("open", "print", "input"))
 WIDTHS = "muxwire.vt.widths"
 ONLY_IN = {
     "wcwidth": WIDTHS,
+    "pyte": "muxwire.vt.replay",
     "mcp": "muxwire.mcp",
     "pydantic": "muxwire.mcp",
     "prompt_toolkit": "muxwire.repl",
@@ -279,7 +280,8 @@ def test_one_module_starts_the_other_faces() -> None:
         ("muxwire.shell.marks", "import os"),
         ("muxwire.protocol.control", "from time import monotonic"),
         ("muxwire.protocol.control", "import anyio"),
-        ("muxwire.vt.screen", "import wcwidth"),
+        ("muxwire.vt.capture", "import wcwidth"),
+        ("muxwire.pane.zones", "import pyte"),
         ("muxwire.tabs.tab", "import wcwidth"),
         ("muxwire.tabs.tab", "import mcp.types"),
         ("muxwire.client.client", "import asyncio"),

@@ -1,24 +1,35 @@
-"""A look at a tab: styles, wide characters, wraps, the rows above; when our screen plays and when tmux is asked."""
+"""A look at a tab: styles, wide characters, wraps, the rows above; when tmux is asked, and what it keeps of that."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
-from muxwire.pane.snapshots import FEED_MAX, TRIES, ScreenView
+from muxwire.pane.snapshots import TRIES, ScreenView
 from tests.library.screens.agreeing import QUIET, agree
 from tests.library.screens.stage import DEADLINE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from muxwire.client.client import ControlClient
     from muxwire.library.terminals import Terminals
     from muxwire.tabs.tab import Tab
 
 pytestmark = pytest.mark.anyio
+
+# What 500 looks of two captures of 10 KB each would lose.
+LEAK = 500 * 2 * 10_000
+
+
+def resident(pid: int) -> int:
+    """The resident bytes of a process."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.fixture
@@ -41,15 +52,15 @@ async def test_what_a_picture_may_not_show_lies_behind_its_offset(
 ) -> None:
     tab = await terminals.create_tab(command=["sh", "-c", "echo begun; while read -r line; do echo got $line; done"])
     await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
-    loaded = ScreenView._loaded
+    asked = ScreenView._asked
 
-    async def while_it_writes(view: ScreenView) -> Any:
-        said = await loaded(view)
+    async def while_it_writes(view: ScreenView, *arguments: Any, styled: bool) -> Any:
+        look = await asked(view, *arguments, styled=styled)
         sent = await tab.send_keys(["more", "Enter"])
         await terminals.wait_for([tab.window_id], until="got more", from_byte=sent.next_byte, timeout=DEADLINE)
-        return said
+        return look
 
-    monkeypatch.setattr(ScreenView, "_loaded", while_it_writes)
+    monkeypatch.setattr(ScreenView, "_asked", while_it_writes)
     taken = await tab.snapshot()
     shown = "\n".join(taken.lines).count("got more")
     everything = await terminals.stream_logs(tab.window_id, from_byte=taken.next_byte)
@@ -104,31 +115,106 @@ async def test_wrapped_rows_and_scrollback(terminals: Terminals, tab: Tab) -> No
         await tab.snapshot(scrollback=-1)
 
 
-async def test_few_bytes_are_played_and_many_are_asked_for(
+class Questions:
+    """Counts the lines that are written to tmux."""
+
+    def __init__(self, client: ControlClient, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.lines = 0
+        submit = client.submit_prepared
+
+        def counted(commands: Any) -> Any:
+            self.lines += len(commands)
+            return submit(commands)
+
+        monkeypatch.setattr(client, "submit_prepared", counted)
+
+    def since(self) -> int:
+        lines, self.lines = self.lines, 0
+        return lines
+
+
+async def test_tmux_is_asked_once_and_only_if_something_may_be_new(
     terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    view = tab._view
-    asked = 0
-    loaded = view._loaded
+    await shown(terminals, tab, "seq 300; echo here", "here\n")
+    client = (await terminals.server()).client
+    questions = Questions(client, monkeypatch)
+    first = await tab.snapshot()
+    assert questions.since() == 1
+    assert await tab.snapshot() == first
+    assert (await tab.snapshot(unwrap=True)).lines == first.lines
+    assert questions.since() == 0
+    styled = await tab.snapshot(cells=True)
+    assert questions.since() == 1
+    assert (await tab.snapshot(), (await tab.snapshot(cells=True)).cells) == (first, styled.cells)
+    assert questions.since() == 0
+    # The rows above are asked for each time, for nobody tells that they were cleared.
+    above = (await tab.snapshot(5)).scrollback
+    assert above == tuple(str(int(first.lines[0]) - number) for number in (5, 4, 3, 2, 1))
+    await client.command("clear-history", "-t", tab.pane_id)
+    questions.since()
+    assert (await tab.snapshot(5)).scrollback == ()
+    assert questions.since() == 1
+    await shown(terminals, tab, "echo a byte", "a byte\n")
+    questions.since()
+    assert "a byte" in "\n".join((await tab.snapshot()).lines)
+    assert questions.since() == 1
+    await client.command("resize-window", "-t", tab.window_id, "-x", "70", "-y", "20")
+    questions.since()
+    taken = await tab.snapshot()
+    assert (taken.cols, taken.rows) == (70, 20)
+    assert questions.since() == 1
 
-    async def counted() -> object:
-        nonlocal asked
-        asked += 1
-        return await loaded()
 
-    monkeypatch.setattr(view, "_loaded", counted)
-    await agree(terminals, tab)
-    assert asked == 1
-    await agree(terminals, tab)
-    await shown(terminals, tab, "echo a few", "a few\n")
-    await agree(terminals, tab)
-    assert asked == 1
-    await shown(terminals, tab, f"head -c {FEED_MAX} /dev/zero | tr '\\0' x; echo END", "END\n")
-    await agree(terminals, tab)
-    assert asked == 2
-    await shown(terminals, tab, "printf '\\e[!p'; echo DOUBT", "DOUBT\n")
-    await agree(terminals, tab)
-    assert asked == 3
+async def test_a_look_after_a_byte_that_waits_in_the_pipe(terminals: Terminals, tab: Tab) -> None:
+    """What tmux has told us and nobody has read yet is no reason to show what was there before."""
+    await shown(terminals, tab, "echo here", "here\n")
+    await tab.snapshot()
+    end = tab.next_byte
+    with Path(tab.tty).open("wb", buffering=0) as terminal:
+        terminal.write(b"straight")
+    client = (await terminals.server()).client
+    client.catch_up(lambda: False, 0.2)
+    assert tab.next_byte > end
+    assert (await tab.snapshot()).lines[-1].endswith("straight")
+
+
+async def test_what_looks_like_an_escape_is_text(terminals: Terminals, tmp_path: Path) -> None:
+    hostile = tmp_path / "hostile"
+    lines = [r"a\b \\ \033[31m \$HOME $HOME ${X} $ |\ ".rstrip(), "%end 1 2 1", "é終😀 e" + chr(0x301), r"\012\n\t\\"]
+    hostile.write_bytes("\r\n".join([*lines, "\x1b[1;31mred\x1b[m \x1b(0lqk\x1b(B \x0eq\x0f END"]).encode())
+    tab = await terminals.create_tab(command=["sh", "-c", f"stty raw -echo; cat {hostile}; cat"], size=(60, 12))
+    await terminals.wait_for([tab.window_id], until="END", timeout=DEADLINE)
+    taken = await agree(terminals, tab)
+    assert taken.lines == (*lines, "red ┌─┐ q END")
+    assert (await tab.snapshot()).lines == taken.lines
+    await tab.close(force=True)
+
+
+async def test_looks_leave_nothing_behind_in_tmux(terminals: Terminals) -> None:
+    """Neither a buffer nor memory: up to tmux 3.5 `capture-pane -p` would lose 10 KB here for each of two captures."""
+    tab = await terminals.create_tab(command=["sh", "-c", "yes 0123456789 | head -c 30000 | tr -d '\\n'; cat"])
+    await terminals.wait_for([tab.window_id], idle=QUIET, timeout=DEADLINE)
+    server = await terminals.server()
+    client = server.client
+    await client.command("set-buffer", "-b", "named", "--", "a person's")
+    await client.command("set-buffer", "--", "another")
+    listing = ("list-buffers", "-F", "#{buffer_name} #{buffer_sample} #{buffer_size}")
+    buffers = await client.command(*listing)
+    (pid,) = await client.command("display-message", "-p", "#{pid}")
+
+    async def grown(looks: int) -> int:
+        begun = resident(int(pid))
+        for _ in range(looks):
+            tab._view.forget()
+            await tab.snapshot()
+        return resident(int(pid)) - begun
+
+    await grown(100)
+    assert await grown(500) < LEAK / 4
+    assert await client.command(*listing) == buffers
+    assert await client.command("show-buffer") == (b"another",)
+    await tab.close(force=True)
 
 
 async def test_a_pane_that_never_holds_still_can_be_looked_at(terminals: Terminals) -> None:

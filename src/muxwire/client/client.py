@@ -84,6 +84,7 @@ class ControlClient:
         the transport has ended and may work again.
         """
         self.close_reason = ""
+        self.connections = 0  # how often it was regained: what tmux told in between nobody has heard
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
         self.undoes_dollars = False  # set once it is known that tmux is 3.4
         self.unknown = UnknownOutput()
@@ -231,6 +232,13 @@ class ControlClient:
                 return
             self._take(data)
 
+    def take_received(self) -> None:
+        """Deal with what is here already, without waiting: for who must not miss what tmux has said."""
+        if self.closed or self._regaining or self._protocol.failure is not None:
+            return
+        if data := self._transport.receive_soon(0):
+            self._take(data)
+
     async def _write(self) -> None:
         """Write what the pipe did not take at once. tmux reads commands also while nobody reads its answers."""
         while True:
@@ -258,6 +266,7 @@ class ControlClient:
 
     async def _read_all(self) -> None:
         while data := await self._transport.receive():
+            self._transport.note_read(len(data), answers=bool(self._pending))
             if not self._take(data):
                 break
         self._protocol.receive_eof()
@@ -274,6 +283,7 @@ class ControlClient:
             self._regain_over.set()
         if not reason and not self._closing:
             self._regaining = self._exit_reason = ""
+            self.connections += 1
             self._protocol = ControlProtocol()
             self._attaching = self._attaches
             if self._on_regained is not None:

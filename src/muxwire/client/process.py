@@ -212,12 +212,14 @@ class TmuxProcess:
             await anyio.sleep(_FLOOD_PAUSE_S)
         while await self._readable():  # other tasks run here, also while data never ends
             try:
-                data = self._read()
+                return self._read()
             except BlockingIOError:  # `receive_soon` has read it
                 continue
-            self._full_reads = self._full_reads + 1 if len(data) >= _FLOOD_READ_BYTES else 0
-            return data
         return b""
+
+    def note_read(self, size: int, *, answers: bool) -> None:
+        """Count full reads in a row; a big answer is no flood, and who waits for one is not to be held up."""
+        self._full_reads = self._full_reads + 1 if size >= _FLOOD_READ_BYTES and not answers else 0
 
     async def _readable(self) -> bool:
         """Wait until there is something to read; False once the transport is closed."""

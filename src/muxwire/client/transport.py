@@ -19,6 +19,10 @@ class Transport(Protocol):
         """
         ...
 
+    def note_read(self, size: int, *, answers: bool) -> None:
+        """Hear how much `receive` returned; `answers`: tmux owed some, so that much of it says nothing of the panes."""
+        ...
+
     def send_nowait(self, data: bytes) -> int:
         """Write what the pipe takes at once and return how many bytes that was (0 if it is full or broken)."""
         ...

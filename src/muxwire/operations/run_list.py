@@ -19,6 +19,7 @@ from muxwire.operations.batch import Batch, Part
 from muxwire.operations.checks import request
 from muxwire.operations.compound import CompoundSteps
 from muxwire.operations.kinds import (
+    CapturePane,
     DisplayMessage,
     JoinPane,
     NewWindow,
@@ -42,7 +43,8 @@ from muxwire.operations.rollback import (
 from muxwire.operations.run_state import RunState
 from muxwire.operations.step import Step, explained
 from muxwire.operations.step_results import Dispatch, OperationsResult
-from muxwire.operations.tmux_commands import Place, command_of, folder_of, shown_birth, split_flags
+from muxwire.operations.tmux_commands import Place, command_of, folder_of, row_range, shown_birth, split_flags
+from muxwire.pane.captures import capture_commands, captured
 from muxwire.tabs.maker import PANE_FORMAT
 from muxwire.tabs.windows import look_up
 
@@ -135,6 +137,8 @@ class OperationsRun(RunState):
         command = command_of(operation, place, other)
         assert command is not None
         part = Part(step, [command], command, place, other)
+        if isinstance(operation, CapturePane) and not self.dry:
+            part.commands = capture_commands(self.server.version, places[0].pane, row_range(operation))
         if isinstance(operation, DisplayMessage) and place is not None:
             part.commands.insert(0, ("has-session", "-t", place.pane))  # display-message itself minds no missing pane
         if place is not None and place.tab is not None:
@@ -252,7 +256,8 @@ class OperationsRun(RunState):
             self._born(part, outputs[-1])
             step.succeed()
         else:
-            step.succeed(outputs[-1] or None)
+            shown = captured(self.server.version, outputs) if isinstance(operation, CapturePane) else outputs
+            step.succeed(shown[-1] or None)
         if isinstance(operation, RenameWindow) and tab is not None:
             was_renamed(self.around.book, tab, operation.name)
         if self.rollback is not None:
@@ -301,4 +306,4 @@ def told_by_tmux(part: Part, output: Sequence[bytes]) -> str:
     said = b" ".join(output).decode("utf-8", "replace") or "failed without a message"
     gone = [one.tab for one in (part.place, part.other) if one is not None and one.tab is not None]
     reasons = [f"; {tab.key} is closed: {tab.end_reason}" for tab in gone if tab.end_reason]
-    return f"tmux {part.commands[-1][0]}: {said}{''.join(reasons)}"
+    return f"tmux {part.shown[0]}: {said}{''.join(reasons)}"

@@ -68,12 +68,16 @@ def command_of(operation: Operation, place: Place | None, other: Place | None) -
             return ("swap-pane", "-d", "-s", pane, "-t", other.pane)
         case JoinPane(horizontal=horizontal) if other is not None:
             return ("join-pane", "-d", *(("-h",) if horizontal else ()), "-s", pane, "-t", other.pane)
-        case CapturePane(start=start, end=end):
-            rows = (("-S", start), ("-E", end))
-            given = (word for flag, row in rows if row is not None for word in (flag, str(row)))
-            return ("capture-pane", "-p", *given, "-t", pane)
+        case CapturePane():
+            return ("capture-pane", "-p", *row_range(operation), "-t", pane)
         case _:
             return None
+
+
+def row_range(operation: CapturePane) -> Arguments:
+    """Which rows are captured."""
+    rows = (("-S", operation.start), ("-E", operation.end))
+    return tuple(word for flag, row in rows if row is not None for word in (flag, str(row)))
 
 
 def _option(operation: SetOption | ShowOption, place: Place | None) -> Arguments:

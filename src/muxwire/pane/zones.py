@@ -1,7 +1,8 @@
 """What the cells of a screen belong to: the shell's prompt, what was typed at it, what a program printed.
 
 Marks in the output say where a prompt begins and where a program's output does. Where the prompt ends and input begins
-no shell says by itself: it is where the first key of ours went, or where a prompt that is known by heart ends.
+no shell says by itself: it is where the first key of ours went, or where a prompt that is known by heart ends. Where on
+the screen that is, the newest output says, when it is played once more.
 """
 
 from __future__ import annotations
@@ -9,12 +10,11 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, final
 
-from muxwire.vt.capture import zone
-from muxwire.vt.cells import Cell, text_of
-from muxwire.vt.screen import Screen
+from muxwire.vt.cells import Cell
 
 if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
+    from muxwire.vt.replay import Replay
 
 # Prompts on one screen; more of them scroll away.
 _INPUTS = 256
@@ -40,42 +40,40 @@ class Zones:
         if pane.at_prompt and pane.prompt_end >= 0 and (not self._inputs or self._inputs[-1] < pane.prompt_end):
             self._inputs.append(pane.stream.end)
 
-    def feed(self, screen: Screen, begin: int, end: int) -> bool:
-        """Play a stretch of the output; False if the screen is of no use any more."""
-        ring = self._pane.stream.ring
-        for cut in self._cuts(begin, end):
-            screen.feed(ring.read(begin, cut))
-            self._begin_input(screen)
-            begin = cut
-        return screen.feed(ring.read(begin, end))
-
-    def settle(self, screen: Screen, end: int) -> None:
-        """A screen was taken from tmux: is its cursor behind a prompt, in a program's output?"""
-        if not screen.zone and self._pane.running is not None:
-            screen.zone = "output"
-        if self._cuts(self._pane.prompt_end, end):
-            self._begin_input(screen)
-
-    def restore(self, screen: Screen, end: int) -> None:
-        """Find out whose the rows of a screen are that was taken from tmux: play the newest output once more.
+    def mark(self, rows: list[list[Cell]], y: int, end: int) -> None:
+        """Say in its cells whose each row of a screen is, whose cursor is in row `y`, and which `end` bytes made.
 
         Rows whose text is not the same, seen from the cursor, stay nobody's.
         """
+        again = self._played(len(rows[0]), len(rows), end)
+        if again is None:
+            return
+        below = y - again.cursor.y
+        for at, row in enumerate(rows):
+            other = again.row(at - below) if 0 <= at - below < len(rows) else []
+            if [text for text, _ in other] == [cell.text for cell in row]:
+                rows[at] = [Cell(cell.text, cell.style, zone) for cell, (_, zone) in zip(row, other, strict=True)]
+
+    def _played(self, columns: int, count: int, end: int) -> Replay | None:
+        """The newest output up to `end`, played on a screen of that size; None if nothing is known of whose it is."""
+        from muxwire.vt.replay import Replay, has_marks, newest_zone  # pyte takes ms of every start; few ask for this
+
         ring = self._pane.stream.ring
         begin = max(ring.start, end - REPLAYED)
         if begin > 0:
             begin = max(ring.find(b"\n", begin) + 1, begin)
-        again = Screen(screen.grid.columns, screen.grid.count)
-        again.zone = zone(ring.read(begin - _MARK_REACH, begin)) or ("output" if self._pane.running else "")
-        if screen.alternate or not self.feed(again, begin, end):
-            return
-        below = screen.grid.y - again.grid.y
-        for y, row in enumerate(screen.grid.rows):
-            if 0 <= y - below < again.grid.count:
-                other = again.grid.rows[y - below].cells
-                if text_of(row.cells) and text_of(row.cells) == text_of(other):
-                    pairs = zip(row.cells, other, strict=True)
-                    row.cells = [Cell(cell.text, cell.style, known.zone) for cell, known in pairs]
+        before = newest_zone(ring.read(max(begin - _MARK_REACH, ring.start), begin))
+        zone = before or ("output" if self._pane.running else "")
+        if not zone and not has_marks(ring.read(begin, end)):
+            return None
+        screen = Replay(columns, count, zone)
+        for cut in self._cuts(begin, end):
+            screen.feed(ring.read(begin, cut))
+            if screen.zone == "prompt":
+                screen.zone = "input"
+            begin = cut
+        screen.feed(ring.read(begin, end))
+        return screen
 
     def _cuts(self, begin: int, end: int) -> list[int]:
         cuts = [offset for offset in self._inputs if begin <= offset <= end]
@@ -84,7 +82,3 @@ class Zones:
             known = self._pane.prompts.length(self._pane.stream.ring.read(prompt, min(end, prompt + _PROMPT_BYTES)))
             cuts += [prompt + known] if known else []
         return cuts
-
-    def _begin_input(self, screen: Screen) -> None:
-        if screen.zone == "prompt":
-            screen.zone = "input"

@@ -112,6 +112,10 @@ class ControlProtocol:
             if line.startswith(prefix):
                 payloads.append(line[start:])
                 continue
+            block = self._block
+            if block is not None and not block.silent and not line.endswith(block.guard):
+                block.lines.append(line)
+                continue
             pane, start = self._output_line(line)
             if pane is not None:
                 prefix, payloads = line[:start], gathered.setdefault(pane, [])

@@ -100,7 +100,7 @@ class Tab:
                 self.record.note_input(pane.stream.end)
 
         self._keys = KeySender(pane, runner.keyboard, server.client, pane_id, on_input=on_input)
-        self._view = ScreenView(pane, server.client, pane_id, zones)
+        self._view = ScreenView(pane, server.client, pane_id, server.version, zones)
 
     @property
     def key(self) -> str:
@@ -363,6 +363,10 @@ class Tab:
     def forget(self) -> None:
         """It has ended: nothing of it is to be handed over."""
         self.server.forget(self)
+
+    def was_resized(self) -> None:
+        """Its window has another layout: what it shows may have changed, without a byte of output."""
+        self._view.forget()
 
     def was_renamed(self, shown: str) -> None:
         """The window has a new name, tmux says; of one that we gave it shows only what fits its status line."""

@@ -65,6 +65,7 @@ def follow(event: Event, book: TabBook) -> None:
 def _resize(tabs: Sequence[Tab], layout: bytes, book: TabBook) -> None:
     widths = {b"%" + number: int(width) for width, number in _PANE.findall(layout)}
     for tab in tabs:
+        tab.was_resized()
         width = widths.get(tab.pane_id.encode())
         if width is not None and width != tab.columns:
             tab.columns = width

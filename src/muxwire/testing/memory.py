@@ -61,6 +61,9 @@ class MemoryTransport:
         self._incoming.clear()
         return data
 
+    def note_read(self, size: int, *, answers: bool) -> None:
+        """Do nothing: reads cost nothing here."""
+
     def send_nowait(self, data: bytes) -> int:
         """Take what there is room for."""
         if self.closed:

@@ -56,6 +56,10 @@ class RecordingTransport:
         self._keep_received(data)
         return data
 
+    def note_read(self, size: int, *, answers: bool) -> None:
+        """Tell the other transport."""
+        self._transport.note_read(size, answers=answers)
+
     def send_nowait(self, data: bytes) -> int:
         """Send, and keep what was taken."""
         count = self._transport.send_nowait(data)

@@ -59,6 +59,9 @@ class ScriptedTmux:
         del seconds
         return b""
 
+    def note_read(self, size: int, *, answers: bool) -> None:
+        """Do nothing: reads cost nothing here."""
+
     def send_nowait(self, data: bytes) -> int:
         """Take everything, at once."""
         *lines, self._open_line = (self._open_line + data).split(b"\n")

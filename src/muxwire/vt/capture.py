@@ -1,4 +1,4 @@
-"""A screen as tmux tells it: rows from `capture-pane -e`; from the newest output what the next character is like."""
+"""A screen as tmux prints it: the rows of `capture-pane -e`, as text and as cells, and which of them go on."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from muxwire.vt.cells import BLANK, PLAIN, Cell, Style, Zone, changed, pen, styled
-from muxwire.vt.grid import TAB, Row
-from muxwire.vt.widths import GRAPHICS, guessed_width, width
+from muxwire.vt.cells import BLANK, PLAIN, Cell, changed, pen
+from muxwire.vt.widths import GRAPHICS, guessed_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,102 +15,86 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)|\x1b\[(?P<style>[0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|(?P<control>[\x00-\x1a])"
 )
-_RESETS = (b"\x1b[0m", b"\x1b[m", b"\x1bc")
-# What brings back a style that was kept earlier.
-_RESTORES = (b"\x1b8", b"\x1b[u", b"\x1b[?1049l", b"\x1b[?47l", b"\x1b[?1047l")
-_STYLES = re.compile(rb"\x1b\[([0-9;:]*)m")
+# What `-e` adds to a row: styles, and from tmux 3.4 on links.
+_ADDED = re.compile(r"\x1b\[[0-9;:]*m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+# What takes the state of the rows before: the line drawing set, and a tab, which is printed as one from tmux 3.6 on.
+_STATEFUL = re.compile(rb"[\t\x0e\x0f]")
+# tmux sets a stop at every eighth column (screen_reset_tabs).
+_TAB = 8
 # A row that has no width of its own.
 _ENDLESS = 1 << 30
-# By our own marks (7770) and by those of shells that speak OSC 133 ("semantic prompts", from FinalTerm).
-ZONES: dict[str, Zone] = {
-    "7770;P": "prompt", "7770;T": "input", "7770;C": "output", "7770;S": "output", "7770;E": "", "7770;D": "",
-    "7770;X": "", "133;A": "prompt", "133;B": "input", "133;C": "output", "133;D": "",
-}  # fmt: skip
-ZONE_MARK = re.compile(r"7770;[A-Z]|133;[A-D]")
+
+# What an output may end with that `draws_lines` knows by its next byte only.
+LINES_REACH = 2
+
+# What vis(3) writes in C's manner; the others are three octal digits, or the character itself behind the backslash.
+_NAMED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r", b"s": b" "}
+_ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+# Nearly all of it in a screen; a NUL stands for the backslash meanwhile, since no cell can hold one.
+_USUAL = ((rb"\\", b"\0"), (rb"\033", b"\x1b"), (rb"\016", b"\x0e"), (rb"\017", b"\x0f"), (rb"\$", b"$"))
+
+
+def unescaped(data: bytes) -> bytes:
+    """Undo what `show-buffer` of tmux 3.3 does to a buffer (utf8_strvis, with VIS_OCTAL and VIS_CSTYLE)."""
+    if b"\\" not in data:
+        return data
+    if b"\0" not in data:
+        for escaped, plain in _USUAL:
+            data = data.replace(escaped, plain)
+        if b"\\" not in data:
+            return data.replace(b"\0", b"\\")
+        data = data.replace(b"\0", rb"\\")
+    return _ESCAPED.sub(_unescaped_one, data)
+
+
+def _unescaped_one(found: re.Match[bytes]) -> bytes:
+    code = found[1]
+    if len(code) > 1:
+        return bytes((int(code, 8) & 0xFF,))
+    return _NAMED.get(code, b"\0" if code == b"0" else code)
+
+
+def draws_lines(output: bytes) -> bool:
+    """Whether output may have switched to the line drawing set: as G0, or to what G1 holds."""
+    return b"\x0e" in output or b"\x1b(0" in output
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What tmux says of a screen besides its cells; `tabs` None if it was not asked."""
+@dataclass(slots=True)
+class Row:
+    """The cells of one row; `wrapped` if its text goes on in the next one."""
 
-    columns: int
-    count: int
-    x: int
-    y: int
-    alternate: bool
-    visible: bool
-    wraps: bool
-    inserts: bool
-    origin: bool
-    top: int
-    bottom: int
-    tabs: frozenset[int] | None = None
+    cells: list[Cell]
+    wrapped: bool = False
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Ink:
-    """What the next character looks like: its style, and which of G0 and G1 draw lines; None: nobody knows of G1."""
-
-    style: Style
-    shift: int
-    graphic: tuple[bool, bool | None]
+def text_rows(lines: Sequence[bytes]) -> list[str]:
+    """The text of a `capture-pane -e`, without the blanks at the rows' ends."""
+    if any(map(_STATEFUL.search, lines)):
+        return ["".join(cell.text for cell in row.cells).rstrip(" ") for row in _rows(lines, 0)]
+    decoded = [line.decode("utf-8", "replace") for line in lines]
+    return [(_ADDED.sub("", row) if "\x1b" in row else row).rstrip(" ") for row in decoded]
 
 
-def ink(before: bytes, at_start: Ink | None) -> Ink | None:
-    """What the newest output says of the next character, if it was `at_start` in front of it; None: it says nothing."""
-    if b"\x1b" not in before and b"\x0e" not in before and b"\x0f" not in before:
-        return at_start
-    reset = max(map(before.rfind, _RESETS))
-    restored = any(before.find(restore, max(reset, 0)) >= 0 for restore in _RESTORES)
-    if restored or (reset < 0 and at_start is None):
-        return None
-    start = at_start or Ink(PLAIN, 0, (False, None))
-    style = start.style if reset < 0 else PLAIN
-    for found in _STYLES.finditer(before, max(reset, 0)):
-        style = styled(style, found[1].decode())
-    graphics = [
-        _is_graphic(before, begin, known) for begin, known in zip((b"\x1b(", b"\x1b)"), start.graphic, strict=True)
-    ]
-    out, back = before.rfind(b"\x0e"), before.rfind(b"\x0f")
-    shift = start.shift if out == back else int(out > back)
-    if (shift or any(graphics)) and any(restore in before for restore in _RESTORES):
-        return None
-    return None if shift and graphics[1] is None else Ink(style, shift, (bool(graphics[0]), graphics[1]))
+def cell_rows(lines: Sequence[bytes], columns: int) -> list[Row]:
+    """The cells of a `capture-pane -e -N`, each row `columns` wide."""
+    return _rows(lines, columns)
 
 
-def _is_graphic(before: bytes, begin: bytes, known: bool | None) -> bool | None:
-    on, off = before.rfind(begin + b"0"), before.rfind(begin + b"B")
-    return known if on == off else on > off
+def styled_lines(lines: Sequence[bytes]) -> list[list[Cell]]:
+    """Any lines of a `capture-pane -e`, as long as they are, and without the blanks at their ends."""
+    rows = _rows(lines, 0)
+    for row in rows:
+        while row.cells and row.cells[-1] == BLANK:
+            row.cells.pop()
+    return [row.cells for row in rows]
 
 
-def zone(before: bytes) -> Zone | None:
-    """What the next character belongs to, by the newest mark; None if there is none."""
-    at = max(before.rfind(b"\x1b]7770;"), before.rfind(b"\x1b]133;"))
-    while at >= 0:
-        found = ZONE_MARK.match(before[at + 2 : at + 8].decode("ascii", "replace"))
-        if found and found[0] in ZONES:
-            return ZONES[found[0]]
-        at = max(before.rfind(b"\x1b]7770;", 0, at), before.rfind(b"\x1b]133;", 0, at))
-    return None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Captured:
-    """Rows as tmux printed them; `certain` if every character's width is, so that each cell is in its column."""
-
-    rows: list[Row]
-    certain: bool
-
-
-def captured(lines: Sequence[bytes], columns: int, *, joined: bool) -> Captured:
-    """The rows of a `capture-pane -e -N`; `joined`: of one with `-J`, to be cut where the terminal wrapped."""
-    reader = _Reader(columns, joined=joined)
+def _rows(lines: Sequence[bytes], columns: int) -> list[Row]:
+    reader = _Reader(columns)
     for line in lines:
         reader.take(line.decode("utf-8", "replace"))
-    return Captured(reader.rows, reader.certain)
+    return reader.rows
 
 
 @final
@@ -128,10 +111,11 @@ def wrapped_rows(rows: Sequence[bytes], joined: Sequence[bytes]) -> Wraps:
 
     A row that is joined with an empty one shows no trace of it but a line less.
     """
+    if len(rows) == len(joined):
+        return Wraps([False] * len(rows), certain=True)
     wrapped: list[bool] = []
-    lines = list(joined)
     at, certain = 0, True
-    for line in lines:
+    for line in joined:
         while at < len(rows) and not rows[at] and line:
             wrapped.append(False)
             at, certain = at + 1, False
@@ -148,84 +132,50 @@ def wrapped_rows(rows: Sequence[bytes], joined: Sequence[bytes]) -> Wraps:
     return Wraps(wrapped + [False] * rest, certain=certain and not rest)
 
 
-def styled_lines(lines: Sequence[bytes]) -> list[list[Cell]]:
-    """Any lines of a `capture-pane -e`, as long as they are, and without the blanks at their ends."""
-    reader = _Reader(0, joined=False)
-    for line in lines:
-        reader.take(line.decode("utf-8", "replace"))
-    for row in reader.rows:
-        while row.cells and row.cells[-1] == BLANK:
-            row.cells.pop()
-    return [row.cells for row in reader.rows]
-
-
 @final
 class _Reader:
     """Reads lines; the style goes on from one to the next. No `columns`: rows of any length."""
 
-    def __init__(self, columns: int, *, joined: bool) -> None:
+    def __init__(self, columns: int) -> None:
         self._columns = columns or _ENDLESS
         self._fills = bool(columns)
-        self._joined = joined
         self._pen, self._graphic = pen(PLAIN), False
-        self._row = Row([])
+        self._cells: list[Cell] = []
         self.rows: list[Row] = []
-        self.certain = True
 
     def take(self, line: str) -> None:
-        self._row = Row([])
+        cells: list[Cell] = []
+        self._cells = cells
         for token in _TOKEN.finditer(line):
             if token["style"] is not None:
                 self._pen = changed(self._pen, token["style"])
             elif token["control"] in ("\x0e", "\x0f"):
                 self._graphic = token["control"] == "\x0e"
             elif token["control"] == "\t":
-                self._tab()
+                # One that was overwritten in part is printed as some: a guess, then.
+                stop = min(len(cells) // _TAB * _TAB + _TAB, self._columns - 1)
+                cells += [self._pen[" "]] * (stop - len(cells))
             elif token["text"]:
                 self._text(token["text"])
-        self._end()
+        if self._fills:
+            cells += [BLANK] * (self._columns - len(cells))
+        self.rows.append(Row(cells))
 
     def _text(self, text: str) -> None:
-        cells = self._row.cells
         if self._graphic:
             text = text.translate(GRAPHICS)
-        if text.isascii() and len(cells) + len(text) <= self._columns:
-            cells += map(self._pen.__getitem__, text)
+        if text.isascii() and len(self._cells) + len(text) <= self._columns:
+            self._cells += map(self._pen.__getitem__, text)
             return
         for character in text:
             self._append(character)
 
     def _append(self, character: str) -> None:
-        cells = self._row.cells
-        columns = width(character)
-        if columns is None:
-            self.certain = False
-            columns = guessed_width(character)
+        cells = self._cells
+        columns = guessed_width(character)
         if columns == 0:
             if cells:
                 at = -1 if cells[-1].text else -2
                 cells[at] = cells[at]._replace(text=cells[at].text + character)
-            return
-        if len(cells) + columns > self._columns:
-            if not self._joined:  # half of a wide character stands at the row's end
-                self.certain = False
-                return
-            self._row.wrapped = True
-            self._end()
-            self._row = Row([])
-            cells = self._row.cells
-        cells += [self._pen[character], self._pen[""]][:columns]
-
-    def _tab(self) -> None:
-        """From tmux 3.6 on a tab is printed as one, and one that was overwritten in part as some: a guess, then."""
-        cells = self._row.cells
-        stop = min(len(cells) // TAB * TAB + TAB, self._columns - 1)
-        cells += [self._pen[" "]] * (stop - len(cells))
-        self.certain = False
-
-    def _end(self) -> None:
-        row = self._row
-        row.touched = True if row.cells else None
-        if self._fills:
-            row.cells += [BLANK] * (self._columns - len(row.cells))
-        self.rows.append(row)
+        elif len(cells) + columns <= self._columns:  # else half of a wide character stands at the row's end
+            cells += [self._pen[character], self._pen[""]][:columns]

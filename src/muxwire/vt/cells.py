@@ -63,7 +63,7 @@ class Pen(dict[str, Cell]):
 
     def __init__(self, style: Style, zone: Zone) -> None:
         super().__init__()
-        self.style = style
+        self.style = PLAIN if style == PLAIN else style  # one object for all plain cells is compared at once
         self.zone: Zone = zone
         self.erased = Cell(" ", Style(bg=style.bg)) if style.bg else BLANK
 

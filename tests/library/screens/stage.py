@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.vt.capture import captured, wrapped_rows
-from muxwire.vt.cells import Style, runs, text_of
+from muxwire.vt.capture import cell_rows, wrapped_rows
+from muxwire.vt.cells import Style, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from muxwire.library.terminals import Terminals
+    from muxwire.results import Snapshot
     from muxwire.tabs.tab import Tab
-    from muxwire.vt.cells import Run
-    from muxwire.vt.grid import Row
-    from muxwire.vt.screen import Screen
 
 DEADLINE = 20
 
@@ -44,40 +40,32 @@ class Picture:
     """A screen in a form that two can be compared in."""
 
     lines: list[str]
-    styles: list[Run]
+    styles: dict[tuple[int, int], Style]  # of each cell that has one, by row and column
     wrapped: list[int] | None  # None: tmux prints what may be one or the other
     cursor: tuple[int, int]
-    modes: tuple[bool, ...]
+    alternate: bool
+    visible: bool
 
 
-def picture(rows: Sequence[Row], cursor: tuple[int, int], modes: tuple[bool, ...]) -> Picture:
-    """The picture of some rows, without erased cells at a row's end: tmux 3.3 does not print their background."""
-    cells = [list(row.cells) for row in rows]
-    for row in cells:
-        while row and row[-1].text == " " and row[-1].style == Style(bg=row[-1].style.bg):
-            row.pop()
+def ours(taken: Snapshot, wanted: Picture) -> Picture:
+    """What a look with cells says, in the same form, as far as it is known what tmux shows."""
+    assert taken.cells is not None
+    plain = Style()
     return Picture(
-        [text_of(row) for row in cells],
-        list(runs(cells, zones=False)),
-        [y for y, row in enumerate(rows[:-1]) if row.wrapped],
-        cursor,
-        modes,
+        list(taken.lines),
+        {(run.y, x): run.style for run in taken.cells if run.style != plain for x in range(run.x, run.x + run.length)},
+        list(taken.soft_wrap) if wanted.wrapped is not None else None,
+        (taken.cursor.x, taken.cursor.y),
+        taken.alternate_screen,
+        taken.cursor.visible,
     )
 
 
-def ours(screen: Screen, wanted: Picture) -> Picture:
-    """What our own screen shows, in the same form, as far as it is known what tmux shows."""
-    grid = screen.grid
-    modes = (screen.alternate, screen.visible, grid.wraps, grid.inserts, grid.origin)
-    shown = picture(grid.rows, (grid.x, grid.y), modes)
-    return shown if wanted.wrapped is not None else replace(shown, wrapped=None)
-
-
-FORMAT = "#{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag} #{wrap_flag} #{insert_flag} #{origin_flag}"
+FORMAT = "#{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag}"
 
 
 async def tmuxs(terminals: Terminals, tab: Tab, columns: int) -> Picture:
-    """What tmux shows, asked in one line: nothing is read from the pane between the two answers."""
+    """What tmux prints at once (`-p`), asked in one line: nothing is read from the pane between the answers."""
     server = await terminals.server()
     client, rows_only = server.client, ("-N",) if server.version < (3, 4) else ("-N", "-T")
     capture = ("capture-pane", "-p", "-e", "-t", tab.pane_id)
@@ -85,14 +73,21 @@ async def tmuxs(terminals: Terminals, tab: Tab, columns: int) -> Picture:
         ("display-message", "-p", "-t", tab.pane_id, FORMAT), (*capture, *rows_only), (*capture, "-J")
     )
     await asked.wait()
-    x, y, *modes = map(int, asked.blocks[0].output[0].split())
+    x, y, alternate, visible = map(int, asked.blocks[0].output[0].split())
     single, joined = asked.blocks[1].output, asked.blocks[2].output
-    rows = captured(single, columns, joined=False).rows
+    cells = [row.cells for row in cell_rows(single, columns)]
     wraps = wrapped_rows(single, joined)
-    for row, goes_on in zip(rows, wraps.rows, strict=True):
-        row.wrapped = goes_on
-    shown = picture(rows, (x, y), tuple(map(bool, modes)))
-    return shown if wraps.certain else replace(shown, wrapped=None)
+    lines = [text_of(row) for row in cells]
+    while lines and not lines[-1]:
+        lines.pop()
+    return Picture(
+        lines,
+        {(y, x): cell.style for y, row in enumerate(cells) for x, cell in enumerate(row) if cell.style != Style()},
+        [y for y, wrapped in enumerate(wraps.rows[:-1]) if wrapped] if wraps.certain else None,
+        (min(x, columns - 1), y),
+        bool(alternate),
+        bool(visible),
+    )
 
 
 @final

@@ -1,30 +1,27 @@
-"""Random escape sequences, shown by a real pane: our screen is tmux's, or says that it does not know.
+"""Random escape sequences, shown by a real pane: every look is what tmux prints by itself at that moment.
 
-MUXWIRE_RANDOM_SCREENS sets how many; 400 by default.
+MUXWIRE_RANDOM_SCREENS sets how many; 100 by default.
 """
 
 from __future__ import annotations
 
 import os
+import unicodedata
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from muxwire.vt.screen import Screen
-from muxwire.vt.widths import width
-from tests.library.screens.stage import CURTAIN, Picture, Stage, ours
+from tests.library.screens.stage import Stage, ours
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from muxwire.library.terminals import Terminals
 pytestmark = pytest.mark.anyio
 
-RUNS = int(os.environ.get("MUXWIRE_RANDOM_SCREENS", "400"))
-# A fuzz that mostly says "I do not know" proves little.
-SURE = 0.5
+RUNS = int(os.environ.get("MUXWIRE_RANDOM_SCREENS", "100"))
+# The share of characters of whose width tmux may be of another opinion: of assigned ones.
+MISPLACED = 0.02
 
 NUMBERS = st.sampled_from(["", "0", "1", "2", "3", "5", "7", "9", "19", "20", "21", "99"])
 WORDS = st.text("abcXYZ ", min_size=1, max_size=45)
@@ -51,67 +48,33 @@ REST = st.sampled_from(
 PIECES = st.one_of(WORDS, OTHERS.map("".join), CONTROLS, MOVES, MOVES, COLOURS, ESCAPES, MODES, REST)
 
 
-class Tally:
-    """How often our screen had an opinion."""
-
-    sure = played = 0
-
-
-async def compared(stage: Stage, terminals: Terminals, pieces: Sequence[str]) -> tuple[Screen, Picture]:
-    """Play the pieces for both."""
-    data = "".join(pieces).encode()
-    if (await terminals.server()).version >= (3, 6):
-        data = data.replace(b"\t", b"")  # such a tmux prints a tab that is overwritten in part as several
-    screen = Screen(stage.columns, stage.rows)
-    screen.feed(CURTAIN)
-    assert not screen.unsure
-    screen.feed(data)
-    return screen, await stage.play(data)
-
-
-@pytest.fixture(scope="module")
-def tally() -> Tally:
-    return Tally()
+async def test_one_column_or_two_as_tmux_has_it(stage: Stage, terminals: Terminals) -> None:
+    """Of every character of the basic plane and of the emoji blocks; terminals disagree on few of them."""
+    known = [chr(code) for code in (*range(0xA0, 0xD800), *range(0xE000, 0x10000), *range(0x1F300, 0x1FB00))]
+    known = [character for character in known if unicodedata.category(character) not in ("Cc", "Cn", "Co")]
+    across = stage.columns // 4
+    wrong = 0
+    for begin in range(0, len(known), across * stage.rows):
+        texts = known[begin : begin + across * stage.rows]
+        pieces = [f"\x1b[{1 + n // across};{1 + n % across * 4}H\x1b[7m|\x1b[m{one}" for n, one in enumerate(texts)]
+        await stage.play("".join(pieces).encode())
+        taken = await stage.tab.snapshot(cells=True)
+        bars = {(run.y, run.x) for run in taken.cells or () if run.style.reverse}
+        wrong += sum((n // across, n % across * 4) not in bars for n in range(len(texts)))
+    assert wrong < MISPLACED * len(known)
 
 
 @settings(max_examples=RUNS, deadline=None, suppress_health_check=list(HealthCheck))
-@given(pieces=st.lists(PIECES, min_size=1, max_size=14))
-async def test_our_screen_is_tmuxs(stage: Stage, terminals: Terminals, tally: Tally, pieces: list[str]) -> None:
-    screen, wanted = await compared(stage, terminals, pieces)
-    tally.played += 1
-    if not screen.unsure:
-        tally.sure += 1
-        assert ours(screen, wanted) == wanted
-
-
-def test_most_of_them_were_known(tally: Tally) -> None:
-    assert tally.sure >= SURE * tally.played
-
-
-async def test_one_column_or_two_as_tmux_has_it(stage: Stage, terminals: Terminals) -> None:
-    """Every character of the basic plane and of the emoji blocks that we are sure of."""
-    known = [chr(code) for code in (*range(0xA0, 0xD800), *range(0xE000, 0x10000), *range(0x1F300, 0x1FB00))]
-    across = stage.columns // 4
-    page = across * stage.rows
-    for begin in range(0, len(known), page):
-        texts = [character for character in known[begin : begin + page] if width(character) is not None]
-        pieces = [f"\x1b[{1 + n // across};{1 + n % across * 4}Hx{text}|" for n, text in enumerate(texts)]
-        screen, wanted = await compared(stage, terminals, pieces)
-        assert not screen.unsure
-        assert ours(screen, wanted) == wanted, texts
-
-
-@settings(max_examples=RUNS // 4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     parts=st.lists(st.lists(PIECES, min_size=1, max_size=5), min_size=1, max_size=4),
     torn=st.lists(st.integers(0, 12), min_size=4, max_size=4),
-    forget=st.sets(st.integers(0, 3)),
+    again=st.sets(st.integers(0, 3)),
 )
-@example(parts=[["\x1b[3g"]], torn=[0, 0, 0, 0], forget={0})  # no tab stop is left
+@example(parts=[["\x1b[3g"]], torn=[0, 0, 0, 0], again={0})  # no tab stop is left
 async def test_every_look_is_tmuxs(
-    stage: Stage, terminals: Terminals, parts: list[list[str]], torn: list[int], forget: set[int]
+    stage: Stage, terminals: Terminals, parts: list[list[str]], torn: list[int], again: set[int]
 ) -> None:
-    """Looks in between, wherever a sequence is torn, and from a picture of tmux's on: never another than tmux's."""
+    """Looks in between, wherever a sequence is torn: never another picture than tmux's."""
     await stage.play()
     held = b""
     for number, pieces in enumerate(parts):
@@ -121,9 +84,11 @@ async def test_every_look_is_tmuxs(
         cut = max(len(data) - torn[number], 0)
         held = data[cut:]
         await stage.add(data[:cut])
-        if number in forget:
-            stage.tab._view._offset = None  # as if more had been written than is played
+        plain = await stage.tab.snapshot()
+        if number in again:
+            stage.tab._view.forget()
         taken = await stage.tab.snapshot(cells=True)
         wanted = await stage.seen()
-        assert ours(stage.tab._view._screen, wanted) == wanted
-        assert taken.next_byte == stage.tab.next_byte
+        assert ours(taken, wanted) == wanted
+        assert (plain.lines, plain.soft_wrap, plain.cursor) == (taken.lines, taken.soft_wrap, taken.cursor)
+        assert plain.next_byte == taken.next_byte == stage.tab.next_byte

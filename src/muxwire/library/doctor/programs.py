@@ -35,7 +35,7 @@ FEATURES: Final = (
 )
 # Faults that a later version has mended, with what they cost until then; docs/measurements.md has all of them.
 MENDED: Final = (
-    ((3, 6), "capture-pane leaks memory in the server, so it is used only where nothing else can tell the screen"),
+    ((3, 6), "capture-pane -p leaks memory in the server, so screens are read through a buffer of our own"),
     ((3, 7), "a global window-size and switching output off crash it, so both are refused"),
 )
 

@@ -27,6 +27,7 @@ SNAPSHOT = {
     "scrollback": ARRAY,
     "cells": ARRAY,
     "next_byte": INTEGER,
+    "source": STRING,
 }
 
 
@@ -34,7 +35,7 @@ class TakeSnapshot(InTab):
     """What `snapshot` takes."""
 
     scrollback: Annotated[int, Field(ge=-1)] = Field(default=-1, description="also N rows above; 0: all")
-    cells: bool = Field(default=False, description="runs of styled columns too")
+    cells: bool = Field(default=False, description="styled runs too")
     unwrap: bool = Field(default=False, description="join wrapped rows")
 
 

@@ -1,0 +1,104 @@
+"""What tmux prints of a screen, read back: text, cells and styles, which rows go on, and what show-buffer escapes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muxwire.vt.capture import Wraps, cell_rows, draws_lines, styled_lines, text_rows, unescaped, wrapped_rows
+from muxwire.vt.cells import PLAIN, Cell, Style, runs, styled, text_of
+
+
+def test_styles() -> None:
+    assert styled(PLAIN, "1;31;48;5;200") == Style(fg="red", bg="colour200", bold=True)
+    assert styled(PLAIN, "38:2::1:2:3;4:3") == Style(fg="#010203", underline=True)
+    assert styled(PLAIN, "38;2;1;2;3;97;58;5;9") == Style(fg="brightwhite")
+    assert styled(Style(bold=True, dim=True, fg="red"), "22;39") == PLAIN
+    assert styled(Style(bold=True), "") == PLAIN
+    assert styled(Style(fg="red"), "38;5;300") == PLAIN
+    assert styled(PLAIN, "38;2;1;2;300") == Style(bold=True, dim=True)
+    assert styled(PLAIN, "48:5:12") == Style(bg="brightblue")
+    assert styled(Style(underline=True), "4:9;4:0:1") == Style(underline=True)
+    rows = [row.cells for row in cell_rows([b"a\x1b[7mbc\x1b[0m \x1b[44m      "], 10)]
+    assert [run.told() for run in runs(rows)] == [
+        {"y": 0, "x": 1, "length": 2, "reverse": True},
+        {"y": 0, "x": 4, "length": 6, "bg": "blue"},
+    ]
+
+
+def test_rows_become_text_and_cells() -> None:
+    rows = [
+        "終a\x0eq\x0f  ".encode(),
+        b"\x1b[1mb",
+        b"\x1b]8;;http://e/\x1b\\c\x1b]8;;\x1b\\\x1b[0m",
+        b"a\tb",
+        "e\u0301x".encode(),
+    ]
+    lines = ["終a─", "b", "c", "a       b", "e\u0301x"]
+    assert text_rows(rows) == lines
+    assert [text_rows([row]) for row in rows] == [[line] for line in lines]
+    cells = [row.cells for row in cell_rows(rows, 10)]
+    assert [text_of(row) for row in cells] == lines
+    assert all(len(row) == 10 for row in cells)
+    assert cells[0][:4] == [Cell("終", PLAIN), Cell("", PLAIN), Cell("a", PLAIN), Cell("─", PLAIN)]
+    assert cells[1][0].style == cells[2][0].style == Style(bold=True)
+    assert cells[3][0].style == PLAIN
+    # Half of a wide character at a row's end is left out.
+    assert text_of(cell_rows(["abc終".encode()], 4)[0].cells) == "abc"
+    assert [text_of(row) for row in styled_lines([b"x" * 300, b"y  "])] == ["x" * 300, "y"]
+
+
+def test_rows_that_go_on() -> None:
+    rows = [b"abcd", b"ef", b"", b"x"]
+    assert wrapped_rows(rows, [b"abcdef", b"", b"x"]) == Wraps([True, False, False, False], certain=True)
+    assert wrapped_rows(rows, rows) == Wraps([False] * 4, certain=True)
+    # A wrapped row whose next one is empty: a line less, and nobody knows which.
+    assert wrapped_rows(rows, [b"abcd", b"ef", b"x"]) == Wraps([False] * 4, certain=False)
+    assert wrapped_rows([b"ab", b"", b"", b"cd", b"e"], [b"ab", b"", b"cde"]) == Wraps(
+        [False, False, False, True, False], certain=False
+    )
+    assert wrapped_rows(rows, [b"abcd", b"zz", b"x"]) == Wraps([False] * 4, certain=False)
+    assert not wrapped_rows(rows, rows[:3]).certain
+
+
+@pytest.mark.parametrize("output", [b"\x0e", b"a\x1b(0q", b"\x1b)0\x0eq"])
+def test_letters_may_stand_for_lines(output: bytes) -> None:
+    assert draws_lines(output)
+    assert not draws_lines(b"\x1b(B\x1b[0mq\x0f\r\n")
+
+
+def escaped(data: bytes) -> bytes:
+    """What tmux 3.3 makes of a buffer: utf8_strvis with VIS_OCTAL, VIS_CSTYLE and VIS_TAB, for what cells may hold."""
+    out = b""
+    for at, byte in enumerate(data):
+        following = data[at + 1 : at + 2]
+        if byte == 0x5C:
+            out += b"\\\\"
+        elif byte == 0x24 and (following.isalpha() or following in (b"_", b"{")) and following:
+            out += b"\\$"
+        elif (byte < 0x20 and byte != 0x0A) or byte == 0x7F:
+            out += b"\\%03o" % byte
+        else:
+            out += bytes((byte,))
+    return out
+
+
+@pytest.mark.parametrize(
+    ("shown", "data"),
+    [
+        (rb"a\\b \\033[31m", rb"a\b \033[31m"),
+        (rb"\033[1mx\016q\017", b"\x1b[1mx\x0eq\x0f"),
+        (rb"\$HOME \\\$x $1", rb"$HOME \$x $1"),
+        (rb"\t\b\a\s\0\303\251\q", b"\t\b\a \x00\xc3\xa9q"),
+        (b"\x00\\\\\\033", b"\x00\\\x1b"),
+        ("終 é\n\\\\".encode(), "終 é\n\\".encode()),
+    ],
+)
+def test_what_show_buffer_escapes(shown: bytes, data: bytes) -> None:
+    assert unescaped(shown) == data
+
+
+@given(st.text("ab$_{\\03\x1b\x0e\x0f\n終é\x7f\t\x00").map(str.encode))
+def test_whatever_is_escaped_comes_back(data: bytes) -> None:
+    assert unescaped(escaped(data)) == data
