@@ -174,7 +174,7 @@ async def test_a_look_after_a_byte_that_waits_in_the_pipe(terminals: Terminals, 
     with Path(tab.tty).open("wb", buffering=0) as terminal:
         terminal.write(b"straight")
     client = (await terminals.server()).client
-    client.catch_up(lambda: False, 0.2)
+    client.poll_until(lambda: False, 0.2)
     assert tab.next_byte > end
     assert (await tab.snapshot()).lines[-1].endswith("straight")
 

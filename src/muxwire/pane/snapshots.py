@@ -124,7 +124,8 @@ class ScreenView:
         """See in the new output whether letters may stand for lines, which tmux tells with the styles only."""
         ring = self._pane.stream.ring
         if not self._draws_lines:
-            self._draws_lines = self._searched < ring.start or draws_lines(ring.read(self._searched, ring.end))
+            unknown = not self._pane.supervised or self._searched < ring.start
+            self._draws_lines = unknown or draws_lines(ring.read(self._searched, ring.end))
             self._searched = max(ring.end - LINES_REACH, self._searched)
 
     def _commands(self, *above: tuple[str, ...], styled: bool) -> list[tuple[str, ...]]:

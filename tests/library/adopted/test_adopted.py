@@ -172,3 +172,14 @@ async def test_arguments_that_exclude_each_other(environ: dict[str, str]) -> Non
     with pytest.raises(muxwire.InvalidArgument):
         async with muxwire.open_terminals("dev", socket="/tmp/s", environ=environ):
             pass
+
+
+async def test_lines_that_were_drawn_before_us(person: Person, environ: dict[str, str], folder: Path) -> None:
+    """Only the styles in what tmux prints tell them from letters, and we have not seen how they were written."""
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        person.tmux("send-keys", "-t", "work:two", r"printf '\033(0l''qk\033(B\n'", "Enter")
+        while "lqk" not in person.tmux("capture-pane", "-p", "-t", "work:two").split("\n"):
+            await anyio.sleep(0.05)
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            assert "┌─┐" in (await (await adopted.tab("two")).snapshot()).lines
