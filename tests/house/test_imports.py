@@ -62,7 +62,7 @@ IMPURE_CALLS = frozenset(("open", "print", "input"))
 WIDTHS = "muxwire.vt.widths"
 ONLY_IN = {
     "wcwidth": WIDTHS,
-    "pyte": "muxwire.vt.replay",
+    "pyte": "muxwire.vt",
     "mcp": "muxwire.mcp",
     "pydantic": "muxwire.mcp",
     "prompt_toolkit": "muxwire.repl",

@@ -14,7 +14,7 @@ from muxwire.vt.cells import Cell
 
 if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
-    from muxwire.vt.replay import Replay
+    from muxwire.vt.zone_replay import Replay
 
 # Prompts on one screen; more of them scroll away.
 _INPUTS = 256
@@ -56,7 +56,11 @@ class Zones:
 
     def _played(self, columns: int, count: int, end: int) -> Replay | None:
         """The newest output up to `end`, played on a screen of that size; None if nothing is known of whose it is."""
-        from muxwire.vt.replay import Replay, has_marks, newest_zone  # pyte takes ms of every start; few ask for this
+        from muxwire.vt.zone_replay import (  # pyte takes ms of every start; few ask for this
+            Replay,
+            has_marks,
+            newest_zone,
+        )
 
         ring = self._pane.stream.ring
         begin = max(ring.start, end - REPLAYED)

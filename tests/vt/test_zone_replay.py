@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muxwire.vt.replay import Replay, has_marks, newest_zone
+from muxwire.vt.zone_replay import Replay, has_marks, newest_zone
 
 
 def zones_of(screen: Replay) -> list[tuple[str, str]]:
