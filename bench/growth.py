@@ -52,7 +52,7 @@ def tail_cost(size: int) -> float:
     with tempfile.TemporaryDirectory(prefix="mwb") as folder:
         path = Path(folder) / "pane-@1.log"
         path.write_bytes(LOG_BLOCK * (size // len(LOG_BLOCK) + 1))
-        return fastest(lambda: last_lines(path, LINES, View(TYPED_LINES, strip=False, final=True)))
+        return fastest(lambda: last_lines(path, LINES, View(TYPED_LINES, final=True)))
 
 
 async def output_cost(terminals: Terminals, size: int) -> float:

@@ -159,7 +159,7 @@ class Snapshot:
 class LogTail:
     """`read_logs`: the last lines of what the pane showed; `truncated` if there were more.
 
-    `first_byte` is the offset of the oldest byte that the log still has.
+    `first_byte` is the offset of the oldest byte that the log still has. `note`: what `strip_ansi` left out, or "".
     """
 
     content: str
@@ -167,6 +167,7 @@ class LogTail:
     truncated: bool
     next_byte: int
     first_byte: int = 0
+    note: str = ""
 
 
 @final
@@ -176,7 +177,7 @@ class LogChunk:
 
     At `eof`, what a pane has written beyond `next_byte` is half a character, line end, escape sequence or line of ours.
     `closed`: the pane will never write again. `dropped`: bytes before `chunk` that no store holds any more.
-    `first_byte` is the offset of the oldest byte that the log still has.
+    `first_byte` is the offset of the oldest byte that the log still has. `note`: what `strip_ansi` left out, or "".
     """
 
     chunk: str
@@ -185,6 +186,7 @@ class LogChunk:
     closed: bool
     dropped: int
     first_byte: int = 0
+    note: str = ""
 
 
 @final

@@ -139,6 +139,19 @@ def test_typing_and_waiting(place: Place, tab: str) -> None:
     assert b"key names are tmux's" in note.stderr
 
 
+def test_what_a_person_would_have_read(place: Place, tab: str) -> None:
+    bar = r"for i in 1 2 3; do printf '\r%d of 3' $i; done; echo; printf '\033[?1049hx\033[?1049lN\bNA\bA'"
+    told = place.run("run", "-t", tab, "--plain", bar)
+    assert (told.returncode, told.stdout) == (0, b"3 of 3\nNA")
+    assert b"alternate screen" in told.stderr
+    assert json.loads(place.ok("run", "--json", "-t", tab, "--plain", bar))["output"] == "3 of 3\nNA"
+    assert place.ok("run", "-t", tab, "printf 'a\\rb'") == "a\rb"
+    for given in ((), ("--from-byte", "0")):
+        logged = place.run("logs", tab, "--plain", *given)
+        assert b"\n3 of 3\n" in logged.stdout
+        assert b"alternate screen" in logged.stderr
+
+
 def test_logs_of_many_kinds(place: Place, tab: str) -> None:
     place.ok("run", "-t", tab, r"printf '\033[31mred\033[0m\n'; seq 5")
     assert "\x1b[31mred" in place.ok("logs", tab)

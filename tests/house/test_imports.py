@@ -61,7 +61,6 @@ IMPURE_CALLS = frozenset(("open", "print", "input"))
 # Third-party packages that only one place may know.
 WIDTHS = "muxwire.vt.widths"
 ONLY_IN = {
-    "pyte": "muxwire.vt.replay",
     "wcwidth": WIDTHS,
     "pyte": "muxwire.vt",
     "mcp": "muxwire.mcp",

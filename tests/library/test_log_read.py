@@ -47,16 +47,16 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def seen_lines(log: bytes, view: View) -> list[str]:
-    seen = visible(log, view.typed_lines, strip=view.strip).replace(b"\r\n", b"\n").decode("utf-8", "replace")
+    seen = visible(log, view.typed_lines).replace(b"\r\n", b"\n").decode("utf-8", "replace")
     return re.findall(r"[^\n]*\n|[^\n]+", seen)
 
 
 @pytest.mark.usefixtures("small_blocks")
 @on_a_file
-@given(log=LOGS, lines=st.integers(0, 8), strip=st.booleans())
-def test_the_last_lines(path: Path, log: bytes, lines: int, strip: bool) -> None:
+@given(log=LOGS, lines=st.integers(0, 8))
+def test_the_last_lines(path: Path, log: bytes, lines: int) -> None:
     path.write_bytes(log)
-    view = View(TYPED, strip=strip, final=True)
+    view = View(TYPED, final=True)
     every = seen_lines(log, view)
     tail = last_lines(path, lines, view)
     expected = every[max(0, len(every) - lines) :]
@@ -65,10 +65,10 @@ def test_the_last_lines(path: Path, log: bytes, lines: int, strip: bool) -> None
 
 
 @on_a_file
-@given(log=LOGS, start=st.integers(0, 30), size=st.integers(1, 30), strip=st.booleans())
-def test_pieces_of_a_closed_log(path: Path, log: bytes, start: int, size: int, strip: bool) -> None:
+@given(log=LOGS, start=st.integers(0, 30), size=st.integers(1, 30))
+def test_pieces_of_a_closed_log(path: Path, log: bytes, start: int, size: int) -> None:
     path.write_bytes(log)
-    view = View(TYPED, strip=strip, final=True)
+    view = View(TYPED, final=True)
     data = b""
     offset = 0
     while offset < len(log):
@@ -76,7 +76,7 @@ def test_pieces_of_a_closed_log(path: Path, log: bytes, start: int, size: int, s
         assert piece.next_offset > offset
         data += piece.data
         offset = piece.next_offset
-    assert data == visible(log, TYPED, strip=strip)
+    assert data == visible(log, TYPED)
     assert read_range(path, len(log) + start, size, view).data == b""
     assert read_raw(path, start, start + size) == log[start : start + size]
 
@@ -201,8 +201,7 @@ def test_grep_reads_through_colours(path: Path) -> None:
     path.write_bytes(b"\x1b[31mer\x1b[1mror\x1b[0m: x\r\nother\n\r\x1b[?2004lrepl: 42\r\n")
     assert last_matches(path, Search(compiled("^repl: 42$")), 5, VIEW).returned_lines == 1
     assert last_matches(path, Search(compiled("^error: x$")), 5, VIEW).content == "\x1b[31mer\x1b[1mror\x1b[0m: x\n"
-    plain = View(TYPED, strip=True, final=True)
-    assert last_matches(path, Search(compiled("^error: x$")), 5, plain).content == "error: x\n"
+    assert last_matches(path, Search(compiled("^error: x$")), 5, VIEW, as_read=True).content == "error: x\n"
 
 
 def test_grep_in_lines_of_any_length(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""`strip_ansi` gives what a person would have read; today it cuts escape sequences and moves no cursor."""
+"""`strip_ansi` gives what a person would have read, wherever it is read."""
 
 from __future__ import annotations
 
@@ -10,13 +10,8 @@ from tests.library.opened import tab_for
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 30
-# Strict: the day on which it is right, these marks have to go.
-NOT_PLAYED = pytest.mark.xfail(
-    strict=True, reason="backspaces are not played out; the issue on screens and readable text mends it"
-)
 
 
-@NOT_PLAYED
 async def test_what_was_overwritten_is_not_read(terminals: muxwire.Terminals) -> None:
     async with tab_for(DEADLINE, terminals) as tab:
         # As man(1) prints bold letters.
@@ -24,7 +19,6 @@ async def test_what_was_overwritten_is_not_read(terminals: muxwire.Terminals) ->
         assert result.output == "NA\n"
 
 
-@NOT_PLAYED
 async def test_a_line_that_readline_drew_again_is_read_once(terminals: muxwire.Terminals) -> None:
     async with tab_for(DEADLINE, terminals) as tab:
         await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
@@ -32,3 +26,107 @@ async def test_a_line_that_readline_drew_again_is_read_once(terminals: muxwire.T
         await terminals.wait_for([tab.window_id], prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
         lines = (await terminals.read_logs(tab.window_id, strip_ansi=True)).content.split("\n")
         assert "b$ echo zz1" in lines
+
+
+# A bar that is drawn over 300 times, a word printed bold, five lines that are drawn twice, a full-screen program.
+SHOWN = (
+    r"""for i in $(seq 300); do printf '\r%d of 300' $i; done; echo; printf 'ab\bc\nN\bNA\bA\n'; """
+    r"""printf '1\n2\n\033[2A'; printf '\033[Kone\n\033[Ktwo\n'; printf '\033[?1049h\033[H~\n~\n\033[?1049l'; """
+    r"""printf '%0300d\n' 7"""
+)
+READ = "300 of 300\nac\nNA\none\ntwo\n" + "0" * 299 + "7\n"
+
+
+async def test_every_reader_reads_the_same(terminals: muxwire.Terminals) -> None:
+    async with tab_for(DEADLINE, terminals) as tab:
+        begin = tab.next_byte
+        result = await tab.execute(SHOWN, strip_ansi=True)
+        assert result.output == READ
+        assert "alternate screen" in result.note
+        # The echo of the command has escapes of its own as text; what follows it is the output.
+        tail = await terminals.read_logs(tab.window_id, strip_ansi=True)
+        assert "\n" + READ in tail.content
+        assert "\r" not in tail.content
+        assert "alternate screen" in tail.note
+        chunk = await terminals.stream_logs(tab.window_id, from_byte=begin, strip_ansi=True)
+        assert "\n" + READ in chunk.chunk
+        found = await terminals.read_logs(tab.window_id, strip_ansi=True, grep="^300 of 300$")
+        assert found.content == "300 of 300\n"
+        waited = await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
+        assert READ in waited.tail
+
+
+async def test_the_default_is_what_the_program_wrote(terminals: muxwire.Terminals) -> None:
+    async with tab_for(DEADLINE, terminals) as tab:
+        assert (await tab.execute(r"printf 'ab\bc\r1%%\r2%%\n\033[?1049h\033[?1049l'")).output == (
+            "ab\bc\r1%\r2%\n\x1b[?1049h\x1b[?1049l"
+        )
+
+
+@pytest.mark.parametrize("size", [7, 100, 1000, 65536])
+async def test_pieces_are_cut_where_lines_end(terminals: muxwire.Terminals, size: int) -> None:
+    async with tab_for(DEADLINE, terminals) as tab:
+        begin = tab.next_byte
+        await tab.execute(SHOWN)
+        await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
+        text, position, eof = "", begin, False
+        while not eof:
+            chunk = await terminals.stream_logs(tab.window_id, from_byte=position, max_bytes=size, strip_ansi=True)
+            assert chunk.next_byte > position or chunk.eof
+            text, position, eof = text + chunk.chunk, chunk.next_byte, chunk.eof
+        # A line that does not fit into a piece comes again as it is drawn over; those that do are there once.
+        lines = text.split("\n")
+        assert [line for line in lines if line in ("300 of 300", "ac", "NA", "one", "two")][:3] == [
+            "300 of 300",
+            "ac",
+            "NA",
+        ]
+        assert "0" * 299 + "7" in lines
+        assert not any("~" in line for line in lines if "printf" not in line)
+        if size >= 65536:
+            assert "\n" + READ in text
+
+
+async def test_a_line_that_was_shown_goes_on_in_the_next_piece(terminals: muxwire.Terminals) -> None:
+    async with tab_for(DEADLINE, terminals) as tab:
+        await terminals.wait_for([tab.window_id], until="b$ ", from_byte=0, timeout=DEADLINE)
+        first = await terminals.stream_logs(tab.window_id, strip_ansi=True)
+        assert first.chunk.endswith("b$ ")
+        sent = await tab.send_keys(["echo zz1", "Enter"])
+        await terminals.wait_for([tab.window_id], regex="zz1\nb[$] ", from_byte=sent.next_byte, timeout=DEADLINE)
+        more = await terminals.stream_logs(tab.window_id, from_byte=first.next_byte, strip_ansi=True)
+        assert more.chunk == "echo zz1\nzz1\nb$ "
+
+
+async def test_the_rest_of_a_command_goes_on_with_its_line(terminals: muxwire.Terminals) -> None:
+    async with tab_for(DEADLINE, terminals) as tab:
+        held = await tab.execute(
+            r"printf 'x\n10 %%'; read -r; printf '\r20 %%\r30 %%\n'", timeout=DEADLINE, strip_ansi=True
+        )
+        assert (held.output, held.running) == ("x\n10 %", True)
+        await tab.send_keys(["Enter"])
+        rest = await terminals.command_result(held.command_id, wait=DEADLINE, strip_ansi=True)
+        assert rest.output.startswith("\n")
+        assert rest.output.endswith("30 %\n")
+        assert "20" not in rest.output
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish", "ksh"])
+async def test_what_ended_without_a_line_end_stays(terminals: muxwire.Terminals, shell: str) -> None:
+    """Zsh and fish print a screen's width of blanks before their prompt."""
+    async with tab_for(DEADLINE, terminals, shell=shell) as tab:
+        begin = tab.next_byte
+        sent = await tab.send_keys(["printf abc", "Enter"])
+        await terminals.wait_for([tab.window_id], prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
+        text = (await terminals.stream_logs(tab.window_id, from_byte=begin, strip_ansi=True)).chunk
+        assert "printf abc\n" in text
+        assert "\nabc" in text
+
+
+async def test_an_output_too_long_to_be_played_is_said_to_be(terminals: muxwire.Terminals) -> None:
+    async with tab_for(DEADLINE, terminals) as tab:
+        result = await tab.execute(
+            r"yes 'ab\bc' | head -c 3000000 | sed 's/\\b/\x08/'", timeout=DEADLINE, strip_ansi=True
+        )
+        assert result.output.startswith("ac\nac\n")
+        assert "too many to be played" in result.note

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muxwire.shell.hidden import HIDDEN_MAX
 from muxwire.shell.marks import MARK_MAX
-from muxwire.shell.visible import REDRAW_MAX, lookahead, lookbehind, visible, visible_range, visible_slice
+from muxwire.shell.visible import (
+    REDRAW_MAX,
+    SEQUENCE_END,
+    lookahead,
+    lookbehind,
+    visible,
+    visible_range,
+    visible_slice,
+)
 from muxwire.vt.text import strip_ansi
 
 ID = b"0123456789abcdef"
@@ -57,13 +65,7 @@ def test_a_line_drawn_at_its_longest() -> None:
     drawn = (b"\x1b[" + b"3" * 16 + b"m") * 4
     log = b"$ " + drawn.join(bytes([byte]) for byte in TYPED[0]) + b"x" * REDRAW_MAX + T + b"end"
     assert visible(log, TYPED) == b"$ end"
-    assert b"".join(in_pieces(log, 100, strip=False)) == b"$ end"
-
-
-def test_a_string_that_began_long_before_the_piece() -> None:
-    for begin in (b"\xc2\x9d", b"\x1b]"):
-        log = "é".encode() + begin + b"0;" + b"x" * 200_000 + b"\x07end"
-        assert b"".join(in_pieces(log, 50_000, strip=True)) == "éend".encode()
+    assert b"".join(in_pieces(log, 100)) == b"$ end"
 
 
 def test_the_prompt_stays_where_the_line_was_echoed_before_it() -> None:
@@ -89,8 +91,9 @@ def test_a_typed_line_inside_a_mark_is_the_marks() -> None:
     assert visible(log + b"text" + T, TYPED) == b"$ text"
 
 
-def test_stripping_ends_a_sequence_at_a_mark() -> None:
-    assert visible(b"a\x1b]0;open" + END + b"b\x1b[1mc", TYPED, strip=True) == b"abc"
+def test_a_mark_ends_a_sequence_that_was_begun() -> None:
+    seen = visible(b"a\x1b]0;open" + END + b"b\x1b[1mc", TYPED, joint=SEQUENCE_END)
+    assert strip_ansi(seen) == b"abc"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +115,7 @@ def test_stripping_ends_a_sequence_at_a_mark() -> None:
 def test_lines_between_b_and_t_are_ours(log: bytes, seen: bytes) -> None:
     log = b"$ " + log
     assert visible(log, TYPED) == seen
-    assert b"".join(in_pieces(log, 100, strip=False)) == seen
+    assert b"".join(in_pieces(log, 100)) == seen
 
 
 def test_what_is_too_long_for_lines_of_ours_is_shown() -> None:
@@ -176,18 +179,18 @@ def test_a_typed_line_is_held_back_from_where_it_was_typed() -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_characters_and_line_ends_are_never_split(limit: int) -> None:
-    pieces = in_pieces("aé\r\n⛄\r\n😀\r".encode(), limit, strip=False)
+    pieces = in_pieces("aé\r\n⛄\r\n😀\r".encode(), limit)
     assert all(piece.decode() == piece.decode("utf-8", "strict") for piece in pieces)
     assert not any(piece.endswith(b"\r") for piece in pieces[:-1])
 
 
-def in_pieces(log: bytes, limit: int, *, strip: bool, start: int = 0) -> list[bytes]:
+def in_pieces(log: bytes, limit: int, start: int = 0) -> list[bytes]:
     """Read as a reader of a closed log does: no more context than is asked for."""
-    before, after = lookbehind(TYPED, strip=strip), lookahead(TYPED)
+    before, after = lookbehind(TYPED), lookahead(TYPED)
     pieces = []
     while start < len(log):
         base, end = max(0, start - before), min(len(log), start + limit + after)
-        piece, following = visible_slice(log[base:end], base, start, limit, TYPED, final=end == len(log), strip=strip)
+        piece, following = visible_slice(log[base:end], base, start, limit, TYPED, final=end == len(log))
         assert following > start
         pieces.append(piece)
         start = following
@@ -208,62 +211,50 @@ PIECES = st.sampled_from(
 LOGS = st.lists(PIECES, max_size=16).map(b"".join)
 
 
-@given(log=LOGS, limit=st.integers(1, 60), strip=st.booleans())
-def test_pieces_give_the_whole(log: bytes, limit: int, strip: bool) -> None:
-    assert b"".join(in_pieces(log, limit, strip=strip)) == visible(log, TYPED, strip=strip)
+@given(log=LOGS, limit=st.integers(1, 60))
+def test_pieces_give_the_whole(log: bytes, limit: int) -> None:
+    assert b"".join(in_pieces(log, limit)) == visible(log, TYPED)
 
 
-@given(log=LOGS, start=st.integers(0, 400), strip=st.booleans())
-def test_a_piece_from_anywhere_is_the_rest_of_the_whole(log: bytes, start: int, strip: bool) -> None:
-    rest = b"".join(in_pieces(log, 7, strip=strip, start=start))
-    assert visible(log, TYPED, strip=strip).endswith(rest)
-    head = visible_head(log, start, strip=strip)
-    assert head + rest == visible(log, TYPED, strip=strip)
+@given(log=LOGS, start=st.integers(0, 400))
+def test_a_piece_from_anywhere_is_the_rest_of_the_whole(log: bytes, start: int) -> None:
+    rest = b"".join(in_pieces(log, 7, start=start))
+    assert visible(log, TYPED).endswith(rest)
+    head = visible_head(log, start)
+    assert head + rest == visible(log, TYPED)
 
 
-def visible_head(log: bytes, start: int, *, strip: bool) -> bytes:
+def visible_head(log: bytes, start: int) -> bytes:
     """What is seen of the bytes before `start`, by taking from the whole what the rest gives."""
-    whole = visible(log, TYPED, strip=strip)
-    rest = b"".join(in_pieces(log, 10_000, strip=strip, start=start))
+    whole = visible(log, TYPED)
+    rest = b"".join(in_pieces(log, 10_000, start=start))
     return whole[: len(whole) - len(rest)]
 
 
 @settings(max_examples=60)
-@given(log=LOGS, filler=st.integers(0, 400), limit=st.integers(1, 300), strip=st.booleans())
-def test_context_is_as_long_as_it_says(log: bytes, filler: int, limit: int, strip: bool) -> None:
+@given(log=LOGS, filler=st.integers(0, 400), limit=st.integers(1, 300))
+def test_context_is_as_long_as_it_says(log: bytes, filler: int, limit: int) -> None:
     """Marks and redraws of the greatest length, so that too short a context would show."""
     long_mark = mark(b"E;" + ID + b";0;" + b"d" * (MARK_MAX - 200) + b";" + ID)
     log = log + long_mark + b"y" * filler + TYPED[0] + b"x" * (REDRAW_MAX - 20) + log + T + log
     log += long_mark + b"y" * filler + B + b"x" * (HIDDEN_MAX - filler) + T + log
-    assert b"".join(in_pieces(log, 1 + limit * 30, strip=strip)) == visible(log, TYPED, strip=strip)
+    assert b"".join(in_pieces(log, 1 + limit * 30)) == visible(log, TYPED)
 
 
-@pytest.mark.parametrize("strip", [False, True])
-def test_the_context_tells_a_directory_from_a_typed_line(strip: bool) -> None:
+def test_the_context_tells_a_directory_from_a_typed_line() -> None:
     name = b"d" * (MARK_MAX - 200) + TYPED[0]
     log = mark(b"E;" + ID + b";0;" + name + b";" + ID) + b"shown" * 700 + T + b"end"
-    assert b"".join(in_pieces(log, 100, strip=strip)) == b"shown" * 700 + b"end"
+    assert b"".join(in_pieces(log, 100)) == b"shown" * 700 + b"end"
 
 
-@example(log=b"\xc2" + PROMPT, sizes=[1], strip=True)
-@example(log=b"\xc2" + PROMPT + b"\x9b1m", sizes=[1], strip=True)
-@given(log=LOGS, sizes=st.lists(st.integers(1, 30), min_size=1), strip=st.booleans())
-def test_a_log_that_grows_is_shown_exactly(log: bytes, sizes: list[int], strip: bool) -> None:
+@given(log=LOGS, sizes=st.lists(st.integers(1, 30), min_size=1))
+def test_a_log_that_grows_is_shown_exactly(log: bytes, sizes: list[int]) -> None:
     shown = b""
     position = end = turn = 0
     while end < len(log):
         end = min(len(log), end + sizes[turn % len(sizes)])
         turn += 1
-        piece, position = visible_slice(log[:end], 0, position, 20, TYPED, final=False, strip=strip)
+        piece, position = visible_slice(log[:end], 0, position, 20, TYPED, final=False)
         shown += piece
-    shown += b"".join(in_pieces(log, 50, strip=strip, start=position))
-    assert shown == visible(log, TYPED, strip=strip)
-
-
-@given(log=LOGS)
-def test_stripped_is_the_text_of_what_is_seen(log: bytes) -> None:
-    """Where no sequence is open across a cut."""
-    if log.count(b"\x1b") == log.count(b"\x1b[1;31m") + log.count(b"\x1b]7770;"):
-        cut = visible(log, TYPED)
-        if b"\x1b" not in cut.replace(b"\x1b[1;31m", b"") and b"\xc2" not in cut and b"\x9b" not in cut:
-            assert visible(log, TYPED, strip=True) == strip_ansi(cut)
+    shown += b"".join(in_pieces(log, 50, start=position))
+    assert shown == visible(log, TYPED)

@@ -59,6 +59,12 @@ def add_target(parser: argparse.ArgumentParser, *, many: bool = False) -> None:
         parser.add_argument("-t", "--target", metavar="TAB", default=ACTIVE, help=text)
 
 
+def add_plain(parser: argparse.ArgumentParser) -> None:
+    """Add `--plain`, which the tools call strip_ansi."""
+    text = "as a person would have read it: no escape sequences, nothing that was drawn over"
+    parser.add_argument("--plain", "--strip-ansi", dest="strip_ansi", action="store_true", help=text)
+
+
 def words_behind(words: list[str]) -> list[str]:
     """The words of a command, without the -- before it; some versions of argparse have taken that away."""
     return words[1:] if words[:1] == ["--"] else words

@@ -11,7 +11,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, final
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import ACTIVE, add_verb, assignment, seconds, words_behind
+from muxwire.cli.options import ACTIVE, add_plain, add_verb, assignment, seconds, words_behind
+from muxwire.cli.plain import PlainOutput
 from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
 from muxwire.cli.send_keys import read_stdin
 from muxwire.errors import InvalidArgument, NoSuchTarget
@@ -50,7 +51,7 @@ def add(verbs: Verbs) -> None:
     run.add_argument("--leave", action="store_true", help="at the timeout leave it running")
     run.add_argument("--cwd", metavar="DIR", help="run it apart, in that folder")
     run.add_argument("--env", metavar="NAME=VALUE", type=assignment, action="append", default=[], help="run it apart")
-    run.add_argument("--strip-ansi", action="store_true", help="with --json: without escape sequences")
+    add_plain(run)
     run.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER)
     run.set_defaults(failed=NOT_RUN)
 
@@ -64,6 +65,12 @@ async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
     tab = await _tab(terminals, arguments.target)
     command = command_text(words, shell=tab.pane.shell.name if tab.pane.shell is not None else "")
     result: ExecutionResult | None = None
+    plain = PlainOutput(tab.columns, write_soon)
+
+    async def say_it_waits(what: str) -> None:
+        await plain.flush()
+        warn(f"muxwire: the command waits for {what}; answer with muxwire send-keys or muxwire attach")
+
     async with anyio.create_task_group() as tasks:
         signals = _Signals(tab, tasks)
         tasks.start_soon(signals.pass_on)
@@ -75,12 +82,15 @@ async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
             cwd=arguments.cwd,
             on_timeout="leave" if arguments.leave else "interrupt",
             on_start=signals.started,
-            on_output=None if arguments.json else write_soon,
-            on_input=_say_it_waits,
+            on_output=None if arguments.json else plain.take if arguments.strip_ansi else write_soon,
+            on_input=say_it_waits,
         )
+        await plain.flush()
         tasks.cancel_scope.cancel()
     if result is None:  # cancelled by a signal while it waited for its turn
         die_of(signals.last)
+    if plain.note:
+        warn(f"muxwire: {plain.note}")
     return _told(result, arguments)
 
 
@@ -107,10 +117,6 @@ def _quoted(word: str, shell: str) -> str:
         return shlex.quote(word)
     # fish: within single quotes a backslash escapes itself and the quote.
     return word if _SAFE_WORD.match(word) else "'" + word.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-async def _say_it_waits(what: str) -> None:
-    warn(f"muxwire: the command waits for {what}; answer with muxwire send-keys or muxwire attach")
 
 
 @final

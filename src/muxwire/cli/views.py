@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import ACTIVE, add_target, add_verb, natural, positive
-from muxwire.cli.printing import document, say, write, write_soon
+from muxwire.cli.options import ACTIVE, add_plain, add_target, add_verb, natural, positive
+from muxwire.cli.printing import document, say, warn, write, write_soon
 
 if TYPE_CHECKING:
     import argparse
@@ -43,7 +43,7 @@ def add(verbs: Verbs) -> None:
     logs.add_argument("--grep", metavar="REGEX", default="", help="only lines with a match")
     logs.add_argument("-A", "--after", metavar="N", type=natural, default=0, help="lines behind each match")
     logs.add_argument("-B", "--before", metavar="N", type=natural, default=0, help="lines before each match")
-    logs.add_argument("--strip-ansi", action="store_true", help="without escape sequences")
+    add_plain(logs)
 
 
 async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -101,6 +101,8 @@ async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
             document(asdict(tail))
         else:
             await write_soon(tail.content.encode("utf-8", "surrogateescape"))
+            if tail.note:
+                warn(f"muxwire: {tail.note}")
         if not arguments.follow:
             return 0
     await _stream(terminals, arguments, next_byte)
@@ -108,6 +110,7 @@ async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 
 async def _stream(terminals: Terminals, arguments: argparse.Namespace, next_byte: int) -> None:
+    noted = ""
     while True:
         chunk = await terminals.stream_logs(
             arguments.target,
@@ -122,5 +125,8 @@ async def _stream(terminals: Terminals, arguments: argparse.Namespace, next_byte
         else:
             # Lines end as in `logs -n`; a chunk never cuts the terminal's CR LF.
             await write_soon(chunk.chunk.replace("\r\n", "\n").encode("utf-8", "surrogateescape"))
+            if chunk.note not in ("", noted):
+                noted = chunk.note
+                warn(f"muxwire: {noted}")
         if chunk.eof and (chunk.closed or not arguments.follow):
             return

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.logs.read import TAIL_BYTES_MAX, LastLines, LogFileReader
+from muxwire.vt.readable import readable
 from muxwire.vt.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ GREP_SECONDS = 10.0
 # grep(1) writes it between lines that do not follow each other.
 _SEPARATOR = "--"
 
+_PLAIN = bytes(range(0x20, 0x7F)) + b"\t\n\r"
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()\s]")
 
 
@@ -76,10 +78,11 @@ def compiled(pattern: str) -> re.Pattern[str]:
         ) from None
 
 
-def last_matches(path: Path, search: Search, lines: int, view: View) -> LastLines:
+def last_matches(path: Path, search: Search, lines: int, view: View, *, as_read: bool = False) -> LastLines:
     """Return the last `lines` lines that match or stand around one that does.
 
-    Patterns are looked for in the text of a line, escape sequences left out, whatever the view.
+    Patterns are looked for in the text of a line, escape sequences left out; with `as_read` in the lines that a person
+    would have read, and these are returned.
     """
     found = _Matches(search, lines)
     deadline = time.monotonic() + GREP_SECONDS
@@ -87,6 +90,8 @@ def last_matches(path: Path, search: Search, lines: int, view: View) -> LastLine
         for block in _blocks_backwards(log, view):
             if found.full or time.monotonic() > deadline:
                 return found.result(log, more=True)
+            if as_read:
+                block = _as_read(block, view)  # noqa: PLW2901
             if search.in_block(block):
                 found.take(_split(block))
             else:
@@ -98,7 +103,7 @@ def _blocks_backwards(log: LogFileReader, view: View) -> Iterator[bytes]:
     """Yield what was seen in blocks of whole lines, from the log's end to its start."""
     begun: list[bytes] = []  # the rest of a line whose start lies further back, in reverse
     begun_size = 0
-    for piece in log.backwards(view):
+    for _, piece in log.backwards(view):
         newline = piece.find(b"\n")
         if newline < 0 and begun_size < _LINE_MAX:
             begun.append(piece)
@@ -107,6 +112,13 @@ def _blocks_backwards(log: LogFileReader, view: View) -> Iterator[bytes]:
         yield piece[newline + 1 :] + b"".join(reversed(begun))
         begun, begun_size = [piece[: newline + 1]], newline + 1
     yield b"".join(reversed(begun))
+
+
+def _as_read(block: bytes, view: View) -> bytes:
+    """Return the text of whole lines; most blocks of most logs have nothing to be played."""
+    if not block.translate(None, _PLAIN) and block.count(b"\r") == block.count(b"\r\n"):
+        return block
+    return readable(block.decode("utf-8", "replace"), columns=view.columns).text.encode("utf-8", "replace")
 
 
 def _split(text: bytes) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, final
 
 from muxwire.logs.segments import open_log
 from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
+from muxwire.vt.readable import COLUMNS
 from muxwire.vt.text import undo_onlcr
 
 if TYPE_CHECKING:
@@ -61,15 +62,17 @@ class LastLines:
 @final
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a log is to be shown: without these typed lines; with `strip`, text only; `final` if it grows no more.
+    """How a log is to be shown: without these typed lines; `final` if it grows no more.
 
-    `typed_from`: a typed line that the shell has not begun to run yet is not before this offset.
+    `typed_from`: a typed line that the shell has not begun to run yet is not before this offset. `columns`: how wide
+    the pane is, for who reads it as a person would (`logs/readable.py`); `joint` stands where something was cut.
     """
 
     typed_lines: Sequence[bytes] = ()
-    strip: bool = False
     final: bool = False
     typed_from: int = 0
+    columns: int = COLUMNS
+    joint: bytes = b""
 
 
 def read_raw(path: Path, begin: int, end: int) -> bytes:
@@ -104,7 +107,7 @@ def last_lines(path: Path, lines: int, view: View) -> LastLines:
     with LogFileReader(path) as log:
         pieces: list[bytes] = []
         found = size = 0
-        for piece in log.backwards(view):
+        for _, piece in log.backwards(view):
             pieces.append(piece)
             found += piece.count(b"\n")
             size += len(piece)
@@ -113,10 +116,11 @@ def last_lines(path: Path, lines: int, view: View) -> LastLines:
         else:
             found = -1  # this is the whole log
         text = undo_onlcr(b"".join(reversed(pieces)))
-        return _cut_to_lines(text, lines, log, whole=found < 0)
+        return cut_to_lines(text, lines, log, whole=found < 0)
 
 
-def _cut_to_lines(text: bytes, lines: int, log: LogFileReader, *, whole: bool) -> LastLines:
+def cut_to_lines(text: bytes, lines: int, log: LogFileReader, *, whole: bool) -> LastLines:
+    """Return the last `lines` lines of what was seen of a log's end, of all of it if `whole`."""
     position = len(text) - text.endswith(b"\n")
     count = 0
     while count < lines and position >= 0 and text:
@@ -161,33 +165,33 @@ class LogFileReader:
 
     def seen(self, start: int, limit: int, first: int, last: int, view: View) -> tuple[bytes, int]:
         """Return what was seen of about `limit` bytes from `start`, in the range from `first` to `last`."""
-        base = max(first, start - lookbehind(view.typed_lines, strip=view.strip))
+        base = max(first, start - lookbehind(view.typed_lines))
         stop = min(last, start + limit + lookahead(view.typed_lines))
         final = stop == last and (view.final or last < self.end)
         data = self.pread(base, stop)
         return visible_slice(
-            data, base, start, limit, view.typed_lines, final=final, strip=view.strip, typed_from=view.typed_from
+            data, base, start, limit, view.typed_lines, final=final, typed_from=view.typed_from, joint=view.joint
         )
 
-    def backwards(self, view: View) -> Iterator[bytes]:
-        """Yield what was seen, in blocks from the end to the start."""
+    def backwards(self, view: View) -> Iterator[tuple[int, bytes]]:
+        """Yield what was seen, in blocks from the end to the start, each behind the offset at which it begins."""
         size = _BLOCK_FIRST
         for first, last in reversed(self.ranges):
             stop = last
             while stop > first:
                 start = max(first, stop - size)
-                yield self._between(start, stop, first, last, view)
+                yield start, self._between(start, stop, first, last, view)
                 stop = start
                 size = min(2 * size, _BLOCK_MAX)
 
     def _between(self, start: int, stop: int, first: int, last: int, view: View) -> bytes:
         """Return what was seen of exactly these bytes; at the log's end, as far as it is settled."""
-        base = max(first, start - lookbehind(view.typed_lines, strip=view.strip))
+        base = max(first, start - lookbehind(view.typed_lines))
         ahead = min(last, stop + lookahead(view.typed_lines))
         data = self.pread(base, ahead)
         grows = ahead == self.end and not view.final
         return visible_range(
-            data, base, start, stop, view.typed_lines, grows=grows, strip=view.strip, typed_from=view.typed_from
+            data, base, start, stop, view.typed_lines, grows=grows, typed_from=view.typed_from, joint=view.joint
         )
 
 

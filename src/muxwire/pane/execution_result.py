@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from muxwire.errors import TabUnavailable
-from muxwire.pane.output import read_output, settled_end, whole_characters
+from muxwire.pane.output import Reading, read_output, settled_end, whole_characters
 from muxwire.results import ExecutionResult
 
 if TYPE_CHECKING:
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 
 async def result_of(
-    execution: Execution, pane: PaneState, *, strip_ansi: bool, max_chars: int | None
+    execution: Execution, pane: PaneState, *, strip_ansi: bool, max_chars: int | None, columns: int
 ) -> ExecutionResult:
-    """What the caller gets now: everything since the last result of this command; TabUnavailable if it never ran."""
+    """What the caller gets now: everything since the last result of this command; TabUnavailable if it never ran.
+
+    With `strip_ansi` it is read as a person would have, in a pane of that many columns.
+    """
     if execution.ending == "never_ran":
         what, few = "the shell did not run the typed line", pane.short_of_files()
         remedy = "look at the tab; then run it again"
@@ -32,7 +35,9 @@ async def result_of(
         if running:
             end = whole_characters(execution, stream, end)
         begin = min(begin, end)
-        text = await read_output(stream, begin, end, strip=strip_ansi, max_chars=max_chars, ours=execution.ours)
+        since = execution.begin if execution.started else begin
+        how = Reading(readable=strip_ansi, columns=columns, since=since, ours=execution.ours)
+        text = await read_output(stream, begin, end, how, max_chars=max_chars)
     if execution.read_up_to >= 0:
         execution.read_up_to = max(execution.read_up_to, end)  # another call may have asked meanwhile
     until = time.monotonic() if execution.running else execution.end_time
@@ -43,6 +48,8 @@ async def result_of(
         notes.insert(0, f"{what}: answer with send_keys, or stop_process")
     if text.lost_bytes:
         notes.append(f"the first {text.lost_bytes} bytes are lost: neither memory nor the log holds them")
+    if text.note:
+        notes.append(text.note)
     return ExecutionResult(
         command_id=execution.command_id,
         output=text.text,

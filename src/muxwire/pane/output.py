@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence  # noqa: TC003 - the fields of a dataclass
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, final
 
-from muxwire.vt.text import strip_ansi, undo_onlcr
+from anyio.to_thread import run_sync
+
+from muxwire.vt.readable import COLUMNS, PLAYED_MAX, Readable, continued, lines_before, needs_playing, on_alternate
+from muxwire.vt.text import undo_onlcr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from muxwire.pane.execution import Execution
     from muxwire.pane.stream import PaneStream
     from muxwire.shell import Shell
@@ -20,6 +23,11 @@ HEAD_SHARE = 0.2
 
 # What a progress report shows of the output: one line of a terminal.
 _PROGRESS_BYTES = 400
+
+# Playing so much text takes 10 ms, for which all other panes may wait; more is played in a thread.
+_PLAYED_HERE = 16 << 10
+# How far before a piece of an output its line is looked for, and those above it that may be drawn over.
+_BEFORE_MAX = 64 << 10
 
 # UTF-8 needs at most 4 bytes a character; escape sequences to be stripped may be as much again.
 _BYTES_PER_CHAR = 8
@@ -46,17 +54,38 @@ _CHARACTER_REACH = 3
 @final
 @dataclass(frozen=True, slots=True)
 class OutputText:
-    """Text of an output; `omitted_bytes` were left out of its middle, `lost_bytes` no store holds any more."""
+    """Text of an output; `omitted_bytes` were left out of its middle, `lost_bytes` no store holds any more.
+
+    `note` says what a reader of the text does not see in it.
+    """
 
     text: str
     omitted_bytes: int
     lost_bytes: int
+    note: str = ""
 
 
-def decode(raw: bytes, *, strip: bool) -> str:
-    """Undo the terminal's ONLCR and decode; with `strip`, escape sequences are taken out."""
-    text = undo_onlcr(raw).decode("utf-8", "replace")
-    return strip_ansi(text) if strip else text
+@final
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How an output is read: in this many columns, `readable` as a person would have; `since`: where it began."""
+
+    readable: bool
+    columns: int = COLUMNS
+    since: int = 0
+    ours: Sequence[tuple[int, int]] = ()  # ranges that are no output
+
+    async def text(self, raw: bytes, before: bytes = b"") -> Readable:
+        """Decode `raw`, which comes behind `before`, the terminal's ONLCR undone."""
+        if not self.readable:
+            return Readable(undo_onlcr(raw).decode("utf-8", "replace"))
+        begin = lines_before(before)
+        alternate = on_alternate(before[:begin]) or False
+        known, text = before[begin:].decode("utf-8", "replace"), raw.decode("utf-8", "replace")
+        if len(text) + len(known) <= _PLAYED_HERE or not needs_playing(known + text):
+            return continued(known, text, columns=self.columns, alternate=alternate)
+        play = partial(continued, known, text, columns=self.columns, alternate=alternate)
+        return await run_sync(play, abandon_on_cancel=True)
 
 
 def without(raw: bytes, begin: int, ours: Sequence[tuple[int, int]]) -> bytes:
@@ -68,44 +97,35 @@ def without(raw: bytes, begin: int, ours: Sequence[tuple[int, int]]) -> bytes:
     return b"".join((*parts, raw[at - begin :])) if parts else raw
 
 
-async def read_output(
-    stream: PaneStream,
-    begin: int,
-    end: int,
-    *,
-    strip: bool,
-    max_chars: int | None,
-    ours: Sequence[tuple[int, int]] = (),
-) -> OutputText:
-    """Read the output between two raw offsets; with `max_chars`, head and tail on line boundaries.
-
-    `ours`: ranges that are no output.
-    """
-    size = end - begin
-    if max_chars is None or size <= max_chars * _BYTES_PER_CHAR:
+async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *, max_chars: int | None) -> OutputText:
+    """Read the output between two raw offsets; with `max_chars`, head and tail on line boundaries."""
+    size, before = end - begin, b""
+    if how.readable and how.since < begin:
+        first = max(how.since, begin - _BEFORE_MAX)
+        raw, lost = await stream.read(first, begin)
+        before = without(raw, first + lost, how.ours)
+    whole_max = None if max_chars is None else max(max_chars * _BYTES_PER_CHAR, PLAYED_MAX if how.readable else 0)
+    if whole_max is None or size <= whole_max:
         raw, lost = await stream.read(begin, end)
-        raw = without(raw, begin + lost, ours)
-        text = decode(raw, strip=strip)
-        if max_chars is None or len(text) <= max_chars:
-            return OutputText(text, 0, lost)
-        head_raw = tail_raw = raw
-        head_begin = begin + lost
+        head = tail = await how.text(without(raw, begin + lost, how.ours), before)
+        if max_chars is None or len(head.text) <= max_chars:
+            return OutputText(head.text, 0, lost, head.note)
     else:
+        assert max_chars is not None
         span = max_chars * _BYTES_PER_CHAR // 2
         head_raw, lost = await stream.read(begin, begin + span)
         tail_raw, _ = await stream.read(end - span, end)
-        head_begin = begin + lost
-        head_raw, tail_raw = without(head_raw, head_begin, ours), without(tail_raw, end - len(tail_raw), ours)
-    return _clip(head_raw, tail_raw, head_begin, end, max_chars, lost, strip=strip)
+        head = await how.text(without(head_raw, begin + lost, how.ours), before)
+        tail = await how.text(without(tail_raw, end - len(tail_raw), how.ours))
+    assert max_chars is not None
+    return _clip(head, tail, begin + lost, end, max_chars, lost)
 
 
-def _clip(
-    head_raw: bytes, tail_raw: bytes, begin: int, end: int, max_chars: int, lost: int, *, strip: bool
-) -> OutputText:
-    head_text = decode(head_raw, strip=strip)[: int(max_chars * HEAD_SHARE)]
+def _clip(head_read: Readable, tail_read: Readable, begin: int, end: int, max_chars: int, lost: int) -> OutputText:
+    head_text = head_read.text[: int(max_chars * HEAD_SHARE)]
     head = head_text[: head_text.rfind("\n") + 1] or head_text
     room = max_chars - len(head)
-    tail_text = decode(tail_raw, strip=strip)[-room:] if room else ""
+    tail_text = tail_read.text[-room:] if room else ""
     newline = tail_text.find("\n")
     tail = tail_text[newline + 1 :] if 0 <= newline < len(tail_text) - 1 else tail_text
     # What was shown, measured in raw bytes as nearly as text allows: each "\n" came as "\r\n".
@@ -113,7 +133,7 @@ def _clip(
     omitted = max(0, end - begin - kept)
     note = f"[... {omitted} bytes left out; stream_logs_from_tab from_byte={begin} to {end} has them all ...]\n"
     joint = "" if head.endswith("\n") or not head else "\n"
-    return OutputText(head + joint + note + tail, omitted, lost)
+    return OutputText(head + joint + note + tail, omitted, lost, head_read.note or tail_read.note)
 
 
 def without_prompt_sp(raw_tail: bytes) -> int:

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, final
 from muxwire.shell.hidden import HIDDEN_MARK_MAX, HIDDEN_MAX, hidden
 from muxwire.shell.marks import MARK_MAX, MarkScanner
 from muxwire.shell.typed_lines import typed_lines_of
-from muxwire.vt.text import SEQUENCE_MAX, AnsiStripper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,17 +30,19 @@ if TYPE_CHECKING:
 # cursor movements: some hundred bytes.
 REDRAW_MAX = 4 * 1024
 
+# What stands for a cut where text is read on: as the ESC of a mark does in a terminal, CAN ends any sequence.
+SEQUENCE_END = b"\x18"
+
 # C says that our line was accepted, H answers a probe: both may come between the typed line and T.
 _TRANSPARENT = "CH"
 _T_MARK_LENGTH = 7 + 2 + 16 + 1
 _CHARACTER_MAX = 4  # bytes of a UTF-8 character
 
 
-def lookbehind(typed_lines: Sequence[bytes], *, strip: bool = False) -> int:
+def lookbehind(typed_lines: Sequence[bytes]) -> int:
     """Return how many bytes before a piece must be known, unless it begins at the log's start."""
     typed = REDRAW_MAX + _T_MARK_LENGTH + typed_lines_of(tuple(typed_lines)).longest
-    needed = MARK_MAX + max(typed, HIDDEN_MAX + HIDDEN_MARK_MAX)
-    return max(needed, SEQUENCE_MAX + _CHARACTER_MAX) if strip else needed
+    return MARK_MAX + max(typed, HIDDEN_MAX + HIDDEN_MARK_MAX)
 
 
 def lookahead(typed_lines: Sequence[bytes]) -> int:
@@ -50,9 +51,9 @@ def lookahead(typed_lines: Sequence[bytes]) -> int:
     return MARK_MAX + max(typed, HIDDEN_MAX + HIDDEN_MARK_MAX) + 2 * _CHARACTER_MAX
 
 
-def visible(data: bytes, typed_lines: Sequence[bytes], *, strip: bool = False) -> bytes:
-    """Return what is seen of a whole log; with `strip`, of its text only."""
-    return _without(data, _find(data, typed_lines).cuts, 0, len(data), strip=strip)
+def visible(data: bytes, typed_lines: Sequence[bytes], *, joint: bytes = b"") -> bytes:
+    """Return what is seen of a whole log, with `joint` where something was cut."""
+    return _without(data, _find(data, typed_lines).cuts, 0, len(data), joint)
 
 
 def visible_slice(
@@ -63,8 +64,8 @@ def visible_slice(
     typed_lines: Sequence[bytes],
     *,
     final: bool,
-    strip: bool = False,
     typed_from: int = 0,
+    joint: bytes = b"",
 ) -> tuple[bytes, int]:
     """Return what is seen of about `limit` raw bytes from offset `start`, and the offset that comes next.
 
@@ -75,8 +76,6 @@ def visible_slice(
     `data` is held back. With `lookahead()` bytes behind `start`, the next offset is always greater than `start`.
     `typed_from`: no typed line that `data` does not end begins before this offset.
     """
-    if strip:
-        data, base = _relevant(data, base, start, typed_lines)
     found = _find(data, typed_lines, typed_from - base)
     cuts, settled = found.cuts, len(data) if final else found.settled
     first = max(0, start - base)
@@ -86,7 +85,7 @@ def visible_slice(
     if _inside(last - 1, cuts):  # stop behind a cut rather than inside it
         last = min(settled, cuts[bisect_left(cuts, last, key=_begin) - 1][1])
     last = _whole_characters(data, first, last, settled, final=final)
-    return _without(data, cuts, first, last, strip=strip), base + last
+    return _without(data, cuts, first, last, joint), base + last
 
 
 def visible_range(
@@ -97,23 +96,21 @@ def visible_range(
     typed_lines: Sequence[bytes],
     *,
     grows: bool,
-    strip: bool = False,
     typed_from: int = 0,
+    joint: bytes = b"",
 ) -> bytes:
     """Return what is seen of exactly the bytes from `start` to `stop`, for a look at a log's end.
 
     With `grows`, more will follow `data`: a mark, a typed line or a character that has only begun there is not shown.
     `typed_from` as in `visible_slice`.
     """
-    if strip:
-        data, base = _relevant(data, base, start, typed_lines)
     found = _find(data, typed_lines, typed_from - base)
     last = stop - base
     if grows and last > found.begun:
         last = found.begun
     elif grows and last == len(data) > 0 and data[-1] >= 0x80:
         last = _character_around(data, last)
-    return _without(data, found.cuts, start - base, last, strip=strip) if start - base < last else b""
+    return _without(data, found.cuts, start - base, last, joint) if start - base < last else b""
 
 
 @final
@@ -217,10 +214,8 @@ def _size(lead: int) -> int:
     return 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4 if lead < 0xF5 else 1
 
 
-def _without(data: bytes, cuts: list[tuple[int, int]], first: int, last: int, *, strip: bool) -> bytes:
-    if strip:
-        return _stripped(data, cuts, first, last)
-    return b"".join(data[begin:end] for begin, end in _kept(cuts, first, last))
+def _without(data: bytes, cuts: list[tuple[int, int]], first: int, last: int, joint: bytes) -> bytes:
+    return joint.join(data[begin:end] for begin, end in _kept(cuts, first, last))
 
 
 def _kept(cuts: list[tuple[int, int]], first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -233,41 +228,3 @@ def _kept(cuts: list[tuple[int, int]], first: int, last: int) -> Iterator[tuple[
             yield first, max(first, begin)
             first = end
     yield min(first, last), last
-
-
-def _stripped(data: bytes, cuts: list[tuple[int, int]], first: int, last: int) -> bytes:
-    """As `_without`, and text only. A cut ends any sequence, as the ESC of a mark does in a terminal."""
-    stripper = AnsiStripper()
-    for begin, end in _kept(cuts, _synchronized(data, cuts, first), first):
-        stripper.cancel()
-        stripper.feed(data[begin:end])
-    text = []
-    for begin, end in _kept(cuts, first, last):
-        if begin > first:
-            text.append(stripper.cancel())
-        elif stripper.held:  # the byte before `first` may show itself now: not here
-            text.append(stripper.feed(data[begin : min(begin + 1, end)]).removeprefix(b"\xc2"))
-            begin = min(begin + 1, end)  # noqa: PLW2901
-            if begin == first:
-                stripper.cancel()
-        text.append(stripper.feed(data[begin:end]))
-    text.append(stripper.finish())
-    return b"".join(text)
-
-
-def _synchronized(data: bytes, cuts: list[tuple[int, int]], first: int) -> int:
-    """Return an index from which on the state of the stripper is known: ESC begins anew in any state."""
-    escape = data.rfind(b"\x1b", 0, first)
-    if escape < 0:
-        return first if data.isascii() else 0  # no C1 character either
-    before = bisect_right(cuts, escape, key=_begin) - 1
-    return min(first, max(escape, cuts[before][1])) if before >= 0 else escape
-
-
-def _relevant(data: bytes, base: int, start: int, typed_lines: Sequence[bytes]) -> tuple[bytes, int]:
-    """Return `data` and `base` without the front that does not matter for stripping from `start` on: nearly all."""
-    escape = data.rfind(b"\x1b", 0, max(0, start - base))
-    if escape < 0 and not data.isascii():
-        return data, base
-    unneeded = max(0, (escape if escape >= 0 else start - base) - lookbehind(typed_lines))
-    return data[unneeded:], base + unneeded

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -16,11 +17,14 @@ import anyio.to_thread
 from muxwire.errors import InvalidArgument
 from muxwire.logs.grep import Search, compiled, last_matches
 from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, read_range
+from muxwire.logs.readable import last_readable_lines, read_readable
 from muxwire.logs.store import RETRY_SECONDS
 from muxwire.pane.typing_lock import typed_from
 from muxwire.results import LogChunk, LogTail
 from muxwire.shell import TYPED_LINES
+from muxwire.shell.visible import SEQUENCE_END
 from muxwire.tabs.attached import attached
+from muxwire.vt.readable import COLUMNS
 
 if TYPE_CHECKING:
     from muxwire.errors import NoSuchTarget
@@ -97,12 +101,16 @@ async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: st
     if not 0 < lines <= LINES_MAX:
         raise InvalidArgument(f"lines is {lines}", remedy=f"use 1 to {LINES_MAX}")
     view, _ = await _settled_view(source, strip=strip_ansi)
+    note = ""
     if grep:
         search = Search(compiled(grep), before, after)
-        found = await anyio.to_thread.run_sync(last_matches, source.path, search, lines, view)
+        find = partial(last_matches, source.path, search, lines, view, as_read=strip_ansi)
+        found = await anyio.to_thread.run_sync(find)
+    elif strip_ansi:
+        found, note = await anyio.to_thread.run_sync(last_readable_lines, source.path, lines, view)
     else:
         found = await anyio.to_thread.run_sync(last_lines, source.path, lines, view)
-    return LogTail(found.content, found.returned_lines, found.truncated, found.end, found.first)
+    return LogTail(found.content, found.returned_lines, found.truncated, found.end, found.first, note)
 
 
 async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip_ansi: bool, wait: float) -> LogChunk:
@@ -115,7 +123,7 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
         raise InvalidArgument(
             f"from_byte {from_byte} lies beyond the log's end {source.end}", remedy="use next_byte of an earlier result"
         )
-    piece, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+    piece, note, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
     if wait > 0 and source.tab is not None and piece.next_offset == from_byte and not view.final:
         async with attached(source.tab):
             with anyio.move_on_after(wait):
@@ -125,7 +133,7 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
                     # Else more came while this piece was read, or what was held back need not be.
                     elif source.end == piece.end and not source.closed and source.typed_from == view.typed_from:
                         await source.tab.pane.stream.changed()
-                    piece, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+                    piece, note, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
     return LogChunk(
         chunk=piece.data.decode("utf-8", "replace"),
         next_byte=piece.next_offset,
@@ -133,18 +141,23 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
         closed=view.final,
         dropped=piece.dropped,
         first_byte=piece.first,
+        note=note,
     )
 
 
-async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> tuple[LogPiece, View, bool]:
-    """A piece, how it is shown, and whether the file had all that was received before."""
+async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> tuple[LogPiece, str, View, bool]:
+    """A piece, a note on it, how it is shown, and whether the file had all that was received before."""
     view, flushed = await _settled_view(source, strip=strip)
-    piece = await anyio.to_thread.run_sync(read_range, source.path, start, limit, view)
+    note = ""
+    if strip:
+        piece, note = await anyio.to_thread.run_sync(read_readable, source.path, start, limit, view)
+    else:
+        piece = await anyio.to_thread.run_sync(read_range, source.path, start, limit, view)
     if view.final and flushed and piece.next_offset >= piece.end < source.end:
         # The whole log was removed: it was too old, or one too many.
         lost = source.end - piece.next_offset
         piece = LogPiece(piece.data, source.end, source.end, True, piece.dropped + lost, source.end)
-    return piece, view, flushed
+    return piece, note, view, flushed
 
 
 async def _settled_view(source: LogSource, *, strip: bool) -> tuple[View, bool]:
@@ -153,4 +166,6 @@ async def _settled_view(source: LogSource, *, strip: bool) -> tuple[View, bool]:
     # the beginning of a typed line, even if that has begun to run by then.
     closed, typed_from = source.closed, source.typed_from
     flushed = await source.flushed()
-    return View(TYPED_LINES, strip=strip, final=closed, typed_from=typed_from if flushed else 0), flushed
+    columns = COLUMNS if source.tab is None else source.tab.columns
+    joint, typed_from = SEQUENCE_END if strip else b"", typed_from if flushed else 0
+    return View(TYPED_LINES, final=closed, typed_from=typed_from, columns=columns, joint=joint), flushed

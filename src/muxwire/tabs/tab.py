@@ -235,7 +235,7 @@ class Tab:
         self, execution: Execution, *, strip_ansi: bool = False, max_chars: int | None = None
     ) -> ExecutionResult:
         """What `execution` has to say since it was last asked; TabUnavailable if it never ran."""
-        return await result_of(execution, self.pane, strip_ansi=strip_ansi, max_chars=max_chars)
+        return await result_of(execution, self.pane, strip_ansi=strip_ansi, max_chars=max_chars, columns=self.columns)
 
     async def _wait(
         self,

@@ -21,9 +21,10 @@ from muxwire.errors import InvalidArgument
 from muxwire.results import WaitOutcome
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.own_echo import echo_end
-from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
+from muxwire.shell.visible import SEQUENCE_END, lookahead, lookbehind, visible_range, visible_slice
 from muxwire.tabs.attached import attached
 from muxwire.vt.bells import BellScanner
+from muxwire.vt.readable import on_alternate, readable
 from muxwire.vt.text import AnsiStripper
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ class Watch:
 
     async def _met(self, match: str, next_byte: int, *, at_entry: bool) -> WaitOutcome:
         with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
-            last = await tail(self._stream)
+            last = await tail(self._stream, self.tab.columns)
         return WaitOutcome(
             outcome="met",
             which=self.tab.key,
@@ -290,7 +291,7 @@ class Watch:
             match="",
             matched_at_entry=False,
             next_byte=self._stream.end,
-            tail=await tail(self._stream),
+            tail=await tail(self._stream, self.tab.columns),
         )
 
 
@@ -308,14 +309,16 @@ def current_start(tab: Tab) -> int:
     return max(pane.prompt_end, pane.preexec_offset, 0) if start < 0 or runs_another else start
 
 
-async def tail(stream: PaneStream) -> str:
-    """The last text that was shown."""
+async def tail(stream: PaneStream, columns: int) -> str:
+    """The last text that a person would have read, in a pane of that many columns."""
     end = stream.end
     begin = max(0, end - _TAIL_BYTES - _LOOKBEHIND)
     data, lost = await stream.read(begin, end)
     start = max(begin + lost, end - _TAIL_BYTES)
-    shown = visible_range(data, begin + lost, start, end, TYPED_LINES, grows=True, strip=True)
-    return _lines(shown.decode("utf-8", "replace"), behind="")[-TAIL_CHARACTERS:]
+    seen = visible_range(data, begin + lost, start, end, TYPED_LINES, grows=True, joint=SEQUENCE_END)
+    alternate = on_alternate(data[: start - begin - lost]) or False
+    text = readable(seen.decode("utf-8", "replace"), columns=columns, alternate=alternate).text
+    return text[-TAIL_CHARACTERS:]
 
 
 async def wait_for(tabs: Sequence[Tab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -11,6 +11,9 @@ from muxwire.mcp.arguments import Arguments, Count, InTab, Milliseconds, seconds
 from muxwire.mcp.registry import Call, Hints, Result, tool
 from muxwire.mcp.schemas import BOOLEAN, INTEGER, STRING, object_of
 from muxwire.mcp.tools.tabs import SUCCESS
+
+if TYPE_CHECKING:
+    from muxwire.results import LogChunk, LogTail
 
 # As many lines as a model reads with profit.
 DEFAULT_LINES = 500
@@ -53,6 +56,7 @@ class SetHistoryLimit(Arguments):
             "truncated": BOOLEAN,
             "next_byte": INTEGER,
             "first_byte": INTEGER,
+            "note": STRING,
         }
     ),
     hints=Hints(read_only=True),
@@ -68,7 +72,7 @@ async def read_logs_from_tab(call: Call, given: ReadLogs) -> Result:
         before=given.before,
         after=given.after,
     )
-    return asdict(tail)
+    return _told(tail)
 
 
 @tool(
@@ -81,14 +85,15 @@ async def read_logs_from_tab(call: Call, given: ReadLogs) -> Result:
             "closed": BOOLEAN,
             "dropped": INTEGER,
             "first_byte": INTEGER,
+            "note": STRING,
         }
     ),
     hints=Hints(read_only=True),
     large_result=True,
 )
 async def stream_logs_from_tab(call: Call, given: StreamLogs) -> Result:
-    """Read a tab's output from a byte offset on; pass next_byte as the next from_byte. eof: no more yet;
-    closed: never more; dropped: bytes before chunk that are lost.
+    """Read a tab's output from a byte offset on, then from next_byte. eof: no more yet; closed: never more;
+    dropped: bytes before chunk that are lost.
     """
     chunk = await call.progress.during(
         call.terminals.stream_logs(
@@ -99,7 +104,12 @@ async def stream_logs_from_tab(call: Call, given: StreamLogs) -> Result:
             wait=seconds(given.wait_ms),
         )
     )
-    return asdict(chunk)
+    return _told(chunk)
+
+
+def _told(read: LogTail | LogChunk) -> Result:
+    """Return what was read; without a note if there is none."""
+    return {name: value for name, value in asdict(read).items() if name != "note" or value}
 
 
 @tool(SetHistoryLimit, returns=SUCCESS, hints=Hints())

@@ -1,0 +1,208 @@
+"""The text that a person would have read of an output: escape sequences gone, and what was drawn over not there.
+
+A scan decides whether anything has to be played at all: a CR that ends no line, a backspace, a cursor that moves
+anywhere else than on. Most outputs have none, and are stripped (`vt/text.py`). Of the others only what lies around such
+places is played, on a screen as wide as the pane, so that rows which the terminal wrapped are found and joined again.
+Rows that scroll off and screens that are cleared stay in the text. What was drawn on the alternate screen is left out.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import final
+
+from muxwire.vt.text import SEQUENCE_MAX, strip_ansi
+
+# The size of a screen that nobody knows: that of our tabs (tmux/start.py).
+COLUMNS, ROWS = 200, 50
+# Playing takes about a second for this many characters; what is longer is stripped.
+PLAYED_MAX = 1 << 20
+
+# Each pattern is compiled when it is first needed, which takes some ms. Each branch begins with a character and not
+# with an assertion, so that `re` looks for those characters first: ten times as fast.
+_compiled = functools.cache(re.compile)
+
+# What nobody reads, whatever it holds: strings, and colours, which are most of the sequences that there are. A string
+# that is longer than `vt/text.py` takes it to be is text.
+_UNREAD = (
+    rf"\x1b\][^\x07\x1b\x18\x1a]{{0,{SEQUENCE_MAX}}}(?:\x07|(?=[\x1b\x18\x1a])|\Z)"
+    rf"|\x1b[PX^_k][^\x1b\x18\x1a]{{0,{SEQUENCE_MAX}}}(?:(?=[\x1b\x18\x1a])|\Z)"
+    r"|\x1b\[[0-9;:]*m|\x1b\\"
+)
+_SWITCH = r"\x1b\[\?(?:[0-9]{1,5};){0,16}(?:1049|1047|47)(?:;[0-9]{1,5}){0,16}"
+_ALTERNATE = rf"(?s:{_SWITCH}h.*?(?:{_SWITCH}l|\Z))"
+_ANY_SWITCH = rf"{_SWITCH}([hl])"
+_BEGIN_ALTERNATE = "\x1b[?1049h"
+_STRING_INTRODUCERS = (b"P", b"X", b"]", b"^", b"_", b"k")
+
+# Cursor moves within the line, and edits of it; erasures to the right change nothing where the cursor is at the end.
+_WITHIN = (
+    r"\r(?<!\r\r)\r*+(?!\n|\Z)|\x08|\x0e|\x1b[()]0"
+    r"|\x1b\[[0-9;]*[CDG`aPX@bZ]|\x1b\[[12]K|\x1b\[\?7l|\x1b\[[0-9;]*4h"
+)
+# Cursor moves between lines.
+_BETWEEN = r"\v|\f|\x1b[78DEMc]|\x1b\[[0-9;]*[ABEFHLMSTdefrsu]|\x1b\[[123]J|\x1b\[\?6h|\x1b#8"
+_PLAYED = f"{_WITHIN}|{_BETWEEN}"
+_LINE_END = r"\r(?<!\r\r)\r*+\n"
+_MOVING_CONTROLS = "\b\x0e\v\f"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A text; whether an alternate screen was left out of it; how many characters were too many to be played."""
+
+    text: str
+    left_out: bool = False
+    unplayed: int = 0
+
+    @property
+    def note(self) -> str:
+        """What there is to say of it, "" if nothing."""
+        notes = ["what was drawn on the alternate screen is left out of the text"] if self.left_out else []
+        if self.unplayed:
+            notes.append(
+                f"the last {self.unplayed} characters of it were too many to be played out: text drawn over is in"
+            )
+        return "; ".join(notes)
+
+
+def needs_playing(text: str) -> bool:
+    """Whether more than escape sequences has to go: what `readable` then takes about a second per MiB for."""
+    plain = "\x1b" not in text and not any(control in text for control in _MOVING_CONTROLS)
+    if plain and text.count("\r") == text.count("\r\n"):
+        return False
+    return _compiled(_PLAYED).search(text) is not None
+
+
+def readable(text: str, *, columns: int = COLUMNS, rows: int = ROWS, alternate: bool = False) -> Readable:
+    """Play an output as the terminal got it: a line ends with CR LF there, and with LF in the text.
+
+    `alternate`: it begins on the alternate screen.
+    """
+    left_out = alternate or _compiled(_ANY_SWITCH).search(text) is not None
+    if left_out:
+        text = _compiled(_ALTERNATE).sub("", (_BEGIN_ALTERNATE if alternate else "") + text)
+    if not needs_playing(text):
+        return Readable(_stripped(text), left_out)
+    text = _compiled(_UNREAD).sub("", text)
+    reach = rows if _compiled(_BETWEEN).search(text) else 0
+    parts: list[str] = []
+    done = played = 0
+    while found := _compiled(_PLAYED).search(text, done):
+        begin = _lines_back(text, found.start(), reach, done)
+        parts.append(_stripped(text[done:begin]))
+        end = _end_of_play(text, found.end(), 2 * reach)
+        if played + end - begin > PLAYED_MAX:
+            end = max(begin, begin + PLAYED_MAX - played)
+        parts.append(_play(text[begin:end], columns, rows))
+        played += end - begin
+        done = end
+        if played >= PLAYED_MAX:
+            break
+    parts.append(_stripped(text[done:]))
+    return Readable("".join(parts), left_out, len(text) - done if played >= PLAYED_MAX else 0)
+
+
+def continued(
+    before: str, piece: str, *, columns: int = COLUMNS, rows: int = ROWS, alternate: bool = False
+) -> Readable:
+    """What `piece` adds to the text of what came before it, of which a screen's height is enough.
+
+    A line that was shown before it was whole goes on; one that was drawn over since comes again, on a line of its own.
+    """
+    if not before:
+        return readable(piece, columns=columns, rows=rows, alternate=alternate)
+    shown = readable(before, columns=columns, rows=rows, alternate=alternate).text
+    now = readable(before + piece, columns=columns, rows=rows, alternate=alternate)
+    for known in (shown, shown.rstrip(" ")):
+        if now.text.startswith(known):
+            return Readable(now.text[len(known) :], now.left_out, now.unplayed)
+    same = now.text.rfind("\n", 0, _common(shown, now.text)) + 1
+    own_line = "" if shown.endswith("\n") else "\n"
+    return Readable(own_line + now.text[same:], now.left_out, now.unplayed)
+
+
+def _common(one: str, other: str) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def lines_before(data: bytes, lines: int = ROWS) -> int:
+    """Where the last `lines` lines of `data` begin, and the one that it does not end."""
+    position = len(data)
+    for _ in range(lines + 1):
+        position = data.rfind(b"\n", 0, position)
+        if position < 0:
+            return 0
+    return position + 1
+
+
+def on_alternate(data: bytes) -> bool | None:
+    """Whether a terminal shows the alternate screen behind `data`; None if nothing in it says so."""
+    last = {switch: max(data.rfind(b"\x1b[?%d%c" % (mode, switch)) for mode in (1049, 1047, 47)) for switch in b"hl"}
+    return None if max(last.values()) < 0 else last[ord("h")] > last[ord("l")]
+
+
+def open_string(data: bytes) -> bytes:
+    """What `data` ends within: the introducer of a string (DCS, OSC, ...) that it does not end; b"" if none."""
+    escape = data.rfind(b"\x1b")
+    if escape < 0 or data[escape + 1 : escape + 2] not in _STRING_INTRODUCERS:
+        return b""
+    introducer = data[escape : escape + 2]
+    ends = (b"\x07", b"\x18", b"\x1a") if introducer == b"\x1b]" else (b"\x18", b"\x1a")
+    return b"" if any(data.find(end, escape) >= 0 for end in ends) else introducer
+
+
+def began_alternate(text: str) -> bool:
+    """Whether the first thing that `text` does about the alternate screen is to leave it."""
+    first = _compiled(_ANY_SWITCH).search(text)
+    return first is not None and first[1] == "l"
+
+
+def _stripped(text: str) -> str:
+    text = strip_ansi(text)
+    text = text.replace("\r\n", "\n")
+    return _compiled(_LINE_END).sub("\n", text).rstrip("\r") if "\r" in text else text
+
+
+def _lines_back(text: str, position: int, lines: int, least: int) -> int:
+    for _ in range(lines + 1):
+        position = text.rfind("\n", least, position)
+        if position < 0:
+            return least
+    return position + 1
+
+
+def _end_of_play(text: str, position: int, gap: int) -> int:
+    """The end of a line behind which nothing has to be played for `gap` lines."""
+    while True:
+        end = text.find("\n", position) + 1
+        if not end:
+            return len(text)
+        following = _compiled(_PLAYED).search(text, end)
+        if following is None:
+            return _lines_on(text, end, gap // 2)
+        if text.count("\n", end, following.start()) > gap:
+            return _lines_on(text, end, gap // 2)
+        position = following.end()
+
+
+def _lines_on(text: str, position: int, lines: int) -> int:
+    """Behind so many lines: a cursor that was left above the last line has come down to it."""
+    for _ in range(lines):
+        end = text.find("\n", position) + 1
+        if not end:
+            return len(text)
+        position = end
+    return position
+
+
+def _play(text: str, columns: int, rows: int) -> str:
+    from muxwire.vt.player import Player
+    from muxwire.vt.text_screen import TextScreen  # pyte takes a start some 20 ms, and few outputs need it
+
+    screen = TextScreen(columns, rows)
+    Player(screen).play(text)
+    return screen.text()

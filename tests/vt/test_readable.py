@@ -1,0 +1,132 @@
+"""The text that a person would have read of an output."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muxwire.vt import readable as module
+from muxwire.vt.readable import continued, lines_before, needs_playing, on_alternate, open_string, readable
+from muxwire.vt.text import strip_ansi
+
+COLUMNS = 20
+
+
+def read(text: str) -> str:
+    return readable(text, columns=COLUMNS, rows=6).text
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("ab\bc", "ac"),
+        ("N\bNA\bA\r\n", "NA\n"),
+        ("_\bu_\bn", "un"),
+        ("".join(f"\r{n} %" for n in range(301)) + "\r\n", "300 %\n"),
+        ("100 %\r10 %\r\n", "10 %%\n"),  # nothing erased the rest
+        ("100 %\r\x1b[K10 %\r\nend", "10 %\nend"),
+        ("100 %\r     \r10 %\r\n", "10 %\n"),
+        ("a\r\r\nb\r\r\r\nc\r", "a\nb\nc"),
+        ("\x1b[31mred\x1b[m\x1b[K\r\nplain  \r\n", "red\nplain  \n"),
+        ("a\r\nb\r\nc\r\n\x1b[3A\x1b[KA\r\n\x1b[KB\r\n\x1b[KC\r\nend", "A\nB\nC\nend"),
+        ("one\r\ntwo\r\n\x1b[H\x1b[2J\x1b[3Jthree\r\n", "one\ntwo\nthree\n"),  # cleared, and read before
+        ("\x1b[2J\x1b[Hx", "x"),
+        ("x" * 50 + "\b\b!", "x" * 48 + "!x"),  # longer than the screen: one line all the same
+        ("x" * 50 + "\r\nab\bc", "x" * 50 + "\nac"),
+        ("".join(f"{n}\r\n" for n in range(50)) + "\x1b[A!\r\n", "".join(f"{n}\n" for n in range(49)) + "!9\n"),
+        ("out%" + " " * (COLUMNS - 1) + "\r \r\r\x1b[J% ls\r\n", "out%\n% ls\n"),  # zsh's PROMPT_SP
+        ("out⏎" + " " * (COLUMNS - 1) + "\r⏎ \r\x1b[2K> ls\r\n", "out⏎\n> ls\n"),  # fish's
+        ("%" + " " * (COLUMNS - 1) + "\r \r\r\x1b[J% ls\r\n", "% ls\n"),
+        ("a\tb\r\nX\bY\tZ\r\n", "a\tb\nY\tZ\n"),
+        ("\x1b(0lqk\x1b(B\r\n", "┌─┐\n"),
+        ("a\x1b]0;t\r\nx\x07b\x1bPq\b\x1b\\c\r\n", "abc\n"),  # nothing within a string is obeyed
+        ("a\x1b]0;open\x18b\bc", "ac"),
+        ("b$ ", "b$ "),
+        ("b$ ec\bcho  ", "b$ echo  "),
+        ("世界\b\b!", "世!"),
+        ("\x1b[1;2r\x1b[2;1Ha\r\nb\r\nc\x1b[r\x1b[9;1H\r\nend", None),
+    ],
+)
+def test_what_was_read(output: str, text: str | None) -> None:
+    if text is not None:
+        assert read(output) == text
+    else:  # a scrolling region: nothing is lost
+        assert [line for line in read(output).split("\n") if line] == ["a", "b", "c", "end"]
+
+
+def test_the_alternate_screen_is_left_out_and_named() -> None:
+    found = readable("before\r\n\x1b[?1049h\x1b[2;3Hvim\r\n~\x1b[?1049lafter\r\n")
+    assert found.text == "before\nafter\n"
+    assert "alternate screen" in found.note
+    assert readable("before\r\n\x1b[?1049;25hvim").text == "before\n"
+    assert readable("vim\x1b[?1049lafter", alternate=True).text == "after"
+    assert not readable("before\r\nafter").note
+
+
+def test_what_is_too_long_is_stripped_and_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PLAYED_MAX", 100)
+    found = readable("ab\bc\r\n" * 100)
+    assert found.text.startswith("ac\nac\n")
+    assert "abc\n" in found.text
+    assert found.unplayed == 600 - 100
+    assert "500 characters" in found.note
+
+
+@pytest.mark.parametrize(
+    "text", ["plain\r\n", "\x1b[1mbold\x1b[0m\x1b[K\r\n", "\x1b]0;t\x07\x1b[?25l", "é\r\r\n", "a\r"]
+)
+def test_nothing_is_played_where_nothing_moves(text: str) -> None:
+    assert not needs_playing(text)
+
+
+PIECES = st.sampled_from(
+    ["a", "word ", "\r\n", "\r", "\b", "\t", "世", "e\u0301", "x" * 25, "\x1b[K", "\x1b[J", "\x1b[2K", "\x1b[A",
+     "\x1b[2B", "\x1b[5G", "\x1b[H", "\x1b[2J", "\x1b[31m", "\x1b]0;t\x07", "\x1b[P", "\x1b[3X", "\x1bM", "\n"]
+)  # fmt: skip
+TEXTS = st.lists(PIECES, max_size=60).map("".join)
+
+
+@given(text=TEXTS)
+def test_playing_only_what_needs_it_is_playing_all(text: str) -> None:
+    # Two lines apart, so that some of it is not played; a screen is as high as the text, so that nothing is ambiguous.
+    text = "ab\bc\r\n" + "\r\n" * 15 + text + "\r\n" * 15 + "ab\bc\r\n" + text
+    if "\x1b[H" not in text and "\x1b[2J" not in text and "\x1b[J" not in text and "\n\n" not in text:
+        by_line = module._play(text, COLUMNS, 6)
+        assert [line.rstrip() for line in read(text).split("\n")] == [line.rstrip() for line in by_line.split("\n")]
+
+
+@given(text=st.text())
+def test_any_text_is_read(text: str) -> None:
+    found = readable(text).text
+    if not needs_playing(text):
+        assert found.replace("\r", "") == strip_ansi(text).replace("\r", "")
+
+
+@pytest.mark.parametrize(
+    ("before", "piece", "more"),
+    [
+        ("b$ ", "echo hi\r\nhi\r\n", "echo hi\nhi\n"),
+        ("b$ ", "\rb$ echo hi\r\n", "echo hi\n"),  # drawn again: once
+        ("10 %", "\r20 %", "\n20 %"),  # drawn over since: on a line of its own
+        ("a\r\nb\r\n", "\x1b[2AA\r\n\n", "A\nb\n"),
+        ("whole\r\n", "next\r\n", "next\n"),
+        ("tail   ", "\x1b[K\r\n", "\n"),
+        ("a\x1b[3", "1mb", "b"),  # a sequence that was cut
+        ("", "a", "a"),
+    ],
+)
+def test_a_piece_goes_on_with_what_was_read(before: str, piece: str, more: str) -> None:
+    assert continued(before, piece, columns=COLUMNS).text == more
+
+
+def test_where_a_piece_stands() -> None:
+    assert lines_before(b"1\n2\n3\n4", 1) == 4
+    assert lines_before(b"1\n2\n3\n", 1) == 4
+    assert lines_before(b"1\n2", 5) == 0
+    assert on_alternate(b"x") is None
+    assert on_alternate(b"\x1b[?1049lx\x1b[?1049h") is True
+    assert on_alternate(b"\x1b[?1049hx\x1b[?1049l") is False
+    assert open_string(b"a\x1b]1337;File=") == b"\x1b]"
+    assert open_string(b"a\x1b]0;t\x07b") == b""
+    assert open_string(b"a\x1b[1mb") == b""
