@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from muxwire.vt.zone_replay import Replay, has_marks, newest_zone
@@ -53,6 +53,7 @@ def test_cuts_do_not_matter(size: int) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.one_of(st.binary(max_size=30), st.from_regex(rb"\x1b[\[\]P#(][?>]?[0-9;]{0,9}[ -~]")), max_size=20))
+@example([b"\x1b[?9J", b"\x1b[1;1;1;1A", b"\x1b[?1;2J"])
 def test_any_bytes_are_taken(pieces: list[bytes]) -> None:
     screen = Replay(10, 4)
     for piece in pieces:

@@ -64,8 +64,8 @@ class _Stream(pyte.Stream):
     def _send_to_parser(self, data: str) -> bool | None:
         try:
             return super()._send_to_parser(data)
-        except (TypeError, ValueError, LookupError, AttributeError):
-            return True  # it begins anew, with text
+        except Exception:  # noqa: BLE001 - whatever it stumbled upon: the next byte is text again
+            return True
 
 
 @final
