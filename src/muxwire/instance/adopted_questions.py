@@ -8,7 +8,7 @@ import anyio
 
 from muxwire.client import patience
 from muxwire.client.process import clean_environment
-from muxwire.errors import CommandError, ConnectionClosed
+from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable, remedy_for
 from muxwire.protocol.escaping import DOLLAR_VERSION, undo_dollars
 from muxwire.tmux.program import program_for, server_pid
 from muxwire.tmux.start import silent_server
@@ -39,7 +39,7 @@ class Questions:
         return silent_server(server_pid(self._socket) or 0, "the person who runs it has to look")
 
     async def ask(self, *command: str | bytes) -> tuple[bytes, ...]:
-        """The lines of tmux's answer; CommandError, TmuxSilent, ConnectionClosed if there is no server."""
+        """The lines of tmux's answer; CommandError, TmuxSilent, TmuxUnavailable, ConnectionClosed if it has ended."""
         # -u: else a client without a terminal gets underscores for what is not ASCII. -N: starts no server.
         argv = [self.tmux, "-u", "-N", "-S", str(self._socket), *command]
         try:
@@ -48,7 +48,7 @@ class Questions:
         except TimeoutError:
             raise self.silent() from None
         except OSError as error:
-            raise ConnectionClosed(f"cannot ask the tmux server at {self._socket}: {error}") from error
+            raise TmuxUnavailable(f"cannot start tmux: {error.strerror or error}", remedy=remedy_for(error)) from error
         if answer.returncode:
             if server_pid(self._socket) is None:
                 raise ConnectionClosed(f"there is no tmux server at {self._socket} any more")
