@@ -60,7 +60,8 @@ class Player:
         for kind, what in self._splitter.feed(text):
             if kind == "text":
                 screen.draw(what)
-            elif kind == "control":
+                continue
+            if kind == "control":
                 if (name := _CONTROLS.get(what)) is not None:
                     getattr(screen, name)()
             elif kind == "csi":
@@ -69,6 +70,7 @@ class Player:
                 self._escape(what)
             else:
                 self._title(what)
+            screen.last = ""
 
     def _escape(self, what: str) -> None:
         if what[0] in "()" and what[1:] in _CHARSETS:

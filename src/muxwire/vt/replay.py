@@ -49,7 +49,12 @@ class Row(StaticDefaultDict[int, Char]):
         """What it shows; blanks at the end of a row that was drawn over go, but for the first `keep` columns."""
         if not self.redrawn:
             return "".join(map(_data_of, self.values()))
-        text = "".join([self[x].data if x in self else " " for x in range(max(self, default=-1) + 1)])
+        parts: list[str] = []
+        column = 0
+        for x in sorted(self):
+            parts += (" " * (x - column), self[x].data)
+            column = x + 1
+        text = "".join(parts)
         if self.wrapped:
             return text
         shown = text.rstrip(" ")
@@ -86,7 +91,7 @@ class ReplayScreen(Screen):
         self.g1_charset = pyte.charsets.LAT1_MAP  # as in tmux; pyte begins with line drawing
         self.alternate = False
         self._main: tuple[dict[int, Row], Cursor | None] | None = None
-        self._last = ""  # what REP repeats
+        self.last = ""  # what REP repeats
         self._glyphs = _Glyphs(self.default_char)
 
     def _blank(self, rows: dict[int, Row] | None = None) -> dict[int, Row]:
@@ -110,7 +115,7 @@ class ReplayScreen(Screen):
         else:
             for character in data:
                 self._draw_one(character, guessed_width(character))
-        self._last = data[-1]
+        self.last = data[-1]
 
     def _draw_run(self, data: str) -> None:
         cursor, glyphs, position = self.cursor, self._glyphs, 0
@@ -198,16 +203,11 @@ class ReplayScreen(Screen):
             self.cursor.x = max((stop for stop in self.tabstops if stop < self.cursor.x), default=0)
 
     def repeat(self, count: int = 1) -> None:
-        """REP."""
-        if self._last:
-            self.draw(self._last * (count or 1))
+        """REP, as in tmux: up to the margin, and nothing that a control or a sequence has followed."""
+        if self.last and self.cursor.x < self.columns:
+            self.draw(self.last * min(count or 1, self.columns - self.cursor.x))
 
     # The cursor
-
-    def linefeed(self) -> None:
-        """LF: the row above does not go on."""
-        self.buffer[self.cursor.y].wrapped = False
-        super().linefeed()
 
     def next_line(self) -> None:
         """NEL."""
@@ -262,7 +262,7 @@ class ReplayScreen(Screen):
             row.redrawn = True
             for x in range(begin, end):
                 row.pop(x, None)
-        if end >= self.columns:
+        if begin == 0 and end >= self.columns:  # in tmux nothing less ends a wrap, and fish counts on it
             row.wrapped = False
         if not row:
             row.redrawn = False
@@ -282,9 +282,11 @@ class ReplayScreen(Screen):
         if how == 2 or (how == 0 and self.cursor.x == self.cursor.y == 0):
             used = max((y for y, row in self.buffer.items() if row), default=-1) + 1
             if used > (how == 0) and not self.alternate:  # a shell clears what is below its prompt: one row is a line
-                self.scrolled_off([self.buffer[y] for y in range(used)])
-            for y in range(self.lines):
-                self.buffer[y] = Row(self.default_char)
+                blank = self._blank_row()
+                self.scrolled_off([self.buffer.get(y, blank) for y in range(used)])
+            self.buffer = self._blank()
+            if self.cursor.attrs.bg == "default":
+                return
         if how in (0, 1):
             self.erase_in_line(how)
         ranges = {0: range(self.cursor.y + 1, self.lines), 1: range(self.cursor.y), 2: range(self.lines)}
@@ -311,6 +313,18 @@ class ReplayScreen(Screen):
         row.update({x + by: cell for x, cell in behind.items() if begin <= x + by < self.columns})
         row.redrawn = True
 
+    def insert_lines(self, count: int | None = None) -> None:
+        """IL; as in tmux the cursor keeps its column."""
+        x = self.cursor.x
+        super().insert_lines(count)
+        self.cursor.x = x
+
+    def delete_lines(self, count: int | None = None) -> None:
+        """DL, likewise."""
+        x = self.cursor.x
+        super().delete_lines(count)
+        self.cursor.x = x
+
     def scroll_up(self, count: int = 1) -> None:
         """SU."""
         top, bottom = self.margins or Margins(0, self.lines - 1)
@@ -323,10 +337,9 @@ class ReplayScreen(Screen):
         self._at(self.margins.top if self.margins else 0, self.insert_lines, count)
 
     def _at(self, y: int, call: Callable[[int], None], count: int) -> None:
-        before = self.cursor.x, self.cursor.y
-        self.cursor.y = y
+        before, self.cursor.y = self.cursor.y, y
         call(count)
-        self.cursor.x, self.cursor.y = before
+        self.cursor.y = before
 
     # Modes
 
