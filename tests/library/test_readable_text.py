@@ -23,7 +23,7 @@ async def test_a_line_that_readline_drew_again_is_read_once(terminals: muxwire.T
     async with tab_for(DEADLINE, terminals) as tab:
         await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
         sent = await tab.send_keys(["echo zz1", "Enter"])
-        await terminals.wait_for([tab.window_id], prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
+        await terminals.wait_for([tab.window_id], regex="^zz1", from_byte=sent.next_byte, timeout=DEADLINE)
         lines = (await terminals.read_logs(tab.window_id, strip_ansi=True)).content.split("\n")
         assert "b$ echo zz1" in lines
 
@@ -115,10 +115,12 @@ async def test_the_rest_of_a_command_goes_on_with_its_line(terminals: muxwire.Te
 async def test_what_ended_without_a_line_end_stays(terminals: muxwire.Terminals, shell: str) -> None:
     """Zsh and fish print a screen's width of blanks before their prompt."""
     async with tab_for(DEADLINE, terminals, shell=shell) as tab:
-        begin = tab.next_byte
+        await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
         sent = await tab.send_keys(["printf abc", "Enter"])
-        await terminals.wait_for([tab.window_id], prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
-        text = (await terminals.stream_logs(tab.window_id, from_byte=begin, strip_ansi=True)).chunk
+        shown = await terminals.wait_for([tab.window_id], regex="(^|\r)abc", from_byte=sent.next_byte, timeout=DEADLINE)
+        assert shown.outcome == "met"
+        await terminals.wait_for([tab.window_id], prompt=True, from_byte=shown.next_byte, timeout=DEADLINE)
+        text = (await terminals.stream_logs(tab.window_id, strip_ansi=True)).chunk
         assert "printf abc\n" in text
         assert "\nabc" in text
 
