@@ -69,15 +69,11 @@ class Tab:
         book: TabOwner[Tab],
         is_split: bool = False,
     ) -> None:
-        self.window_id = window_id
-        self.pane_id = pane_id
-        self.name = name
-        self.session = session
+        self.window_id, self.pane_id = window_id, pane_id
+        self.name, self.session = name, session
         self.log_path = log_path
-        self.columns = columns
-        self.sized = sized
-        self.pane = pane
-        self.runner = runner
+        self.columns, self.sized = columns, sized
+        self.pane, self.runner = pane, runner
         self.generation = server.generation
         self.session_id = ""
         self.end_reason = ""
