@@ -135,7 +135,8 @@ async def test_what_ended_by_itself_before_the_stop_has_its_own_status(terminals
             assert (after.output, after.exit_code) == ("ok\n", 0), after
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "dash", "ksh"])
+# zsh gives the half-typed line back at the next prompt, and runs ours.
+@pytest.mark.parametrize("shell", ["bash", "dash", "ksh"])
 async def test_what_the_shell_never_runs_is_said_to_have_no_status(
     terminals: Terminals, shell: str, tmp_path: Path
 ) -> None:

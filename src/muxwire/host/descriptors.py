@@ -67,7 +67,7 @@ class Descriptors(threading.local):
         self._kept[file] = None
         self._kept.move_to_end(file)
         if len(self._kept) > kept_max():
-            self._free_one()
+            self._free_one(spared=file)
 
     def forget(self, file: Kept) -> None:
         """It was closed."""
@@ -94,9 +94,9 @@ class Descriptors(threading.local):
             os.close(spare)
         return spare is not None
 
-    def _free_one(self) -> bool:
+    def _free_one(self, spared: Kept | None = None) -> bool:
         for file in self._kept:
-            if file.let_go():
+            if file is not spared and file.let_go():
                 self._kept.pop(file, None)
                 return True
         return False

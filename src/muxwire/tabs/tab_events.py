@@ -110,7 +110,8 @@ class TabEvents:
         match mark.kind:
             case "S":
                 self._on_start(mark)
-            case "C" if mark.fields[0] == pane.nonce and int(mark.fields[1]) == pane.prompt_seq:
+            # With the number 0 a bash says that it prints C; before its first prompt nobody types a line.
+            case "C" if mark.fields[0] == pane.nonce and 0 < int(mark.fields[1]) == pane.prompt_seq:
                 self._on_accepted()
             case "P" if pane.prompt_seq > self._prompts:
                 self._on_prompt(mark)

@@ -53,7 +53,9 @@ async def test_a_follower_executes_and_reads(instance: Instance) -> None:
                 assert "from the owner" in (await follower.read_logs("shared")).content
                 result = await tab.execute("echo from the follower; (exit 2)")
                 assert (result.output, result.exit_code) == ("from the follower\n", 2)
-                piece = await follower.stream_logs("shared", from_byte=result.from_byte, max_bytes=15)
+                piece = await follower.stream_logs(
+                    "shared", from_byte=result.from_byte, max_bytes=len("from the follower")
+                )
                 assert piece.chunk.startswith("from the follower")
                 # What one makes the other finds, whoever it was.
                 made = await follower.create_tab(name="made by the follower")
