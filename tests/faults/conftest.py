@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -44,3 +45,11 @@ def open_alone(environ: dict[str, str]) -> Open:
 async def alone(open_alone: Open) -> AsyncIterator[muxwire.Terminals]:
     async with open_alone() as opened:
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(folder: Path) -> Iterator[None]:
+    """A server with a name outlives its process; here it ends with the test, and with it what runs in its panes."""
+    yield
+    for path in folder.glob("run/muxwire/*.sock"):
+        subprocess.run(["tmux", "-N", "-S", path, "kill-server"], capture_output=True, check=False)

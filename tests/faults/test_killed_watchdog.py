@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
@@ -40,14 +39,6 @@ async def main():
 
 anyio.run(main)
 """
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays(folder: Path) -> Iterator[None]:
-    """Of a test that fails: what is in its panes ends with the server."""
-    yield
-    for path in folder.glob("run/muxwire/*.sock"):
-        subprocess.run(["tmux", "-N", "-S", path, "kill-server"], capture_output=True, check=False)
 
 
 def watchdogs(parent: int) -> set[int]:
