@@ -92,10 +92,10 @@ class ControlClient:
         self._on_notification = on_notification
         self._on_chunk = on_chunk
         self._reconnect = reconnect
-        self._on_regained = on_reconnected
+        self._on_reconnected = on_reconnected
         self._away = away
-        self._regaining = ""  # why the transport ended, until it works again
-        self._regain_over = anyio.Event()
+        self._reconnecting = ""  # why the transport ended, until it works again
+        self._reconnect_over = anyio.Event()
         self._protocol = ControlProtocol()
         self._pending: deque[Pending] = deque()
         self.patience = Patience(self._pending)
@@ -136,8 +136,8 @@ class ControlClient:
 
     async def wait_reconnected(self) -> None:
         """Return at once, or when a connection that is between two transports works again or has ended for good."""
-        if self._regaining:
-            await self._regain_over.wait()
+        if self._reconnecting:
+            await self._reconnect_over.wait()
 
     async def aclose(self) -> None:
         """Detach, take what tmux still has to say, and end the transport."""
@@ -190,7 +190,7 @@ class ControlClient:
 
     def submit_prepared(self, commands: Sequence[Command]) -> list[Pending]:
         """Write commands that `prepared` has made: to check and quote them takes as long as all the rest."""
-        if self.closed or self._closing or self._regaining:
+        if self.closed or self._closing or self._reconnecting:
             raise self._closed_error()
         pending = [Pending(one, self.patience) for one in commands]
         self._pending.extend(pending)
@@ -234,7 +234,7 @@ class ControlClient:
 
     def take_received(self) -> None:
         """Deal with what is here already, without waiting: for who must not miss what tmux has said."""
-        if self.closed or self._regaining or self._protocol.failure is not None:
+        if self.closed or self._reconnecting or self._protocol.failure is not None:
             return
         if data := self._transport.receive_soon(0):
             self._take(data)
@@ -274,20 +274,20 @@ class ControlClient:
 
     async def _reconnected(self, reconnect: Callable[[str], Awaitable[str]], reason: str) -> str:
         """Have the transport reattached again; return why not, if it is not."""
-        self._regaining, self._regain_over = reason, anyio.Event()
+        self._reconnecting, self._reconnect_over = reason, anyio.Event()
         self._fail_pending()
         self._outbox = bytearray()
         try:
             reason = await reconnect(reason)
         finally:
-            self._regain_over.set()
+            self._reconnect_over.set()
         if not reason and not self._closing:
-            self._regaining = self._exit_reason = ""
+            self._reconnecting = self._exit_reason = ""
             self.connections += 1
             self._protocol = ControlProtocol()
             self._attaching = self._attaches
-            if self._on_regained is not None:
-                self._on_regained()
+            if self._on_reconnected is not None:
+                self._on_reconnected()
         return _CLOSED_BY_US if self._closing else reason
 
     def _take(self, data: bytes) -> bool:
@@ -351,7 +351,7 @@ class ControlClient:
             self._pending.popleft().fail(self._closed_error())
 
     def _closed_error(self) -> ConnectionClosed:
-        return ConnectionClosed(self.close_reason or self._regaining or _CLOSED_BY_US)
+        return ConnectionClosed(self.close_reason or self._reconnecting or _CLOSED_BY_US)
 
 
 def prepared(*commands: Sequence[str | bytes]) -> tuple[Command, ...]:

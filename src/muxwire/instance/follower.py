@@ -1,7 +1,7 @@
 """A follower beside the owner: its streams in the owner's offsets, and how it becomes the owner when that one is gone.
 
 Where the owner's log ends is where a follower's stream begins, but only while the pane is silent: the log is some
-milliseconds behind. So a follower waits for silence, and a pane that is never silent is stopped for it as in `joining`.
+milliseconds late. So a follower waits for silence, and a pane that is never silent is stopped for it (`log_merge`).
 """
 
 from __future__ import annotations

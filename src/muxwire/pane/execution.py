@@ -47,7 +47,7 @@ class Execution:
     timed_out: bool = False
     signal_sent: str = ""
     note: str = ""
-    # How its shell was reached (listening.py), and where our hooks are not in that shell: its process group,
+    # How its shell was reached (foreground_shell.py), and where our hooks are not in that shell: its process group,
     # its kind, and its prompt.
     level: int = 1
     shell_pgrp: int = 0

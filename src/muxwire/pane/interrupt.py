@@ -131,8 +131,7 @@ class Interrupter:
         if execution.level == 1 and not execution.started:
             await unstick(execution)
         if execution.running:
-            with anyio.move_on_after(DRAWN_REMOTE):
-                await self._pane.stream.changed()
+            await self._pane.stream.changed_within(DRAWN_REMOTE)
 
     async def forked(
         self, begun: float, number: signal.Signals, ended: Callable[[float], Awaitable[bool]], spared: int = 0

@@ -137,8 +137,7 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
 async def _accepted(pane: PaneState, runner: Runner) -> None:
     """Wait until the shell has taken the line that was typed in this moment, if one was."""
     while pane.listens and pane.prompt_time < runner.keyboard.pressed_at > time.monotonic() - _TAKEN_WITHIN:
-        with anyio.move_on_after(_LOOK_SECONDS):
-            await pane.stream.changed()
+        await pane.stream.changed_within(_LOOK_SECONDS)
 
 
 async def _prompted(pane: PaneState, seconds: float) -> bool:

@@ -118,8 +118,7 @@ async def editor_up(pane: PaneState, client: ControlClient) -> None:
     """Let the line editor have the tty first, for a moment at most: before that the kernel echoes keys."""
     with anyio.move_on_after(EDITOR_GRACE):
         while pane.at_prompt and not await line_kind(pane, client):
-            with anyio.move_on_after(LOOK_MIN):
-                await pane.stream.changed()
+            await pane.stream.changed_within(LOOK_MIN)
 
 
 async def cursor_asked(pane: PaneState, at_most: float) -> None:
@@ -176,8 +175,7 @@ class PromptEnd:
                 # What was on its way to the shell is drawn meanwhile, too; unless it is another, longer prompt.
                 with anyio.move_on_after(CLEARED):
                     while after and after[0] != pane.prompts.column(drawn[:known]):
-                        with anyio.move_on_after(LOOK_MIN):
-                            await pane.stream.changed()
+                        await pane.stream.changed_within(LOOK_MIN)
                         after = await self._cursor()
             self._had_text = after != before
         else:
@@ -192,8 +190,7 @@ class PromptEnd:
         self._keyboard.press(shell.clear_key if edits else CLEAR_TYPED)
         with anyio.move_on_after(CLEARED):
             while pane.stream.end == end or not await line_kind(pane, self._client):
-                with anyio.move_on_after(LOOK_MIN):
-                    await pane.stream.changed()
+                await pane.stream.changed_within(LOOK_MIN)
 
     async def _cursor(self) -> tuple[int, ...]:
         """The column and the row that the cursor is in; empty if the pane is gone."""

@@ -2,8 +2,8 @@
 
 Every wait is for the stream's next bytes or the command's end. The kernel, which tells of nothing by itself, is asked
 where marks alone do not say: a few times while a command runs, at growing intervals, whether it waits for input
-(`LOOKS`); before typing, who listens if no prompt was announced (listening.py), and for a moment whether the line
-editor has taken the tty.
+(`LOOKS`); before typing, who listens if no prompt was announced (foreground_shell.py), and for a moment whether the
+line editor has taken the tty.
 """
 
 from __future__ import annotations
@@ -251,8 +251,7 @@ class Runner:
                 continue  # an earlier process typed it, and it never ran: the shell may listen all the time
             if pane.dead or waited >= deadline - begun or await self._in_vain(waited):
                 raise refusal(pane)
-            with anyio.move_on_after(min(look_again(pane) if at_prompt else QUIET, deadline - begun - waited)):
-                await pane.stream.changed()
+            await pane.stream.changed_within(min(look_again(pane) if at_prompt else QUIET, deadline - begun - waited))
 
     async def _other_shell(self, waited: float) -> ForegroundShell | None:
         """Who listens while no prompt of ours says so."""

@@ -99,6 +99,11 @@ class PaneStream:
             self._changed = anyio.Event()
         await self._changed.wait()
 
+    async def changed_within(self, seconds: float) -> None:
+        """As `changed`, but return after that many seconds in any case."""
+        with anyio.move_on_after(seconds):
+            await self.changed()
+
     async def read(self, begin: int, end: int) -> tuple[bytes, int]:
         """Return the bytes from `begin` to `end`, and how many at the front no store holds any more.
 

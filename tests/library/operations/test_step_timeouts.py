@@ -115,7 +115,7 @@ async def test_steps_whose_answer_is_lost_with_the_connection_are_unknown_and_a_
     terminals: muxwire.Terminals, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = await terminals.server()
-    client, control, reconnected = server.client, server.process.pid, server.client._on_regained
+    client, control, reconnected = server.client, server.process.pid, server.client._on_reconnected
     assert reconnected is not None
 
     def lost(block: CommandBlock) -> None:
@@ -127,7 +127,7 @@ async def test_steps_whose_answer_is_lost_with_the_connection_are_unknown_and_a_
         reconnected()
 
     monkeypatch.setattr(client, "_answer", lost)
-    monkeypatch.setattr(client, "_on_regained", back)
+    monkeypatch.setattr(client, "_on_reconnected", back)
     with anyio.fail_after(20):
         result = await terminals.run_operations([{"kind": "new_window", "name": "made"}, setting("@e")])
         assert statuses(result) == ["unknown", "unknown"]
