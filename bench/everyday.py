@@ -1,11 +1,13 @@
 """Everyday use at random: tabs with the prompts that people have are opened, used, stopped and closed for a while.
 
-`python -m bench everyday [--seconds N] [--beside N] [--seed N]`. It measures no time; it counts broken promises.
+`python -m bench everyday [--seconds N] [--users N] [--beside N] [--seed N]`. It measures no time; it counts broken
+promises.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import random
 import secrets
@@ -26,7 +28,7 @@ import muxwire
 from bench.prompts import Prompt, available, home_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterator
 
 # A prompt of three tenths of a second on a machine with three others that compute.
 COMMAND_SECONDS = 30.0
@@ -37,6 +39,8 @@ STOP_SIGNALS = ("SIGINT", "SIGINT", "SIGTERM", "SIGHUP", "SIGKILL")
 # What is ours must never be on a screen.
 OURS = ("__muxwire", "_mux", "\\eval", "\\builtin", "\\command")
 TABS_MAX = 4
+# Long enough for some hundred actions; an hour of one user then is about three turns of each prompt.
+TURN_SECONDS = 60.0
 COMPUTES = "while True: pass"
 
 
@@ -202,18 +206,28 @@ async def use(prompt: Prompt, folder: Path, until: float, seed: int, figures: Fi
         await Everyday(prompt, terminals, seed, figures).run(until)
 
 
-async def everyday(prompts: Iterable[Prompt], seconds: float, beside: int, seed: int) -> Figures:
-    """Use every prompt at the same time, beside that many programs that compute."""
+async def take_turns(prompts: Iterator[Prompt], folder: Path, until: float, seed: int, figures: Figures) -> None:
+    """Use one prompt after the other, in an instance of its own each time."""
+    for turn in itertools.count(seed):
+        if time.monotonic() >= until:
+            return
+        with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own:
+            await use(next(prompts), Path(own), min(until, time.monotonic() + TURN_SECONDS), turn, figures)
+
+
+async def everyday(prompts: list[Prompt], seconds: float, users: int, beside: int, seed: int) -> Figures:
+    """That many users who take turns with the prompts, beside that many programs that compute."""
     figures = Figures()
+    turns = itertools.cycle(prompts)
     folder = Path(tempfile.mkdtemp(prefix="mwe"))
     until = time.monotonic() + seconds
     with ExitStack() as ends:
         ends.callback(shutil.rmtree, folder, ignore_errors=True)
         for _ in range(beside):
             ends.callback(subprocess.Popen([sys.executable, "-c", COMPUTES]).kill)
-        async with anyio.create_task_group() as users:
-            for prompt in prompts:
-                users.start_soon(use, prompt, folder, until, seed, figures)
+        async with anyio.create_task_group() as group:
+            for user in range(users):
+                group.start_soon(take_turns, turns, folder, until, seed * users + user, figures)
     return figures
 
 
@@ -222,13 +236,14 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench everyday", description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--beside", type=int, default=0, metavar="N", help="beside N programs that compute")
+    parser.add_argument("--users", type=int, metavar="N", help="N at the same time (default: one for each prompt)")
     parser.add_argument("--prompt", action="append", metavar="TEXT", help="only prompts whose name begins so")
     parser.add_argument("--seed", type=int, default=20261122)
     given = parser.parse_args(argv)
     chosen = [
         one for one in available() if one.name.startswith(tuple(given.prompt or [""])) and shutil.which(one.shell)
     ]
-    figures = anyio.run(everyday, chosen, given.seconds, given.beside, given.seed)
+    figures = anyio.run(everyday, chosen, given.seconds, given.users or len(chosen), given.beside, given.seed)
     print(figures.text())
     for line in figures.details:
         print(f"not as promised: {line}")
