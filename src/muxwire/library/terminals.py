@@ -5,20 +5,13 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, final
 
-import anyio
-
-from muxwire.errors import AmbiguousTarget, ConnectionClosed, NoSuchTarget
-from muxwire.instance.active_tab import recall_active, tell_active
-from muxwire.instance.adopted import Adopted
-from muxwire.instance.connect import open_server
-from muxwire.instance.notifications import Notifications
-from muxwire.instance.reattach import reattach
+from muxwire.errors import AmbiguousTarget, NoSuchTarget
+from muxwire.library.lifetime import ServerLifetime
 from muxwire.operations.checks import Checker
 from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, RunContext, RunOptions
 from muxwire.operations.parse import read_operations
 from muxwire.operations.run_list import OperationsRun
 from muxwire.tabs.attached import attached
-from muxwire.tabs.book import TabBook
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.tabs.history_limit import checked_limit, limit_scrollback
 from muxwire.tabs.listing import list_tabs
@@ -26,15 +19,12 @@ from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, TabRequest
 from muxwire.tabs.targets import find_tab
 from muxwire.tabs.waits import Wanted, wait_for
-from muxwire.tmux.access import Access, Role
-from muxwire.tmux.start import HISTORY_LIMIT
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Mapping, Sequence
-    from contextlib import AbstractAsyncContextManager
 
-    from anyio.abc import TaskGroup, TaskStatus
+    from anyio.abc import TaskGroup
 
     from muxwire.host.folders import Folders
     from muxwire.instance.connect import Wrap
@@ -42,6 +32,7 @@ if TYPE_CHECKING:
     from muxwire.results import ExecutionResult, LogChunk, LogTail, TabList, WaitOutcome
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tabs.tab import Tab
+    from muxwire.tmux.access import Access, Role
     from muxwire.tmux.server import TmuxServer
 
 
@@ -59,113 +50,22 @@ class Terminals:
     ) -> None:
         self.folders = folders
         self.environ = environ
-        self._tasks = tasks
-        self._wrap = wrap
-        self._server: TmuxServer | None = None
-        self._starting = anyio.Lock()
-        self._stop = anyio.Event()
-        self._stopped = anyio.Event()
-        self._access = access or Access(persistent=False)
-        self._book = TabBook(tasks)
-        self._book.on_latest = self._on_latest
-        self._notifications = Notifications(self._book, environ)
-        self.adopted: Adopted | None = None
-        if self.role == "adopted":
-            self.adopted = Adopted(folders, environ, self._access, self._book, self._notifications.tell, wrap)
-        self._history_limit = HISTORY_LIMIT
-        self._closed = False
+        self._life = ServerLifetime(folders, environ, tasks, wrap, access)
+        self._book = self._life.book
 
     @property
     def role(self) -> Role:
         """How we stand to the tmux server: `owner`, `follower` beside the owner, or `adopted` for a person's server."""
-        return self._access.role
+        return self._life.access.role
 
     @property
     def events(self) -> EventLog:
         """What happened in the tabs, the last 10,000 events of it; `watch_events` reads it."""
         return self._book.events
 
-    # -- the server
-
     async def server(self) -> TmuxServer:
         """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
-        async with self._starting:
-            if self._closed:
-                raise ConnectionClosed("the instance was closed")
-            if self._server is not None and self.role != "adopted":  # there it rests until a call wakes it
-                await self._server.client.wait_reconnected()
-            if self._running is None:
-                await self._stop_server()
-                await self._access.settle(self.folders)
-                self._server = await self._tasks.start(self._run_server)
-                if self.role != "adopted":
-                    await self._reattach(self._server)
-            assert self._server is not None
-            return self._server
-
-    async def _look(self) -> None:
-        """Know a person's windows as they are now. TmuxUnavailable, InstanceUnavailable, TmuxSilent."""
-        if self.adopted is not None:
-            await self.server()
-            while not await self.adopted.refresh():
-                await self.server()
-
-    async def _reattach(self, server: TmuxServer) -> None:
-        self._notifications.begin(server)
-        try:
-            if self._access.persistent:
-                with self._notifications.kept():
-                    await reattach(server, self._book, self.environ)
-                    await recall_active(server, self._book)
-        except BaseException:  # also a call that is cancelled: the next one begins anew, or no tab would be found again
-            with anyio.CancelScope(shield=True):
-                await self._stop_server()
-            raise
-
-    @property
-    def _running(self) -> TmuxServer | None:
-        return self._server if self._server is not None and not self._server.client.closed else None
-
-    async def _run_server(self, *, task_status: TaskStatus[TmuxServer]) -> None:
-        """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
-        self._stop, self._stopped = anyio.Event(), anyio.Event()
-        try:
-            async with self._open_server() as server:
-                task_status.started(server)
-                await self._stop.wait()
-        finally:
-            self._stopped.set()
-
-    def _open_server(self) -> AbstractAsyncContextManager[TmuxServer]:
-        if self.adopted is not None:
-            return self.adopted.open(self._on_end)
-        return open_server(
-            self.folders,
-            self.environ,
-            history_limit=self._history_limit,
-            on_notification=self._notifications.tell,
-            on_end=self._on_end,
-            wrap=self._wrap,
-            access=self._access,
-            book=self._book,
-        )
-
-    async def _stop_server(self) -> None:
-        if self._server is not None:
-            self._stop.set()
-            await self._stopped.wait()
-            self._server = None
-            self._notifications.end()
-            self._book.retire_all("the tmux server ended", persistent=self._access.persistent)
-
-    def _on_latest(self) -> None:
-        if self._running is not None:
-            tell_active(self._running, self._book)
-
-    def _on_end(self, reason: str) -> None:
-        """The connection is gone: nothing that waits may wait on, and what ran in the tabs must not stay."""
-        self._book.retire_all(f"the tmux server ended: {reason}", persistent=self._access.persistent)
-        self._stop.set()
+        return await self._life.server()
 
     # -- tabs
 
@@ -190,14 +90,14 @@ class Terminals:
             session=session, size=size,
         )  # fmt: skip
         server = await self.server()
-        if self.adopted is not None:
-            return await self.adopted.make(request)
+        if self._life.adopted is not None:
+            return await self._life.adopted.make(request)
         return await TabMaker(server, self.environ, self._book).make(request, secrets.token_hex(8))
 
     async def list_tabs(self) -> TabList:
         """Every tab, the closed ones of this server too, and every session with the number of its clients."""
-        await self._look()
-        return await list_tabs(self._running, self._book, self._notifications.ask)
+        await self._life.look()
+        return await list_tabs(self._life.running, self._book, self._life.notifications.ask)
 
     async def tab(self, target: str) -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed."""
@@ -212,10 +112,11 @@ class Terminals:
 
     async def known_tab(self, target: str) -> Tab:
         """The tab that `target` names, open or closed; to look at it does not make it the active one. NoSuchTarget."""
-        await self._look()
-        sessions = self._running.sessions if self._running is not None else None
+        await self._life.look()
+        running, ask = self._life.running, self._life.notifications.ask
+        sessions = running.sessions if running is not None else None
         try:
-            return await find_tab(target, self._book.open, self._book.latest, sessions, self._notifications.ask)
+            return await find_tab(target, self._book.open, self._book.latest, sessions, ask)
         except AmbiguousTarget:
             raise
         except NoSuchTarget:
@@ -248,7 +149,7 @@ class Terminals:
         self, command_id: str, *, wait: float = 0.0, strip_ansi: bool = False, max_chars: int | None = None
     ) -> ExecutionResult:
         """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget."""
-        await self._look()
+        await self._life.look()
         tab, execution = self._book.command(command_id)
         if wait > 0 and execution.running:
             async with attached(tab):
@@ -292,7 +193,7 @@ class Terminals:
         `since` is the `next` of an earlier answer, 0 for all that is remembered, None for what happens from now on.
         No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor that is not ours).
         """
-        await self._look()
+        await self._life.look()
         tabs = [await self.known_tab(target) for target in targets]
         wanted = EventFilter.checked([tab.key for tab in tabs], kinds)
         async with attached(*(tabs or self._book.open.values())):
@@ -321,7 +222,7 @@ class Terminals:
         Checker(self.environ, adopted=self.role == "adopted").check(found)
         options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
         options.check()
-        await self._look()
+        await self._life.look()
         server = None if dry_run else await self.server()
         maker = TabMaker(server, self.environ, self._book) if server is not None else None
         around = RunContext(server, maker, self._book, self.tab, self.environ)
@@ -355,7 +256,7 @@ class Terminals:
 
         A new server counts its windows from the start again: `@N` is the newest tab of that id.
         """
-        await self._look()
+        await self._life.look()
         tab = next((one for one in self._book.open.values() if target in (one.key, one.address)), None)
         if tab is None:
             try:
@@ -378,23 +279,11 @@ class Terminals:
         Starts no tmux: one that is not running yet will know.
         """
         checked_limit(limit)
-        await self._look()
-        if self._running is not None:
-            await limit_scrollback(self._running, self._book, limit)
-        self._history_limit = limit
+        await self._life.look()
+        if self._life.running is not None:
+            await limit_scrollback(self._life.running, self._book, limit)
+        self._life.history_limit = limit
 
     async def aclose(self) -> None:
         """End the instance: every process in its tabs, its tmux server, its connection. Logs stay."""
-        with anyio.CancelScope(shield=True):
-            async with self._starting:
-                self._closed = True
-                if self._access.lock is not None:
-                    self._access.lock.leave()
-                await self._stop_server()
-            if self.adopted is not None:
-                await self.adopted.aclose()
-        self._book.retire_all("the instance was closed", persistent=self._access.persistent)
-        if not self._access.persistent or self.role == "adopted":
-            self.folders.remove_transient()
-        if self._access.lock is not None:
-            self._access.lock.release()
+        await self._life.aclose()

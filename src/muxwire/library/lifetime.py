@@ -1,0 +1,155 @@
+"""The tmux server of one instance: started when it is first needed, anew when it is gone, ended with the instance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.errors import ConnectionClosed
+from muxwire.instance.active_tab import recall_active, tell_active
+from muxwire.instance.adopted import Adopted
+from muxwire.instance.connect import open_server
+from muxwire.instance.notifications import Notifications
+from muxwire.instance.reattach import reattach
+from muxwire.tabs.book import TabBook
+from muxwire.tmux.access import Access
+from muxwire.tmux.start import HISTORY_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractAsyncContextManager
+
+    from anyio.abc import TaskGroup, TaskStatus
+
+    from muxwire.host.folders import Folders
+    from muxwire.instance.connect import Wrap
+    from muxwire.tmux.server import TmuxServer
+
+
+@final
+class ServerLifetime:
+    """Starts, finds again and ends the tmux server of an instance; `book` knows the tabs in it."""
+
+    def __init__(
+        self,
+        folders: Folders,
+        environ: Mapping[str, str],
+        tasks: TaskGroup,
+        wrap: Wrap | None = None,
+        access: Access | None = None,
+    ) -> None:
+        self.folders = folders
+        self.environ = environ
+        self.access = access or Access(persistent=False)
+        self.book = TabBook(tasks)
+        self.book.on_latest = self._on_latest
+        self.notifications = Notifications(self.book, environ)
+        self.adopted: Adopted | None = None
+        if self.access.role == "adopted":
+            self.adopted = Adopted(folders, environ, self.access, self.book, self.notifications.tell, wrap)
+        self.history_limit = HISTORY_LIMIT
+        self._tasks = tasks
+        self._wrap = wrap
+        self._server: TmuxServer | None = None
+        self._starting = anyio.Lock()
+        self._stop = anyio.Event()
+        self._stopped = anyio.Event()
+        self._closed = False
+
+    async def server(self) -> TmuxServer:
+        """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
+        async with self._starting:
+            if self._closed:
+                raise ConnectionClosed("the instance was closed")
+            if self._server is not None and self.access.role != "adopted":  # there it rests until a call wakes it
+                await self._server.client.wait_reconnected()
+            if self.running is None:
+                await self._stop_server()
+                await self.access.settle(self.folders)
+                self._server = await self._tasks.start(self._run_server)
+                if self.access.role != "adopted":
+                    await self._reattach(self._server)
+            assert self._server is not None
+            return self._server
+
+    async def look(self) -> None:
+        """Know a person's windows as they are now. TmuxUnavailable, InstanceUnavailable, TmuxSilent."""
+        if self.adopted is not None:
+            await self.server()
+            while not await self.adopted.refresh():
+                await self.server()
+
+    async def _reattach(self, server: TmuxServer) -> None:
+        self.notifications.begin(server)
+        try:
+            if self.access.persistent:
+                with self.notifications.kept():
+                    await reattach(server, self.book, self.environ)
+                    await recall_active(server, self.book)
+        except BaseException:  # also a call that is cancelled: the next one begins anew, or no tab would be found again
+            with anyio.CancelScope(shield=True):
+                await self._stop_server()
+            raise
+
+    @property
+    def running(self) -> TmuxServer | None:
+        """The server if it runs."""
+        return self._server if self._server is not None and not self._server.client.closed else None
+
+    async def _run_server(self, *, task_status: TaskStatus[TmuxServer]) -> None:
+        """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
+        self._stop, self._stopped = anyio.Event(), anyio.Event()
+        try:
+            async with self._open_server() as server:
+                task_status.started(server)
+                await self._stop.wait()
+        finally:
+            self._stopped.set()
+
+    def _open_server(self) -> AbstractAsyncContextManager[TmuxServer]:
+        if self.adopted is not None:
+            return self.adopted.open(self._on_end)
+        return open_server(
+            self.folders,
+            self.environ,
+            history_limit=self.history_limit,
+            on_notification=self.notifications.tell,
+            on_end=self._on_end,
+            wrap=self._wrap,
+            access=self.access,
+            book=self.book,
+        )
+
+    async def _stop_server(self) -> None:
+        if self._server is not None:
+            self._stop.set()
+            await self._stopped.wait()
+            self._server = None
+            self.notifications.end()
+            self.book.retire_all("the tmux server ended", persistent=self.access.persistent)
+
+    def _on_latest(self) -> None:
+        if self.running is not None:
+            tell_active(self.running, self.book)
+
+    def _on_end(self, reason: str) -> None:
+        """The connection is gone: nothing that waits may wait on, and what ran in the tabs must not stay."""
+        self.book.retire_all(f"the tmux server ended: {reason}", persistent=self.access.persistent)
+        self._stop.set()
+
+    async def aclose(self) -> None:
+        """End the instance: every process in its tabs, its tmux server, its connection. Logs stay."""
+        with anyio.CancelScope(shield=True):
+            async with self._starting:
+                self._closed = True
+                if self.access.lock is not None:
+                    self.access.lock.leave()
+                await self._stop_server()
+            if self.adopted is not None:
+                await self.adopted.aclose()
+        self.book.retire_all("the instance was closed", persistent=self.access.persistent)
+        if not self.access.persistent or self.access.role == "adopted":
+            self.folders.remove_transient()
+        if self.access.lock is not None:
+            self.access.lock.release()
