@@ -39,7 +39,7 @@ async def check(tab: muxwire.Tab, lines: int = LINES) -> None:
         await tab.pane.stream.changed()
     assert await tab.pane.stream.log.flushed()
     raw = read_raw(tab.log_path, 0, tab.next_byte)
-    expected = b"\r\n" + printed(lines) + b"\x1b]7770;X;%s;0\x07" % tab.pane.nonce
+    expected = b"\r\n" + printed(lines) + b"\x1b]7770;X;%s;0\x07" % tab.pane.nonce.encode()
     assert len(raw) == len(expected)
     assert raw == expected
     assert not tab.log_path.with_suffix(".gaps").exists()

@@ -62,7 +62,7 @@ async def main(panes: int, amount: int, kind: str, stop_at: int) -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         statuses = [tab.pane.exit_status for tab in tabs]
         ends = [tab.next_byte for tab in tabs]
-        marks = [len(f"\x1b]7770;X;{tab.pane.nonce.decode()};0\x07") for tab in tabs]
+        marks = [len(f"\x1b]7770;X;{tab.pane.nonce};0\x07") for tab in tabs]
         print(json.dumps({"grown_kib": peak - before, "statuses": statuses, "ends": ends, "marks": marks}), flush=True)
         await anyio.to_thread.run_sync(sys.stdin.readline)
 

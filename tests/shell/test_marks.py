@@ -9,9 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muxwire.shell.marks import CWD_MAX, MARK_MAX, Mark, MarkScanner
+from muxwire.shell.marks import (
+    CWD_MAX,
+    MARK_MAX,
+    CommandFinished,
+    EchoEnd,
+    EchoStart,
+    LineAccepted,
+    Mark,
+    MarkScanner,
+    OutputStart,
+    PostExec,
+    ProbeReply,
+    PromptStart,
+    ShellExited,
+    ShellNote,
+)
 
 ID = b"0123456789abcdef"
+NAME = ID.decode()
 OTHER = b"fedcba9876543210"
 BEGIN = b"\x1b]7770;"
 
@@ -25,6 +41,22 @@ SIMPLE = {
     "T": b"T;" + ID,
     "N": b"N;" + ID + b";2",
 }
+
+
+LETTERS = {
+    PromptStart: "P", LineAccepted: "C", OutputStart: "S", CommandFinished: "E", PostExec: "D", ShellExited: "X",
+    ProbeReply: "H", EchoStart: "B", EchoEnd: "T", ShellNote: "N",
+}  # fmt: skip
+VALUES = {
+    "B": (NAME, 1), "C": (NAME, 7), "D": (NAME, 7, 1), "S": (NAME,), "X": (NAME, 130), "H": (NAME, True, 130),
+    "T": (NAME,), "N": (NAME, 2),
+}  # fmt: skip
+
+
+def typed(kind: str, values: tuple[object, ...], begin: int, end: int) -> Mark:
+    """The mark of that letter."""
+    made: Mark = next(mark for mark, letter in LETTERS.items() if letter == kind)(begin, end, *values)
+    return made
 
 
 def simple(kind: str) -> bytes:
@@ -46,19 +78,22 @@ def scan(data: bytes, *, cuts: list[int] | None = None, start: int = 0) -> list[
 
 
 def kinds(data: bytes) -> str:
-    return "".join(mark.kind for mark in scan(data))
+    return "".join(LETTERS[type(mark)] for mark in scan(data))
 
 
 @pytest.mark.parametrize("kind", SIMPLE)
 def test_simple_mark(kind: str) -> None:
     data = b"before" + simple(kind) + b"after"
-    fields = tuple(SIMPLE[kind].split(b";")[1:])
-    assert scan(data, start=100) == [Mark(kind, fields, 106, 106 + len(simple(kind)))]
+    assert scan(data, start=100) == [typed(kind, VALUES[kind], 106, 106 + len(simple(kind)))]
+
+
+def test_a_probe_tells_fish_from_others() -> None:
+    assert scan(BEGIN + b"H;" + ID + b";\\;0\x07") == [ProbeReply(0, 30, NAME, fish=False, status=0)]
 
 
 def test_prompt_and_end_carry_the_directory() -> None:
-    assert scan(prompt(b"/a\r\nb")) == [Mark("P", (ID, b"3", b"4242", b"0", b"/a\nb"), 0, len(prompt(b"/a\r\nb")))]
-    assert scan(ended(b"/a b", status=130)) == [Mark("E", (ID, b"130", b"/a b"), 0, len(ended(b"/a b", status=130)))]
+    assert scan(prompt(b"/a\r\nb")) == [PromptStart(0, len(prompt(b"/a\r\nb")), NAME, 3, 4242, 0, "/a\nb")]
+    assert scan(ended(b"/a b", status=130)) == [CommandFinished(0, len(ended(b"/a b", status=130)), NAME, 130, "/a b")]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +117,9 @@ def test_prompt_and_end_carry_the_directory() -> None:
 def test_any_directory_name(cwd: bytes) -> None:
     for data in (prompt(cwd), ended(cwd)):
         mark = scan(b"$ " + data + b"$ ")[-1]
-        assert (mark.begin, mark.end, mark.fields[-1]) == (2, 2 + len(data), cwd.replace(b"\r\n", b"\n"))
+        assert isinstance(mark, PromptStart | CommandFinished)
+        assert (mark.begin, mark.end) == (2, 2 + len(data))
+        assert mark.cwd.encode("utf-8", "surrogateescape") == cwd.replace(b"\r\n", b"\n")
         scanner = MarkScanner()
         early = [m for byte in data[:-1] for m in scanner.feed(bytes([byte]))]
         assert [m for m in early if m.begin == 0] == []
@@ -127,9 +164,10 @@ def test_junk_is_no_mark_and_hides_none(junk: bytes) -> None:
     ],
 )
 def test_a_torn_mark_costs_no_later_one(torn: bytes) -> None:
-    data = torn + simple("S") + b"out" + ended() + prompt(b"/later", seq=4)
+    later = prompt(b"/later", seq=4)
+    data = torn + simple("S") + b"out" + ended() + later
     assert kinds(data) == "SEP"
-    assert scan(data)[-1].fields == (ID, b"4", b"4242", b"0", b"/later")
+    assert scan(data)[-1] == PromptStart(len(data) - len(later), len(data), NAME, 4, 4242, 0, "/later")
 
 
 def test_a_replaced_mark_leaves_the_others_whole() -> None:
@@ -137,7 +175,9 @@ def test_a_replaced_mark_leaves_the_others_whole() -> None:
     scanner = MarkScanner()
     marks = [mark for chunk in stream for mark in scanner.feed(chunk)]
     assert marks == scan(b"".join(stream))
-    assert marks[0].fields == (OTHER, b"0", b"/o" + stream[2])
+    whole = len(b"".join(stream))
+    begin = len(stream[0])
+    assert marks == [CommandFinished(begin, whole, OTHER.decode(), 0, "/o" + stream[2].decode())]
 
 
 def test_a_mark_over_its_bound_is_none_and_is_let_go() -> None:
@@ -204,13 +244,18 @@ SIMPLE_RE = re.compile(
 RAW_RE = re.compile(rb"\x1b\]7770;(?:(P);([0-9a-f]{16}(?:;\d+){3});|(E);([0-9a-f]{16};\d+);)")
 
 
+def values(fields: list[bytes]) -> tuple[object, ...]:
+    told = {b"'": True, b"\\": False}
+    return (fields[0].decode(), *(told[field] if field in told else int(field) for field in fields[1:]))
+
+
 def mark_at(stream: bytes, index: int) -> Mark | None:
     if match := SIMPLE_RE.match(stream, index):
-        return Mark(match[1].decode(), tuple(match[2].split(b";")), index, match.end())
+        return typed(match[1].decode(), values(match[2].split(b";")), index, match.end())
     match = RAW_RE.match(stream, index)
     if not match:
         return None
-    fields = tuple((match[2] or match[4]).split(b";"))
+    fields = (match[2] or match[4]).split(b";")
     position = match.end()
     while position < len(stream):
         if inner := SIMPLE_RE.match(stream, position):
@@ -223,6 +268,7 @@ def mark_at(stream: bytes, index: int) -> Mark | None:
             continue
         if stream.startswith(b";" + fields[0] + b"\x07", position):
             cwd = stream[match.end() : position].replace(b"\r\n", b"\n")
-            return Mark((match[1] or match[3]).decode(), (*fields, cwd), index, position + 18)
+            directory = cwd.decode("utf-8", "surrogateescape")
+            return typed((match[1] or match[3]).decode(), (*values(fields), directory), index, position + 18)
         position += 1
     return None

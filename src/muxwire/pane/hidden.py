@@ -12,10 +12,11 @@ import os
 from typing import TYPE_CHECKING, final
 
 from muxwire.host.processes import tty_modes
+from muxwire.shell.marks import EchoEnd
 from muxwire.shell.redraw import readable
 
 if TYPE_CHECKING:
-    from muxwire.shell.marks import Mark
+    from muxwire.shell.marks import EchoStart
 
 # DECSET 1049, the alternate screen with the cursor saved (xterm's control sequences).
 _OTHER_SCREEN = b"\x1b[?1049h"
@@ -65,12 +66,12 @@ class HiddenLines:
         if self._id == hidden_id:
             self.give_up()
 
-    def on_mark(self, mark: Mark) -> tuple[int, int] | None:
+    def on_mark(self, mark: EchoStart | EchoEnd) -> tuple[int, int] | None:
         """Take a B or T of the stream; return the range that turns out to be ours."""
-        found = (self.begin, mark.end) if mark.kind == "T" and self.begin >= 0 else None
-        if mark.kind == "T" or mark.fields[1] == b"0":
+        found = (self.begin, mark.end) if isinstance(mark, EchoEnd) and self.begin >= 0 else None
+        if isinstance(mark, EchoEnd) or mark.step == 0:
             self.begin = -1
-            if mark.fields[0] == self._id.encode() or not self._id:
+            if mark.command_id == self._id or not self._id:
                 self._id, self.since = "", -1
         elif self.since >= 0 and self.begin < 0:
             self.begin = mark.begin

@@ -36,8 +36,6 @@ PROBE_TIMEOUT = 5.0
 _LINES = b"01"
 # With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
 _CLEAR_LINE = b" \x15"
-# What the third field of H is in fish; in others a backslash.
-_FISH = b"'"
 
 
 async def reach_shell(
@@ -58,10 +56,9 @@ async def reach_shell(
     pane.hidden.hide(probe_id, pane.stream.end)
     keyboard.press(_CLEAR_LINE + probe(probe_id))
     with anyio.move_on_after(PROBE_TIMEOUT):
-        while pane.heard[:1] != (probe_id.encode(),):
+        while (reply := pane.reply) is None or reply.probe_id != probe_id:
             await pane.stream.changed()
-        _, who, status = pane.heard
-        return replace(found, fish=who == _FISH, status=int(status))
+        return replace(found, fish=reply.fish, status=reply.status)
     raise TabUnavailable(
         "no shell answered behind the program in the foreground: a test line was typed into it",
         state=pane.look(),

@@ -26,6 +26,18 @@ from muxwire.host.processes import (
 from muxwire.pane.execution import SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
 from muxwire.pane.hidden import HiddenLines
 from muxwire.pane.output import FISH_END_REACH, without_fish_end, without_prompt_sp
+from muxwire.shell.marks import (
+    CommandFinished,
+    EchoEnd,
+    EchoStart,
+    LineAccepted,
+    OutputStart,
+    PostExec,
+    ProbeReply,
+    PromptStart,
+    ShellExited,
+    ShellNote,
+)
 from muxwire.shell.own_echo import NOTHING
 from muxwire.shell.redraw import PromptColumns
 from muxwire.vt.text import strip_ansi
@@ -57,7 +69,7 @@ class PaneState:
     """The state of one pane; `on_mark` moves it, everything else only looks."""
 
     def __init__(self, *, nonce: str, shell: Shell | None, leader_pid: int, tty: str, cwd: str) -> None:
-        self.nonce = nonce.encode()
+        self.nonce = nonce
         self.shell = shell
         self.leader_pid = leader_pid
         self.tty = tty
@@ -77,7 +89,7 @@ class PaneState:
         self.typed = NOTHING
         # Whether its shell prints C at all. The plain ones do not, and of bash those from 4.4 on, which say so at once.
         self.has_preexec_mark = shell is not None and shell.has_accept_mark and shell.name != "bash"
-        self.heard: tuple[bytes, ...] = ()  # what was answered to the newest probe
+        self.reply: ProbeReply | None = None  # the newest
         self.hidden = HiddenLines(tty)
         self.ended_at = -1  # the end of the newest mark that ended a command or a probe: a prompt follows it
         self.exit_status: int | None = None
@@ -86,7 +98,7 @@ class PaneState:
         self.current: Execution | None = None
         self.prompts = PromptColumns()
         self.on_exit: Callable[[], None] | None = None
-        self._open: dict[bytes, Execution] = {}
+        self._open: dict[str, Execution] = {}
 
     @property
     def integrated(self) -> bool:
@@ -129,30 +141,30 @@ class PaneState:
     def open(self, execution: Execution) -> None:
         """A command is about to be typed."""
         self._open = {key: other for key, other in self._open.items() if other.running}
-        self._open[execution.command_id.encode()] = execution
+        self._open[execution.command_id] = execution
         self.current = execution
         self.at_prompt = False
 
     def on_mark(self, mark: Mark) -> None:
         """Take a mark of the stream, in order."""
-        match mark.kind:
-            case "S":
+        match mark:
+            case OutputStart():
                 self._on_start(mark)
-            case "E":
+            case CommandFinished():
                 self._on_end(mark)
-            case "P":
+            case PromptStart():
                 self._on_prompt(mark)
-            case "C":
+            case LineAccepted():
                 self._on_accepted(mark)
-            case "D":
+            case PostExec():
                 self._on_postexec(mark)
-            case "X":
+            case ShellExited():
                 self._on_shell_gone(mark)
-            case "N":
+            case ShellNote():
                 self._on_note(mark)
-            case "H":
-                self.heard, self.ended_at = mark.fields, mark.end
-            case "B" | "T":
+            case ProbeReply():
+                self.reply, self.ended_at = mark, mark.end
+            case EchoStart() | EchoEnd():
                 self._on_hidden(mark)
             case _:
                 pass
@@ -180,30 +192,29 @@ class PaneState:
                 execution.finish("lost", end=self.stream.end, exit_code=None)
         self.stream.wake()
 
-    def _on_start(self, mark: Mark) -> None:
-        execution = self._open.get(mark.fields[0])
+    def _on_start(self, mark: OutputStart) -> None:
+        execution = self._open.get(mark.command_id)
         if execution is not None and not execution.started:
             execution.start(mark.end)
             self._is_ours(execution, mark)
 
-    def _on_end(self, mark: Mark) -> None:
-        execution = self._open.get(mark.fields[0])
+    def _on_end(self, mark: CommandFinished) -> None:
+        execution = self._open.get(mark.command_id)
         if execution is None or not execution.running:
             return
-        cwd = mark.fields[2].decode("utf-8", "surrogateescape")
         if execution is self.running:
-            self.cwd = cwd
+            self.cwd = mark.cwd
         end = mark.begin if execution.cut < 0 else execution.cut
         self.ended_at = mark.end
         self._is_ours(execution, mark)
-        status = shell_status(int(mark.fields[1]))
+        status = shell_status(mark.status)
         if status and execution.level == 1:  # perhaps not the command's own, but that of what should have told it
             execution.explain(self.short_of_files())
-        execution.finish("completed", end=end, exit_code=status, cwd=cwd)
+        execution.finish("completed", end=end, exit_code=status, cwd=mark.cwd)
         for inner in self._open.values():
             # It was typed into a shell inside of this one, which has ended without a word: `exit`, a closed line.
             if inner.running and inner.typed_at > execution.typed_at:
-                inner.finish("aborted", end=mark.begin, exit_code=execution.exit_code, cwd=cwd)
+                inner.finish("aborted", end=mark.begin, exit_code=execution.exit_code, cwd=mark.cwd)
 
     def _is_ours(self, execution: Execution, mark: Mark) -> None:
         """A mark of `execution` is no output of those that it runs in."""
@@ -212,26 +223,26 @@ class PaneState:
                 if outer is not execution and outer.running and outer.started:
                     outer.ours.append((mark.begin, mark.end))
 
-    def _on_hidden(self, mark: Mark) -> None:
+    def _on_hidden(self, mark: EchoStart | EchoEnd) -> None:
         found = self.hidden.on_mark(mark)
         for outer in self._open.values():
             if outer.running and outer.started:
                 outer.held = self.hidden.begin
                 outer.ours += [found] if found else []
 
-    def _on_prompt(self, mark: Mark) -> None:
-        nonce, seq, pid, status, cwd = mark.fields[0], int(mark.fields[1]), int(mark.fields[2]), *mark.fields[3:5]
-        if nonce != self.nonce or seq <= self.prompt_seq or (self.shell_pid and pid != self.shell_pid):
+    def _on_prompt(self, mark: PromptStart) -> None:
+        own = mark.nonce == self.nonce and self.shell_pid in (0, mark.pid)
+        if not own or mark.seq <= self.prompt_seq:
             return
-        self.shell_pid, self.prompt_seq, self.prompt_end = pid, seq, mark.end
-        self.prompt_time, self.prompt_status = time.monotonic(), int(status)
+        self.shell_pid, self.prompt_seq, self.prompt_end = mark.pid, mark.seq, mark.end
+        self.prompt_time, self.prompt_status = time.monotonic(), mark.status
         self.at_prompt, self.preexec_time, self.sleeps_since = True, None, None
-        self.cwd = cwd.decode("utf-8", "surrogateescape")
+        self.cwd = mark.cwd
         for execution in self._open.values():
             if execution.running and execution.started:
-                self._abort(execution, mark, shell_status(int(status)))
+                self._abort(execution, mark, shell_status(mark.status))
 
-    def _abort(self, execution: Execution, mark: Mark, status: int) -> None:
+    def _abort(self, execution: Execution, mark: PromptStart, status: int) -> None:
         end = mark.begin
         if execution.post_exec is not None:
             end, status = execution.post_exec
@@ -250,28 +261,28 @@ class PaneState:
             self.repair_tty or self.stream.ring.read(max(end - len(_ECHOED), self.stream.ring.start), end) == _ECHOED
         )
 
-    def _on_accepted(self, mark: Mark) -> None:
-        if mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
+    def _on_accepted(self, mark: LineAccepted) -> None:
+        if mark.nonce == self.nonce and mark.seq == self.prompt_seq:
             self.at_prompt, self.has_preexec_mark = False, True
             self.preexec_time, self.preexec_offset = time.monotonic(), mark.end
 
-    def _on_postexec(self, mark: Mark) -> None:
+    def _on_postexec(self, mark: PostExec) -> None:
         running = self.running
-        if running is not None and mark.fields[0] == self.nonce and int(mark.fields[1]) == self.prompt_seq:
+        if running is not None and mark.nonce == self.nonce and mark.seq == self.prompt_seq:
             tail = self.stream.ring.read(max(running.begin, mark.begin - FISH_END_REACH), mark.begin)
-            running.post_exec = (mark.begin - without_fish_end(tail), int(mark.fields[2]))
+            running.post_exec = (mark.begin - without_fish_end(tail), mark.status)
 
-    def _on_note(self, mark: Mark) -> None:
+    def _on_note(self, mark: ShellNote) -> None:
         ours = [execution for execution in self._open.values() if execution.running and execution.level == 1]
-        if mark.fields[0] == self.nonce and ours:
-            ours[-1].explain(SHELL_NOTES.get(int(mark.fields[1]), ""))
+        if mark.nonce == self.nonce and ours:
+            ours[-1].explain(SHELL_NOTES.get(mark.reason, ""))
             if ours[-1].started and ours[-1].cut < 0:
                 ours[-1].cut = mark.begin
 
-    def _on_shell_gone(self, mark: Mark) -> None:
-        if mark.fields[0] != self.nonce or self.exit_status is not None:
+    def _on_shell_gone(self, mark: ShellExited) -> None:
+        if mark.nonce != self.nonce or self.exit_status is not None:
             return
-        self.exit_status, self.at_prompt = int(mark.fields[1]), False
+        self.exit_status, self.at_prompt = mark.status, False
         for execution in self._open.values():
             if execution.running:
                 execution.note = "the command ended its shell; the tab is closed"

@@ -18,7 +18,7 @@ from muxwire.protocol.events import (
     StrayLine,
     UnknownNotification,
 )
-from muxwire.shell.marks import MarkScanner
+from muxwire.shell.marks import INTRODUCER, CommandFinished, MarkScanner, PromptStart
 from muxwire.testing.transcript import Ended, Passed, Received, Sent
 
 if TYPE_CHECKING:
@@ -138,7 +138,10 @@ class Shower:
         at = 0
         for mark in MarkScanner().feed(shown):
             yield (TEXT, self._text(pane, shown[at : mark.begin]))
-            yield (MARK, f"<mark {mark.kind} {' '.join(map(decoded, mark.fields))}>")
+            words = shown[mark.begin + len(INTRODUCER) : mark.end - 1]
+            if isinstance(mark, PromptStart | CommandFinished):  # they end with the id that they began with
+                words = words.rpartition(b";")[0]
+            yield (MARK, f"<mark {decoded(words.replace(b';', b' '))}>")
             at = mark.end
         yield (TEXT, self._text(pane, shown[at:]))
         if len(data) > SHOWN_BYTES:

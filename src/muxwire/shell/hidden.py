@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from muxwire.shell.marks import CommandFinished, EchoEnd, EchoStart, Mark, OutputStart, PostExec, ShellExited
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from muxwire.shell.marks import Mark
 
 # A piece of a long command has up to 3 KB in octal; its echo may be here twice, by the terminal and by the line editor,
 # and before it those of the pieces that the terminal has taken meanwhile: 4 KB, as much as one keeps (MAX_CANON).
@@ -20,8 +20,7 @@ HIDDEN_MAX = 16 * 1024
 # `ESC ] 7770 ; B ; ID ; NUMBER BEL`, and T is shorter.
 HIDDEN_MARK_MAX = 7 + 2 + 17 + 20 + 1
 
-_ENDS = "SEDXT"
-_GIVEN_UP = b"0"
+_ENDS = (OutputStart, CommandFinished, PostExec, ShellExited, EchoStart, EchoEnd)
 
 
 def hidden(marks: Sequence[Mark], pending: int, size: int) -> tuple[list[tuple[int, int]], int]:
@@ -31,12 +30,12 @@ def hidden(marks: Sequence[Mark], pending: int, size: int) -> tuple[list[tuple[i
     """
     found, begun = [], -1
     for mark in sorted((mark for mark in marks if mark.begin < pending), key=_begin):
-        begins = mark.kind == "B" and mark.fields[1] != _GIVEN_UP
-        if (begins or mark.kind == "T") and begun >= 0 and mark.begin - begun <= HIDDEN_MAX:
+        begins = isinstance(mark, EchoStart) and mark.step > 0
+        if (begins or isinstance(mark, EchoEnd)) and begun >= 0 and mark.begin - begun <= HIDDEN_MAX:
             found.append((begun, mark.end))
         if begins:
             begun = mark.begin
-        elif mark.kind == "B" or mark.kind in _ENDS:
+        elif isinstance(mark, _ENDS):
             begun = -1
     return found, begun if begun >= 0 and size - begun <= HIDDEN_MAX + HIDDEN_MARK_MAX else size
 

@@ -16,7 +16,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 INTRODUCER = b"\x1b]7770;"
 
@@ -43,36 +46,146 @@ _CLOSE_LENGTH = 18
 # A whole mark is never longer than this.
 MARK_MAX = _HEAD_MAX + CWD_MAX + _CLOSE_LENGTH
 
-_KINDS = {kind.encode(): kind for kind in "BPCDSEXHTN"}
-
 _HEAD_RE = re.compile(_HEAD)
 _HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
 _NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEXHTN;'\\]")
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class Mark:
     """One mark: `begin` is the offset of its ESC, `end` the offset after its BEL.
 
-    `fields`: P (nonce, seq, pid, status, cwd), C (nonce, seq), D (nonce, seq, status), S and T (id,), B (id, step),
-    H (id, a backslash or, of fish, a quote, status), E (id, status, cwd), X (nonce, status), N (nonce, reason).
-    The terminal's CR LF in `cwd` is back to LF.
+    In the kinds of it, a status is as the shell printed it, and the terminal's CR LF in a directory is back to LF.
     """
 
-    kind: str
-    fields: tuple[bytes, ...]
     begin: int
     end: int
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Open:
-    """A P or E whose directory has not ended yet."""
+class PromptStart(Mark):
+    """P: the shell of that pid is about to draw its prompt."""
 
-    kind: str
-    fields: tuple[bytes, ...]
+    nonce: str
+    seq: int
+    pid: int
+    status: int
+    cwd: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LineAccepted(Mark):
+    """C: the shell took the line typed at its prompt `seq`; with 0 it says that it prints this mark at all."""
+
+    nonce: str
+    seq: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OutputStart(Mark):
+    """S: a command's output begins behind this mark."""
+
+    command_id: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CommandFinished(Mark):
+    """E: a command's output ended before this mark."""
+
+    command_id: str
+    status: int
+    cwd: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PostExec(Mark):
+    """D: fish has run the line typed at its prompt `seq`."""
+
+    nonce: str
+    seq: int
+    status: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ShellExited(Mark):
+    """X: the supervisor says that its shell has ended."""
+
+    nonce: str
+    status: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProbeReply(Mark):
+    """H: a shell answered a probe."""
+
+    probe_id: str
+    fish: bool
+    status: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EchoStart(Mark):
+    """B: in a shell without our hooks, typed lines are ours from here on; with step 0 no shell took them."""
+
+    command_id: str
+    step: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EchoEnd(Mark):
+    """T: our typed lines end here; what follows is drawn for a person."""
+
+    command_id: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ShellNote(Mark):
+    """N: why a result is not quite exact."""
+
+    nonce: str
+    reason: int
+
+
+def _directory(raw: bytes) -> str:
+    return raw.replace(b"\r\n", b"\n").decode("utf-8", "surrogateescape")
+
+
+# What each letter on the wire makes of its place and its fields, of which the first is an id.
+_TYPED: dict[bytes, Callable[[int, int, str, Sequence[bytes]], Mark]] = {
+    b"P": lambda at, to, key, f: PromptStart(at, to, key, int(f[0]), int(f[1]), int(f[2]), _directory(f[3])),
+    b"C": lambda at, to, key, f: LineAccepted(at, to, key, int(f[0])),
+    b"S": lambda at, to, key, _: OutputStart(at, to, key),
+    b"E": lambda at, to, key, f: CommandFinished(at, to, key, int(f[0]), _directory(f[1])),
+    b"D": lambda at, to, key, f: PostExec(at, to, key, int(f[0]), int(f[1])),
+    b"X": lambda at, to, key, f: ShellExited(at, to, key, int(f[0])),
+    b"H": lambda at, to, key, f: ProbeReply(at, to, key, f[0] == b"'", int(f[1])),
+    b"B": lambda at, to, key, f: EchoStart(at, to, key, int(f[0])),
+    b"T": lambda at, to, key, _: EchoEnd(at, to, key),
+    b"N": lambda at, to, key, f: ShellNote(at, to, key, int(f[0])),
+}
+
+
+def _typed(words: Sequence[bytes], begin: int, end: int) -> Mark:
+    kind, mark_id, *fields = words
+    return _TYPED[kind](begin, end, mark_id.decode(), fields)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A P or E whose directory has not ended yet; `words` are its letter, its id and its numbers."""
+
+    words: tuple[bytes, ...]
     begin: int
     cwd_begin: int
 
@@ -133,18 +246,16 @@ class MarkScanner:
         base, end = self._held_base, token.end()
         begin = base + token.start()
         if token.lastindex == 1:
-            kind, *fields = token[1].split(b";")
-            marks.append(Mark(_KINDS[kind], tuple(fields), begin, base + end))
+            marks.append(_typed(token[1].split(b";"), begin, base + end))
             return end
-        kind, *fields = token[2].split(b";")
+        words = token[2].split(b";")
         if not self._open:  # nearly always: then the mark is whole, and nothing else is in it
-            close = held.find(b";" + fields[0] + b"\x07", end)
+            close = held.find(b";" + words[1] + b"\x07", end)
             if 0 <= close - end <= CWD_MAX and held.find(b"\x1b", end, close) < 0:
-                cwd = held[end:close].replace(b"\r\n", b"\n")
-                marks.append(Mark(_KINDS[kind], (*fields, cwd), begin, base + close + _CLOSE_LENGTH))
+                marks.append(_typed((*words, held[end:close]), begin, base + close + _CLOSE_LENGTH))
                 return close + _CLOSE_LENGTH
-        self._open.pop(fields[0], None)  # so that the new one is the youngest
-        self._open[fields[0]] = _Open(_KINDS[kind], tuple(fields), begin, base + end)
+        self._open.pop(words[1], None)  # so that the new one is the youngest
+        self._open[words[1]] = _Open(tuple(words), begin, base + end)
         return end
 
     def _close(self, held: bytes, token: re.Match[bytes], marks: list[Mark]) -> None:
@@ -154,8 +265,8 @@ class MarkScanner:
         if opened is None or cwd_end - opened.cwd_begin > CWD_MAX:
             return
         del self._open[mark_id]
-        cwd = held[opened.cwd_begin - self._held_base : token.start()].replace(b"\r\n", b"\n")
-        marks.append(Mark(opened.kind, (*opened.fields, cwd), opened.begin, self._held_base + token.end()))
+        cwd = held[opened.cwd_begin - self._held_base : token.start()]
+        marks.append(_typed((*opened.words, cwd), opened.begin, self._held_base + token.end()))
 
 
 def _unfinished_head(data: bytes) -> int:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.hidden import HIDDEN_MARK_MAX, HIDDEN_MAX, hidden
-from muxwire.shell.marks import MARK_MAX, MarkScanner
+from muxwire.shell.marks import MARK_MAX, EchoEnd, LineAccepted, MarkScanner, ProbeReply
 from muxwire.shell.typed_lines import typed_lines_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ REDRAW_MAX = 4 * 1024
 SEQUENCE_END = b"\x18"
 
 # C says that our line was accepted, H answers a probe: both may come between the typed line and T.
-_TRANSPARENT = "CH"
+_TRANSPARENT = (LineAccepted, ProbeReply)
 _T_MARK_LENGTH = 7 + 2 + 16 + 1
 _CHARACTER_MAX = 4  # bytes of a UTF-8 character
 
@@ -136,9 +136,11 @@ def _find(data: bytes, typed_lines: Sequence[bytes], typed_from: int = 0) -> _Fo
     window = REDRAW_MAX + lines.longest
     since = 0  # the end of the last mark that no redrawing goes across
     for mark in marks:
-        if mark.kind == "T" and (line := lines.last_drawn(data, max(since, mark.begin - window), mark.begin)):
+        if not isinstance(mark, EchoEnd):
+            pass
+        elif line := lines.last_drawn(data, max(since, mark.begin - window), mark.begin):
             cuts += [(line[0], mark.end)] if mark.begin - line[1] <= REDRAW_MAX else []
-        if mark.kind not in _TRANSPARENT:
+        if not isinstance(mark, _TRANSPARENT):
             since = max(since, mark.end)
     ours, open_from = hidden(marks, scanner.pending, len(data))
     cuts += ours

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, final
 import anyio
 
 from muxwire.pane.execution import shell_status
+from muxwire.shell.marks import LineAccepted, OutputStart, PromptStart, ShellExited
 from muxwire.vt.bells import BellScanner
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class TabEvents:
         self._prompts = tab.pane.prompt_seq
         self._prompt_time = 0.0
         self._cwd = ""
-        self._started: dict[bytes, Execution] = {}  # ours that have not ended
+        self._started: dict[str, Execution] = {}  # ours that have not ended
         self._line: Author | None = None  # who typed the line that runs, unless it is an execution of ours
         self._lines = 0  # how many were accepted
         self._unclear = False  # whether it is not known yet who typed the last one
@@ -73,7 +74,7 @@ class TabEvents:
 
     def typed(self, execution: Execution) -> None:
         """We have typed a command; its start mark is still to come."""
-        self._started[execution.command_id.encode()] = execution
+        self._started[execution.command_id] = execution
         execution.ends_with(lambda: self._ended(execution))
 
     def named(self) -> None:
@@ -107,22 +108,22 @@ class TabEvents:
     def on_mark(self, mark: Mark) -> None:
         """A mark came, and the pane's state has moved by it."""
         pane = self._tab.pane
-        match mark.kind:
-            case "S":
+        match mark:
+            case OutputStart():
                 self._on_start(mark)
             # With the number 0 a bash says that it prints C; before its first prompt nobody types a line.
-            case "C" if mark.fields[0] == pane.nonce and 0 < int(mark.fields[1]) == pane.prompt_seq:
+            case LineAccepted() if mark.nonce == pane.nonce and 0 < mark.seq == pane.prompt_seq:
                 self._on_accepted()
-            case "P" if pane.prompt_seq > self._prompts:
+            case PromptStart() if pane.prompt_seq > self._prompts:
                 self._on_prompt(mark)
-            case "X" if mark.fields[0] == pane.nonce:
+            case ShellExited() if mark.nonce == pane.nonce:
                 self._finish_line(pane.exit_status)
                 self._log.record("exited", self._tab.key, exit_code=pane.exit_status)
             case _:
                 pass
 
-    def _on_start(self, mark: Mark) -> None:
-        execution = self._started.get(mark.fields[0])
+    def _on_start(self, mark: OutputStart) -> None:
+        execution = self._started.get(mark.command_id)
         if execution is not None and execution.begin == mark.end:
             self._last, self._last_time = "execute", time.monotonic()
             shown = execution.command[:COMMAND_SHOWN].decode("utf-8", "replace")
@@ -134,7 +135,7 @@ class TabEvents:
             self._accept("other")
 
     def _ended(self, execution: Execution) -> None:
-        self._started.pop(execution.command_id.encode(), None)
+        self._started.pop(execution.command_id, None)
         if execution.ran:
             self._log.record(
                 "command_finished", self._tab.key, by="execute", command_id=execution.command_id,
@@ -171,10 +172,10 @@ class TabEvents:
         self._log.record("command_started", self._tab.key, by=author)
         self._record_due()
 
-    def _on_prompt(self, mark: Mark) -> None:
+    def _on_prompt(self, mark: PromptStart) -> None:
         pane = self._tab.pane
         self._prompts, self._prompt_time = pane.prompt_seq, time.monotonic()
-        self._finish_line(shell_status(int(mark.fields[3])))
+        self._finish_line(shell_status(mark.status))
         if pane.cwd != self._cwd:
             self._cwd = pane.cwd  # one string for all prompts in a folder: paths are long, and the log remembers many
         self._log.record("prompt", self._tab.key, cwd=self._cwd, next_byte=mark.end)
