@@ -1,8 +1,8 @@
 """Runs commands in one way, in a process and with a Python of its own: for polling, and for libraries of others.
 
-`python -m bench.drivers ROAD FOLDER PAUSE` reads lines `{"command", "seconds"}` of JSON and answers each with a line
-`{"output", "code", "took"}` or `{"error"}`. `took` is in seconds and measured here: no one pays for the pipe to us.
-Every road is driven as its documentation says, by the cheapest of its calls that can see what it must see.
+`python -m bench.drivers APPROACH FOLDER PAUSE` reads lines `{"command", "seconds"}` of JSON and answers each with a
+line `{"output", "code", "took"}` or `{"error"}`. `took` is in seconds and measured here, without the pipe to us.
+Every approach is driven as its documentation says, by the cheapest of its calls that can see what it must see.
 """
 
 from __future__ import annotations
@@ -42,9 +42,11 @@ class Shell:
                   "-x", width, "-y", height, *BASH)  # fmt: skip
         self.count = 0
 
-    def call(self, *command: str) -> str:
+    def call(self, *command: str, seconds: float | None = None) -> str:
         """One tmux process."""
-        return subprocess.run([*self.tmux, *command], check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            [*self.tmux, *command], check=True, capture_output=True, text=True, timeout=seconds
+        ).stdout
 
     def press(self, command: str) -> int:
         """Type a command between marks; return their number."""
@@ -103,6 +105,26 @@ def pipe_pane(folder: Path, pause: float) -> Iterator[Run]:
             return between(CONTROL.sub("", seen), count) if new else None
 
         return until(seconds, pause, look)
+
+    yield run
+
+
+@contextmanager
+def wait_channel(folder: Path, _pause: float) -> Iterator[Run]:
+    """As Harbor's TmuxSession: the shell signals a channel of wait-for, and what the last capture lacked is new.
+
+    Three processes for a command, and one that the shell starts. There is no exit code.
+    """
+    shell = Shell(folder)
+    last = shell.call("capture-pane", "-p", "-S", "-").strip()
+
+    def run(command: str, seconds: float) -> tuple[str, None]:
+        nonlocal last
+        shell.call("send-keys", "-l", "--", f"{command}; tmux wait -S done\n")
+        shell.call("wait-for", "done", seconds=seconds)
+        now = shell.call("capture-pane", "-p", "-S", "-")
+        before, last = last, now.strip()
+        return now.partition(before)[2] if before in now else now, None
 
     yield run
 
@@ -207,9 +229,10 @@ def bash_each(_folder: Path, _pause: float) -> Iterator[Run]:
     yield run
 
 
-ROADS = {
+APPROACHES = {
     "capture-pane": capture_pane,
     "pipe-pane": pipe_pane,
+    "wait-for": wait_channel,
     "libtmux": libtmux,
     "pexpect": pexpect,
     "replwrap": replwrap,
@@ -230,9 +253,9 @@ def answered(run: Run, request: dict[str, Any]) -> dict[str, object]:
 
 def main() -> None:
     """Serve until standard input ends."""
-    road, folder, pause = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])
+    approach, folder, pause = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])
     replies = sys.stdout
-    with contextlib.redirect_stdout(sys.stderr), ROADS[road](folder, pause) as run:  # libraries may print
+    with contextlib.redirect_stdout(sys.stderr), APPROACHES[approach](folder, pause) as run:  # libraries may print
         for line in sys.stdin:
             print(json.dumps(answered(run, json.loads(line))), file=replies, flush=True)
 

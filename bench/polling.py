@@ -35,8 +35,8 @@ TIGHT, LIBRARY = "capture-pane, tight loop", "muxwire library"
 
 
 @dataclass(frozen=True, slots=True)
-class Road:
-    """A road of `bench.drivers`: how often it looks, and what has to be installed for it."""
+class Approach:
+    """A approach of `bench.drivers`: how often it looks, and what has to be installed for it."""
 
     title: str
     name: str
@@ -44,26 +44,27 @@ class Road:
     package: FromPyPI | None = None
 
 
-ROADS = (
-    Road(TIGHT, "capture-pane"),
-    Road("capture-pane, every 10 ms", "capture-pane", 0.010),
-    Road("capture-pane, every 50 ms", "capture-pane", 0.050),
-    Road("pipe-pane, file read every 1 ms", "pipe-pane", 0.001),
-    Road("libtmux, tight loop", "libtmux", package=FromPyPI(("libtmux==0.62.0",))),
-    Road("SWE-ReX session (no tmux)", "swerex", package=FromPyPI(("swe-rex==1.4.0",))),
-    Road("pexpect replwrap (no tmux)", "replwrap", package=FromPyPI(("pexpect==4.9.0",))),
-    Road("pexpect, own marks (no tmux)", "pexpect", package=FromPyPI(("pexpect==4.9.0",))),
-    Road("bash -c, a process each (no terminal)", "subprocess"),
+APPROACHES = (
+    Approach(TIGHT, "capture-pane"),
+    Approach("capture-pane, every 10 ms", "capture-pane", 0.010),
+    Approach("capture-pane, every 50 ms", "capture-pane", 0.050),
+    Approach("pipe-pane, file read every 1 ms", "pipe-pane", 0.001),
+    Approach("wait-for, then capture-pane", "wait-for"),
+    Approach("libtmux, tight loop", "libtmux", package=FromPyPI(("libtmux==0.62.0",))),
+    Approach("SWE-ReX session (no tmux)", "swerex", package=FromPyPI(("swe-rex==1.4.0",))),
+    Approach("pexpect replwrap (no tmux)", "replwrap", package=FromPyPI(("pexpect==4.9.0",))),
+    Approach("pexpect, own marks (no tmux)", "pexpect", package=FromPyPI(("pexpect==4.9.0",))),
+    Approach("bash -c, a process each (no terminal)", "subprocess"),
 )
 
 
 class Driven:
-    """A road in a process of its own."""
+    """A approach in a process of its own."""
 
-    def __init__(self, road: Road, python: Path) -> None:
+    def __init__(self, approach: Approach, python: Path) -> None:
         """Nothing is started yet."""
-        self.road = road
-        self._argv = [str(python), "-m", "bench.drivers", road.name]
+        self.approach = approach
+        self._argv = [str(python), "-m", "bench.drivers", approach.name]
         self._belongings = Belongings()
         self._stack = ExitStack()
         self._process: subprocess.Popen[str] | None = None
@@ -73,7 +74,7 @@ class Driven:
         self.close()
         home = Path(self._stack.enter_context(temporary_home()))
         self._process = subprocess.Popen(
-            [*self._argv, str(home), str(self.road.pause)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [*self._argv, str(home), str(self.approach.pause)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, cwd=ROOT, env=clean_environment(home) | self._belongings.environ,
         )  # fmt: skip
 
@@ -119,7 +120,7 @@ class Driven:
         """Seconds of `true`."""
         found = self.ask(TRUE)
         if "error" in found:
-            raise RuntimeError(f"{self.road.title}: {found['error']}")
+            raise RuntimeError(f"{self.approach.title}: {found['error']}")
         return float(found["took"])
 
 
@@ -135,19 +136,19 @@ async def our_score(home: Path) -> Score:
 
 
 def to_drive(scale: Scale, root: Path) -> tuple[list[Driven], list[str]]:
-    """The roads that can be had, and why others cannot; the short run installs nothing."""
+    """The approaches that can be had, and why others cannot; the short run installs nothing."""
     driven, missing = [], []
-    for road in ROADS:
-        if road.package is None:
-            driven.append(Driven(road, Path(sys.executable)))
+    for approach in APPROACHES:
+        if approach.package is None:
+            driven.append(Driven(approach, Path(sys.executable)))
         elif scale.short and scale.installed is None:
-            missing.append(f"{road.title}: the short run installs nothing")
+            missing.append(f"{approach.title}: the short run installs nothing")
         else:
-            folder = (scale.installed or root) / road.package.label.replace(" ", "-")
-            if why := installed(road.package, folder):
-                missing.append(f"{road.title}: {road.package.label}: {why}")
+            folder = (scale.installed or root) / approach.package.label.replace(" ", "-")
+            if why := installed(approach.package, folder):
+                missing.append(f"{approach.title}: {approach.package.label}: {why}")
             else:
-                driven.append(Driven(road, folder / "bin" / "python"))
+                driven.append(Driven(approach, folder / "bin" / "python"))
     return driven, missing
 
 
@@ -162,14 +163,14 @@ async def counted(once: Once) -> float:
 
 
 async def run(scale: Scale) -> Report:
-    """All cases by every road; then `true` in turn, each a few on end: a loop is tight only on end."""
+    """All cases by every approach; then `true` in turn, each a few on end: a loop is tight only on end."""
     with temporary_home() as name, ExitStack() as drivers:
         home = Path(name)
         driven, notes = to_drive(scale, home / "packages")
         scores = {LIBRARY: await our_score(home)}
-        roads: dict[str, Once] = {}
+        approaches: dict[str, Once] = {}
         async with AsyncExitStack() as stack:
-            roads[LIBRARY] = await stack.enter_async_context(library(home))
+            approaches[LIBRARY] = await stack.enter_async_context(library(home))
             for one in driven:
                 drivers.callback(one.close)
                 score = one.score()
@@ -179,9 +180,9 @@ async def run(scale: Scale) -> Report:
                 except RuntimeError as error:
                     notes.append(f"{error}: it did not work here")
                     continue
-                scores[one.road.title], roads[one.road.title] = score, one.once
-            processes = {title: await counted(once) for title, once in roads.items()}
-            found = await in_bursts(roads, scale.of(RUNS, RUNS_SHORT))
+                scores[one.approach.title], approaches[one.approach.title] = score, one.once
+            processes = {title: await counted(once) for title, once in approaches.items()}
+            found = await in_bursts(approaches, scale.of(RUNS, RUNS_SHORT))
     return _report(found, scores, processes, notes)
 
 
@@ -193,7 +194,7 @@ def _report(
     return Report(
         "polling",
         "`true` in bash, by polling and by listening",
-        ("road", "p50 ms", "p99 ms", "times ours", "output exact", "among other text", "code right", "forks"),
+        ("approach", "p50 ms", "p99 ms", "times ours", "output exact", "among other text", "code right", "forks"),
         tuple(
             (one.name, one.p50, one.p99, one.p50 / ours, *scores[one.name].cells, processes[one.name])
             for one in found.values()

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench.churn import run as churn
 from bench.growth import run as growth
 from bench.idle import run as idle
 from bench.latency import run as latency
 from bench.operations import run as operations
 from bench.peers.scenario import run as peers
+from bench.persistent import run as persistent
+from bench.plain import run as plain
 from bench.polling import run as polling
 from bench.snapshots import run as screen
 from bench.startup import run as startup
 from bench.tabs import run as tabs
 from bench.throughput import run as throughput
+from bench.verbs import run as verbs
 from bench.volume import run as logs
 from bench.waits import run as waits
 
@@ -32,5 +36,9 @@ SCENARIOS: dict[str, Scenario] = {
     "logs": logs,
     "waits": waits,
     "operations": operations,
+    "verbs": verbs,
+    "persistent": persistent,
+    "plain": plain,
+    "churn": churn,
     "growth": growth,
 }

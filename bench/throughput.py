@@ -81,7 +81,7 @@ async def run(scale: Scale) -> Report:
     return Report(
         "throughput",
         f"{size >> 20} MiB of output through log and ring",
-        ("road", "MB/s", "share of a core", "growth MiB"),
+        ("approach", "MB/s", "share of a core", "growth MiB"),
         (("tmux -C | cat (floor)", floor.rate, "", ""), ("muxwire", ours.rate, ours.share, ours.growth)),
         (
             Target("rate over the floor's", ours.rate / floor.rate, 0.95, at_least=True),

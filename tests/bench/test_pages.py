@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 def found(**changed: object) -> dict[str, Any]:
     """What a run of three scenarios finds."""
     polling = Report(
-        "polling", "By polling", ("road", "p50 ms"), (("muxwire library", 0.5), ("poll | all", 5.0)),
+        "polling", "By polling", ("approach", "p50 ms"), (("muxwire library", 0.5), ("poll | all", 5.0)),
         (Target("slower", 10.0, 12, at_least=True),), ("one note",),
     )  # fmt: skip
     peers = Report(

@@ -1,4 +1,4 @@
-"""The roads that others take, for real: each gives what it can give, and misses what it is said to miss."""
+"""The approaches that others take, for real: each gives what it can give, and misses what it is said to miss."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 
 from bench.contenders import temporary_home
 from bench.corpus import TRUE
-from bench.polling import ROADS, Driven, our_score
+from bench.polling import APPROACHES, Driven, our_score
 from bench.sandwich import between, end_mark, typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What these roads cannot do, whoever drives them: a screen has no tabs, and a shell for each command has no state.
+# What these approaches cannot do, whoever drives them: a screen has no tabs, and a shell for each command has no state.
 MISSED = {"capture-pane": {"tab, blanks"}, "pipe-pane": set[str](), "subprocess": {"state there"}}
-HERE = {road.name: road for road in ROADS if road.package is None}
+HERE = {approach.name: approach for approach in APPROACHES if approach.package is None}
 
 
 @pytest.fixture(params=MISSED)
@@ -30,7 +30,7 @@ def driven(request: pytest.FixtureRequest) -> Iterator[Driven]:
 
 def test_every_case(driven: Driven) -> None:
     score = driven.score()
-    assert {one.case.name for one in score.misses} == MISSED[driven.road.name], score.told(9)
+    assert {one.case.name for one in score.misses} == MISSED[driven.approach.name], score.told(9)
     assert all(one.code for one in score.judged), score.told(9)
 
 
@@ -41,7 +41,7 @@ def test_a_driver_that_is_gone_answers_so_and_is_there_again(driven: Driven) -> 
     assert driven.ask(TRUE)["code"] == 0
 
 
-def test_nothing_is_left_of_a_road(driven: Driven) -> None:
+def test_nothing_is_left_of_an_approach(driven: Driven) -> None:
     assert driven.ask(TRUE)["code"] == 0
     assert list(driven._belongings.pids())
     driven.close()

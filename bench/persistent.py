@@ -1,0 +1,82 @@
+"""A named instance, whose server outlives its process, compared with an ephemeral one: a command, and the rate."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+from bench.contenders import clean_environment, temporary_home
+from bench.measure import in_bursts
+from bench.scenario import Report, Scale, Target
+from bench.throughput import PROGRAM, SLOWEST
+from muxwire import Terminals, open_terminals
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from bench.contenders import Once
+
+RUNS, RUNS_SHORT = 1000, 20
+BYTES, BYTES_SHORT = 128 << 20, 4 << 20
+EPHEMERAL, NAMED = "ephemeral", "named"
+# What outliving its process may cost an instance (docs/design.md).
+RATE = 0.9
+
+
+@asynccontextmanager
+async def opened(kind: str, home: Path) -> AsyncIterator[Terminals]:
+    """An instance of that kind; nothing of it is left afterwards."""
+    folder = home / kind
+    folder.mkdir()
+    environ = clean_environment(folder) | {"XDG_RUNTIME_DIR": str(folder)}
+    name = "bench" if kind == NAMED else None
+    async with open_terminals(name, environ=environ, state_dir=folder / "state") as terminals:
+        socket = (await terminals.server()).folders.socket_path
+        try:
+            yield terminals
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.run_process(["tmux", "-N", "-S", str(socket), "kill-server"], check=False)
+
+
+async def rate(terminals: Terminals, size: int) -> float:
+    """MB/s of a program's output through ring and log."""
+    begun = time.perf_counter()
+    tab = await terminals.create_tab(command=["sh", "-c", PROGRAM.format(size=size)])
+    outcome = await terminals.wait_for([tab.window_id], exit=True, timeout=size / SLOWEST)
+    assert outcome.outcome == "closed" or outcome.which, outcome
+    await tab.pane.stream.log.flushed()
+    return size / (time.perf_counter() - begun) / 1e6
+
+
+async def run(scale: Scale) -> Report:
+    """Both kinds in turn; the better of two rates each."""
+    size = scale.of(BYTES, BYTES_SHORT)
+    with temporary_home() as name:
+        async with AsyncExitStack() as stack:
+            both = {kind: await stack.enter_async_context(opened(kind, Path(name))) for kind in (EPHEMERAL, NAMED)}
+            commands: dict[str, Once] = {}
+            for kind, terminals in both.items():
+                tab = await terminals.create_tab(shell="bash")
+
+                async def once(execute: object = tab.execute) -> None:
+                    assert callable(execute)
+                    assert (await execute("true")).exit_code == 0
+
+                commands[kind] = once
+            found = await in_bursts(commands, scale.of(RUNS, RUNS_SHORT))
+            rates = dict.fromkeys(both, 0.0)
+            for _ in range(2):
+                for kind, terminals in both.items():
+                    rates[kind] = max(rates[kind], await rate(terminals, size))
+    return Report(
+        "persistent",
+        f"A named instance and an ephemeral one: `true`, and {size >> 20} MiB of output",
+        ("instance", "p50 ms", "p99 ms", "MB/s"),
+        tuple((kind, one.p50, one.p99, rates[kind]) for kind, one in found.items()),
+        (Target("rate of a named one over an ephemeral one's", rates[NAMED] / rates[EPHEMERAL], RATE, at_least=True),),
+    )
