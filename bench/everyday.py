@@ -177,9 +177,9 @@ class Everyday:
 def running(command: str) -> bool:
     """Whether a process of that command line lives."""
     wanted = command.replace(" ", "\0").encode() + b"\0"
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            if path.read_bytes() == wanted:
+            if (process / "cmdline").read_bytes() == wanted:
                 return True
         except OSError:
             continue
