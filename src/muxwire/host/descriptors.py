@@ -64,8 +64,10 @@ class Descriptors(threading.local):
 
     def keep(self, file: Kept) -> None:
         """A file was used that stays open: of all of them it lets go last."""
+        if file in self._kept:
+            self._kept.move_to_end(file)
+            return
         self._kept[file] = None
-        self._kept.move_to_end(file)
         if len(self._kept) > kept_max():
             self._free_one(spared=file)
 

@@ -156,8 +156,8 @@ def mend_line_modes(pane: PaneState, shell: Shell) -> None:
     if shell.name == "dash":
         raw = raw or pane.repair_tty
     elif raw and modes is not None and modes.opost and not modes.isig:
-        front = foreground(pane.leader_pid)
-        raw = front is not None and front.reads_tty()
+        reader = foreground_pgrp(pane.leader_pid)  # the shell itself: to look for others of its group takes a ms
+        raw = SEES_WAITS and reader is not None and sleeps_for_keys(reader, polls=False)
     if raw:
         restore_line_modes(pane.tty)
 

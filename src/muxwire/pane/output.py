@@ -90,11 +90,13 @@ class Reading:
 
 def without(raw: bytes, begin: int, ours: Sequence[tuple[int, int]]) -> bytes:
     """`raw`, the bytes from offset `begin` on, without those that are ours."""
+    if not ours:
+        return raw
     end, parts, at = begin + len(raw), [], begin
     for first, last in sorted(part for part in ours if part[0] < end and part[1] > begin):
         parts.append(raw[at - begin : max(first, at) - begin])
         at = max(at, last)
-    return b"".join((*parts, raw[at - begin :])) if parts else raw
+    return b"".join((*parts, raw[at - begin :]))
 
 
 async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *, max_chars: int | None) -> OutputText:

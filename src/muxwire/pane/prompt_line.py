@@ -6,6 +6,7 @@ as long as they like; what is typed meanwhile the kernel echoes, and no line edi
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from typing import TYPE_CHECKING, final
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 LOOK_MIN = 0.001
 LOOK_MAX = 0.02
 _LOOK_SHARE = 20
+# What is drawn is nearly always a known prompt: nobody looks at the shell before the last one's time has gone so often.
+_EXPECTED = 2
+# ksh takes the tty as soon as it has drawn its prompt: 0.05 ms later.
+_TAKEN_SOON = 0.0003
 # A shell that sleeps until keys come has drawn its prompt, and tmux has read that by then, whoever else writes on.
 SLEEPS_LONG = 0.05
 # Keys typed by hand wait so long for a line editor that is about to take the tty.
@@ -79,17 +84,37 @@ def on_its_way(pane: PaneState) -> bool:
 
 def look_again(pane: PaneState) -> float:
     """Seconds to the next look at a shell that is on its way."""
-    return min(max((time.monotonic() - pane.prompt_time) / _LOOK_SHARE, LOOK_MIN), LOOK_MAX)
+    age = time.monotonic() - pane.prompt_time
+    return min(max(age / _LOOK_SHARE, _expected(pane) - age, LOOK_MIN), LOOK_MAX)
+
+
+def _expected(pane: PaneState) -> float:
+    """Until when a prompt that was seen before is expected, in seconds since the mark."""
+    return min(_EXPECTED * pane.prompts.took, LOOK_MAX)
+
+
+def _takes_tty(pane: PaneState, client: ControlClient) -> bool:
+    """Whether a line editor has the tty, or takes it in a moment: looked for with the whole thread (`poll_until`)."""
+    end = time.monotonic() + _TAKEN_SOON
+    while echoes(pane.tty):
+        if client.waiters > 1 or time.monotonic() >= end:
+            return False
+        os.sched_yield()
+    return True
 
 
 async def line_kind(pane: PaneState, client: ControlClient) -> str:
     """What reads behind the prompt: `editor`, `line` (the editor is off), or "" for nothing yet. ConnectionClosed."""
     assert pane.shell is not None
-    if prompt_whole(pane):  # nearly always
-        told = pane.shell.name in _TELLS and _EDITOR_SIGN in drawn_prompt(pane)
+    drawn = drawn_prompt(pane)
+    if drawn in pane.prompts:  # nearly always
+        pane.prompts.took = pane.stream.last_output - pane.prompt_time
+        told = pane.shell.name in _TELLS and _EDITOR_SIGN in drawn
         plain = not (pane.shell.private_key or pane.shell.draws_early)
-        if told or plain or not echoes(pane.tty):
+        if told or plain or _takes_tty(pane, client):
             return "editor"
+    elif time.monotonic() - pane.prompt_time < _expected(pane):
+        return ""
     if not shell_sleeps(pane):
         pane.sleeps_since = None
         return ""
@@ -163,6 +188,7 @@ class PromptEnd:
         self.cleared = False
         if column is not None:
             return column
+        pane.prompts.took = 0.0
         # Behind a prompt that is known something was typed: by a person, or by a terminal that answers a query.
         known = pane.prompts.length(drawn)
         typed = known not in (0, len(drawn))

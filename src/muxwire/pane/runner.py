@@ -55,7 +55,7 @@ from muxwire.pane.prompt_line import (
     own_listener,
     prompt_whole,
 )
-from muxwire.shell import CLEAR_LINE, WRAPPER
+from muxwire.shell import CLEAR_LINE, WRAPPERS
 from muxwire.shell.redraw import redraw
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Runner:
         self.folder = folder
         self._columns = columns
         self._alarm = alarm
-        self._wrapper = WrapperFile(folder / WRAPPER)
+        self._files: dict[str, WrapperFile] = {}
         self.turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
         self._retyped = 0  # commands on end
@@ -222,7 +222,8 @@ class Runner:
 
     def close(self, *, persistent: bool = False) -> None:
         """Nothing will be run from here any more; unless the tab lasts without us, its folder goes, and all in it."""
-        self._wrapper.close()
+        for file in self._files.values():
+            file.close()
         if not persistent:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -329,11 +330,16 @@ class Runner:
     def _press(self, wrapped: Wrapped, shell: Shell) -> None:
         mend_line_modes(self.pane, shell)
         for name, content in wrapped.files:
-            if name == WRAPPER:
-                self._wrapper.write(content)
+            if name in WRAPPERS:
+                self._file(name).write(content)
             else:
                 write_private(self.folder / name, content)
         self.keyboard.press(wrapped.typed)
+
+    def _file(self, name: str) -> WrapperFile:
+        if name not in self._files:
+            self._files[name] = WrapperFile(self.folder / name)
+        return self._files[name]
 
     async def _unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""

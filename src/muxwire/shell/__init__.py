@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from muxwire.shell.foreign import foreign_end, foreign_wrap, probe
-from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, WRAPPER, Launch, Shell, Wrapped
+from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, WRAPPERS, Launch, Shell, Wrapped
 from muxwire.shell.supervisor import SUPERVISOR, supervisor_argv
 from muxwire.shell.table import TYPED_LINES
 
@@ -12,7 +12,7 @@ __all__ = (
     "CLEAR_TYPED",
     "SUPERVISOR",
     "TYPED_LINES",
-    "WRAPPER",
+    "WRAPPERS",
     "Launch",
     "Shell",
     "Wrapped",

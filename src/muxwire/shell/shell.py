@@ -20,6 +20,10 @@ CLEAR_LINE = b"\x15"
 CLEAR_TYPED = b" " + CLEAR_LINE
 # The wrapper's name in the tab's folder. One is enough: it is only rewritten when the shell waits at its prompt.
 WRAPPER = "c"
+# The same for the body, where that is a file of its own.
+BODY = f"{WRAPPER}b"
+# The files of nearly every command: they are kept open. A nested shell has others.
+WRAPPERS = (WRAPPER, BODY)
 
 
 @final

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import final
 
+# So little is copied twice in less time than it takes to make a view of it.
+_SMALL = 4096
 
 @final
 class RingBuffer:
@@ -53,6 +55,8 @@ class RingBuffer:
         last = min(self.end if to_offset is None else to_offset, self.end) - base
         if first >= last:
             return b""
+        if last - first <= _SMALL:
+            return bytes(self._buffer[first:last])
         with memoryview(self._buffer) as view:  # one copy instead of two
             return bytes(view[first:last])
 
