@@ -200,7 +200,13 @@ def elsewhere(verb: str, *words: str) -> Callable[[User], object]:
 CALLS: dict[str, Callable[[User], object]] = {
     call.__name__.replace("_", "-"): call
     for call in (new, ls, run, send_keys, paste, wait, watch, snapshot, logs, rec, kill, ops, attach, repl, serve)
-} | {"doctor": elsewhere("doctor"), "demo": elsewhere("demo"), "completion": elsewhere("completion", "bash")}
+} | {
+    "doctor": elsewhere("doctor"),
+    "demo": elsewhere("demo"),
+    "completion": elsewhere("completion", "bash"),
+    "help": elsewhere("help"),
+    "version": elsewhere("version"),
+}
 
 
 def verbs() -> dict[str, argparse.ArgumentParser]:
@@ -211,7 +217,7 @@ def verbs() -> dict[str, argparse.ArgumentParser]:
 
 def test_which_verbs_can_act_on_a_persons_server() -> None:
     able = {name for name, parser in verbs().items() if "--socket" in parser._option_string_actions}
-    assert set(CALLS) - able == {"doctor", "demo", "completion"}
+    assert set(CALLS) - able == {"doctor", "demo", "completion", "help", "version"}
 
 
 @pytest.mark.parametrize("verb", list(verbs()))

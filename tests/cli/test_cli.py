@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 import muxwire
 from muxwire.cli import main
+from muxwire.cli.command_line import MODULES, command_line, verb_first
 
 SECONDS = 40
 
@@ -70,3 +73,73 @@ def test_serve_ends_with_its_input_and_starts_no_tmux(tmp_path: Path) -> None:
     done = run("serve", home=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
     assert not (tmp_path / "run" / "muxwire").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "usage", "meant"),
+    [
+        (["lst"], "muxwire [-h]", "did you mean muxwire ls?"),
+        (["execute", "make"], "muxwire [-h]", "did you mean muxwire run?"),
+        (["snapsot"], "muxwire [-h]", "did you mean muxwire snapshot?"),
+        (["run", "--tiemout", "5", "make"], "muxwire run ", "did you mean --timeout?"),
+        (["logs", "--folow"], "muxwire logs ", "did you mean --follow?"),
+        (["wait", "--until"], "muxwire wait ", "muxwire wait --help shows what it takes"),
+        (["snapshot", "a", "b"], "muxwire snapshot ", "muxwire snapshot --help shows"),
+        (["snapshot", "a", "-t", "b"], "muxwire snapshot ", "two tabs are named: a and b"),
+        (["zzz"], "muxwire [-h]", "muxwire --help shows what it takes"),
+        (["help", "lgos"], "muxwire [-h]", "did you mean muxwire logs?"),
+    ],
+)
+def test_a_mistake_shows_the_verbs_own_usage_and_what_was_meant(
+    arguments: list[str], usage: str, meant: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    sys.stderr.flush()
+    shown = capfd.readouterr()
+    assert shown.err.startswith(f"usage: {usage}")
+    assert meant in shown.err
+    assert shown.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["--json", "ls"], ["ls", "--json"]),
+        (["--name", "dev", "-t", "build", "run", "ls", "-t"], ["run", "--name", "dev", "-t", "build", "ls", "-t"]),
+        (["--name=dev", "ls", "-a"], ["ls", "--name=dev", "-a"]),
+        (["--name", "dev", "--help"], ["--help", "--name", "dev"]),
+        (["--json"], ["--json"]),
+        ([], []),
+    ],
+)
+def test_options_may_stand_before_the_verb(words: list[str], meant: list[str]) -> None:
+    assert verb_first(words) == meant
+
+
+def test_each_module_adds_the_verbs_that_are_said_of_it() -> None:
+    for module, verbs in MODULES.items():
+        (action,) = (one for one in command_line(verbs[0])._actions if isinstance(one, argparse._SubParsersAction))
+        assert tuple(action.choices) == verbs, module
+
+
+def test_every_help_ends_with_an_example_that_the_parser_takes() -> None:
+    parser = command_line()
+    (action,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    for verb, one in action.choices.items():
+        example = (one.epilog or "").removeprefix("Example: ")
+        words = shlex.split(example.replace("<(muxwire", "muxwire").replace(")", ""), comments=False)
+        # What stands before muxwire in a pipe, and a redirection after it, are the shell's.
+        at = len(words) - 1 - words[::-1].index("muxwire")
+        rest = words[at + 1 :]
+        rest = rest[: rest.index("<")] if "<" in rest else rest
+        assert parser.parse_args(verb_first(rest)).verb == verb, example
+
+
+def test_help_and_version(tmp_path: Path) -> None:
+    listed = run("help", home=tmp_path)
+    assert (listed.returncode, listed.stdout) == (0, run("--help", home=tmp_path).stdout)
+    assert run("help", "run", home=tmp_path).stdout == run("run", "--help", home=tmp_path).stdout
+    assert run("version", home=tmp_path).stdout.startswith(f"muxwire {muxwire.__version__}, Python 3.")
+    assert f'"muxwire":"{muxwire.__version__}"' in run("version", "--json", home=tmp_path).stdout

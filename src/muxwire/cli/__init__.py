@@ -1,7 +1,7 @@
 """The command line: one module for each group of verbs, and `main`, which runs one of them."""
 
 # General layout:
-#   command_line   the parser, what a verb returns, how errors are said
+#   command_line   which module adds which verb, the parser, what a verb returns, how errors are said
 #   serve          the verbs that start another front end: serve, repl, demo
 #   every other    a group of verbs; `add(verbs)` adds its parsers, and imports what its verbs need when one is run
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_name
 from muxwire.cli.listing import listed_tabs
-from muxwire.cli.options import ACTIVE, add_verb
+from muxwire.cli.options import ACTIVE, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
 
@@ -32,11 +32,12 @@ def add(verbs: Verbs) -> None:
         "attach",
         _attach,
         summary="show the tabs in this terminal",
+        example="muxwire attach build",
         details="The status line marks the tab that an agent uses. C-b n and C-b p go to the next and the previous "
         "tab, C-b d leaves. With one instance running, that one is meant.",
         document=False,
     )
-    attach.add_argument("target", metavar="TAB", nargs="?", default=ACTIVE, help="default: the tab used last")
+    add_target(attach)
     attach.add_argument("-r", "--read-only", action="store_true", help="only look: keys do nothing")
     attach.add_argument(
         "--ignore-size", action="store_true", help="leave every tab its size, also if it is larger than this terminal"

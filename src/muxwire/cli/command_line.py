@@ -2,31 +2,55 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import sys
 from typing import TYPE_CHECKING
 
 from muxwire import __version__
-from muxwire.cli import attach, completion, doctor, ops, rec, run, send_keys, serve, tabs, views, waiting
 from muxwire.cli.connect import unwrapped
 from muxwire.cli.interrupts import raise_them
-from muxwire.cli.options import Parser
+from muxwire.cli.options import Parser, meant_verb
 from muxwire.cli.printing import FAILED, USAGE, die_of, explain, flush, guard_descriptors
 from muxwire.errors import InvalidArgument, MuxwireError, remedy_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# In the order in which the help shows them.
-GROUPS = (serve, tabs, run, send_keys, waiting, views, ops, attach, rec, doctor)
+# The modules of `muxwire.cli` and the verbs that each adds, in the order in which the help shows them. A verb imports
+# its own module only.
+MODULES = {
+    "serve": ("serve", "demo", "repl"),
+    "tabs": ("ls", "new", "kill"),
+    "run": ("run",),
+    "send_keys": ("send-keys", "paste"),
+    "waiting": ("wait", "watch"),
+    "views": ("snapshot", "logs"),
+    "ops": ("ops",),
+    "attach": ("attach",),
+    "rec": ("rec",),
+    "doctor": ("doctor",),
+    "completion": ("completion",),
+    "about": ("help", "version"),
+}
+VERBS = {verb: module for module, verbs in MODULES.items() for verb in verbs}
+
+# The options of every verb that have a value, and so two words: they may stand before the verb too.
+_WITH_VALUE = ("--name", "--socket", "--socket-name", "-t", "--target")
+_OF_NO_VERB = ("-h", "--help", "--version")
 
 
 def run_verb(argv: Sequence[str] | None) -> int:
     """Run one verb and return its exit code; KeyboardInterrupt goes through."""
     guard_descriptors()
-    parser = command_line()
+    words = verb_first(sys.argv[1:] if argv is None else argv)
+    verb = words[0] if words and not words[0].startswith("-") else ""
+    parser = command_line(verb)
+    if verb and verb not in VERBS:
+        meant = meant_verb(verb, list(VERBS))
+        parser.refuse(f"there is no verb {verb}", f"did you mean muxwire {meant}?" if meant else "")
     try:
-        arguments = parser.parse_args(argv)
+        arguments = parser.parse_args(words)
     except SystemExit:  # argparse has printed its help
         flush()
         raise
@@ -52,12 +76,24 @@ def run_verb(argv: Sequence[str] | None) -> int:
     return code
 
 
-def command_line() -> Parser:
-    """The parser of the whole command line; `run` of what it parses is the verb."""
-    parser = Parser(prog="muxwire", description="Terminals that agents and people can trust.")
+def verb_first(words: Sequence[str]) -> list[str]:
+    """The words with the options that stand before the verb behind it."""
+    at = 0
+    while at < len(words) and words[at].startswith("-") and words[at] not in _OF_NO_VERB:
+        at += 2 if words[at] in _WITH_VALUE else 1
+    return [*words[at : at + 1], *words[:at], *words[at + 1 :]]
+
+
+def command_line(verb: str = "") -> Parser:
+    """The parser of the command line, of every verb or of one and its like; `run` of what it parses is the verb."""
+    parser = Parser(
+        prog="muxwire",
+        description="Terminals that agents and people can trust.",
+        epilog="muxwire help VERB shows what a verb takes. Options may stand before the verb or behind it.",
+    )
     parser.add_argument("--version", action="version", version=f"muxwire {__version__}")
+    parser.set_defaults(whole=command_line, again=run_verb)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=Parser)
-    for group in GROUPS:
-        group.add(verbs)
-    completion.add(verbs, command_line)
+    for module in (VERBS[verb],) if verb in VERBS else MODULES:
+        importlib.import_module(f"muxwire.cli.{module}").add(verbs)
     return parser

@@ -13,12 +13,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.cli.options import words_behind
+from muxwire.cli.options import add_parser, words_behind
 from muxwire.cli.printing import write
 from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from muxwire.cli.options import Parser, Verbs
 
@@ -28,22 +28,25 @@ SHELLS = ("bash", "zsh", "fish")
 _FOLDER = Path(__file__).parent / "completions"
 
 
-def add(verbs: Verbs, whole: Callable[[], Parser]) -> None:
-    """Add `completion`; `whole` makes the parser of the whole command line."""
-    completion = verbs.add_parser(
+def add(verbs: Verbs) -> None:
+    """Add `completion`."""
+    completion = add_parser(
+        verbs,
         "completion",
-        help="print the completion script of a shell",
-        description="Print the completion script of a shell: source <(muxwire completion bash) in ~/.bashrc, "
-        "source <(muxwire completion zsh) in ~/.zshrc, muxwire completion fish | source in config.fish.",
+        _run,
+        summary="print the completion script of a shell",
+        example="source <(muxwire completion bash)",
+        details="That line belongs into ~/.bashrc, the same with zsh into ~/.zshrc, and muxwire completion fish | "
+        "source into config.fish.",
     )
     completion.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
     completion.add_argument("words", metavar="WORD", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    completion.set_defaults(run=lambda arguments: _run(arguments, whole))
 
 
-def _run(arguments: argparse.Namespace, whole: Callable[[], Parser]) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     if arguments.words:
-        found = candidates(whole(), words_behind(arguments.words))
+        words = words_behind(arguments.words)
+        found = candidates(arguments.whole(words[0] if words[1:] else ""), words)
         lines = [f"{value}\t{summary}\n" if summary else f"{value}\n" for value, summary in found]
         write("".join(lines).encode("utf-8", "surrogateescape"))
     else:
@@ -103,6 +106,8 @@ def _next(parser: argparse.ArgumentParser, before: list[str], typed: str) -> Ite
             yield ":files", ""
         elif taken is not None:
             yield from _values(taken, before)
+            if taken.nargs == "?" and taken is not last:  # it may be left out
+                yield from _values(positionals[seen + 1], before)
 
 
 def _summary(action: argparse.Action) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from muxwire.cli.options import add_parser
 from muxwire.cli.printing import FAILED, document, say, shown
 
 if TYPE_CHECKING:
@@ -18,14 +19,16 @@ _SIGNS = {"ok": "ok     ", "warning": "warning", "broken": "BROKEN "}
 
 def add(verbs: Verbs) -> None:
     """Add `doctor`."""
-    doctor = verbs.add_parser(
+    doctor = add_parser(
+        verbs,
         "doctor",
-        help="say what is wrong with this machine, and what to do about it",
-        description="Look at tmux, shells, folders, limits and leftovers; nothing is changed. "
+        _doctor,
+        summary="say what is wrong with this machine, and what to do about it",
+        example="muxwire doctor",
+        details="It looks at tmux, shells, directories, limits and leftovers; nothing is changed. "
         "Every shell is tried in an instance of its own. Exit code 1: something is broken.",
     )
     doctor.add_argument("--json", action="store_true", help="print one JSON document")
-    doctor.set_defaults(run=_doctor)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

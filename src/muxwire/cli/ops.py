@@ -27,6 +27,7 @@ def add(verbs: Verbs) -> None:
         "ops",
         on_terminals(_ops),
         summary="run a list of tmux operations, checked before anything is sent, with a result for each",
+        example="""echo '[{"kind": "new_window"}]' | muxwire ops -""",
         details="FILE.json holds the list that the tool run_tmux_operations takes, or an object with it as "
         '"operations"; - reads stdin. The exit code is 1 if a step did not succeed.',
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
 from muxwire.cli.printing import USAGE, complain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it has no other name
     Verb = Callable[[argparse.Namespace], int]
@@ -19,25 +19,74 @@ if TYPE_CHECKING:
 ACTIVE = "."
 
 
+# What is asked for with another verb elsewhere, and what it is called here.
+_OTHER_WORDS = {
+    "list": "ls", "ps": "ls", "list-windows": "ls", "create": "new", "open": "new", "new-window": "new",
+    "close": "kill", "rm": "kill", "kill-window": "kill", "exec": "run", "execute": "run", "type": "send-keys",
+    "send": "send-keys", "keys": "send-keys", "wait-for": "wait", "events": "watch", "screen": "snapshot",
+    "capture-pane": "snapshot", "log": "logs", "tail": "logs", "cat": "logs", "record": "rec", "mcp": "serve",
+    "server": "serve", "shell": "attach", "check": "doctor", "operations": "ops",
+}  # fmt: skip
+
+
 @final
 class Parser(argparse.ArgumentParser):
     """A parser that says what is wrong as every other error is said, with `--json` too."""
 
+    def parse_known_args(  # type: ignore[override]  # typeshed's overloads for namespaces of one's own
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuse what is left over here, where the verb is known whose usage helps."""
+        parsed, left = super().parse_known_args(args, namespace)
+        if left:
+            known = [name for action in self._actions for name in action.option_strings]
+            meant = _nearest(left[0].partition("=")[0], known) if left[0].startswith("-") else ""
+            self.refuse(f"unrecognized arguments: {' '.join(left)}", f"did you mean {meant}?" if meant else "")
+        return parsed, left
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command line and exit with 2."""
+        self.refuse(message)
+
+    def refuse(self, message: str, remedy: str = "") -> NoReturn:
+        """The same, with something better to do than to read the help."""
         as_json = "--json" in sys.argv
         if not as_json:
             self.print_usage(sys.stderr)
-        complain("usage", message, f"{self.prog} --help shows what it takes", as_json=as_json)
+        complain("usage", message, remedy or f"{self.prog} --help shows what it takes", as_json=as_json)
         sys.exit(USAGE)
 
 
-def add_verb(verbs: Verbs, name: str, run: Verb, *, summary: str, details: str = "", document: bool = True) -> Parser:
+def meant_verb(word: str, verbs: list[str]) -> str:
+    """The verb that was probably meant by a word that is none; "" if none is like it."""
+    return _OTHER_WORDS.get(word) or _nearest(word, verbs)
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    import difflib  # late: only a mistake needs it
+
+    return next(iter(difflib.get_close_matches(word, known, n=1)), "")
+
+
+def add_verb(
+    verbs: Verbs, name: str, run: Verb, *, summary: str, example: str, details: str = "", document: bool = True
+) -> Parser:
     """Add a verb that acts on an instance; `run` gets the parsed arguments and returns the exit code."""
-    parser = verbs.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}. {details}".strip())
+    parser = add_parser(verbs, name, run, summary=summary, example=example, details=details)
     add_instance(parser, default="$MUXWIRE_NAME, else main")
     if document:
         parser.add_argument("--json", action="store_true", help="print one JSON document")
+    return parser
+
+
+def add_parser(verbs: Verbs, name: str, run: Verb, *, summary: str, example: str, details: str = "") -> Parser:
+    """Add a verb; `example` is a command line that works as it stands."""
+    parser = verbs.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}. {details}".strip(),
+        epilog=f"Example: {example}",
+    )
     parser.set_defaults(run=run)
     return parser
 
@@ -50,13 +99,42 @@ def add_instance(parser: argparse.ArgumentParser, *, default: str) -> None:
     one.add_argument("--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
 
 
-def add_target(parser: argparse.ArgumentParser, *, many: bool = False) -> None:
-    """Add `-t`: @N, %%N, a tab's name, SESSION:TAB, or `.` for the tab used last."""
+def add_target(parser: argparse.ArgumentParser, *, many: bool = False, word: bool = True) -> None:
+    """Add TAB, as `-t TAB` and, for a verb that takes no other words, as a word: `target`, or with `many` `targets`."""
     text = "a tab: its id (@N), its name, SESSION:TAB, or . for the one used last (the default)"
-    if many:
-        parser.add_argument("-t", "--target", metavar="TAB", action="append", help=f"{text}; more than one is allowed")
-    else:
-        parser.add_argument("-t", "--target", metavar="TAB", default=ACTIVE, help=text)
+    dest, nargs, action = ("targets", "*", _Tabs) if many else ("target", "?", _Tab)
+    text += "; may be repeated" if many else ""
+    parser.add_argument("-t", "--target", metavar="TAB", dest=dest, action=action, help=text)
+    parser.set_defaults(**{dest: [] if many else ACTIVE})
+    if word:
+        # SUPPRESS: that no word is given must not undo -t.
+        parser.add_argument(
+            dest, metavar="TAB", nargs=nargs, action=action, default=argparse.SUPPRESS, help="the same as -t TAB"
+        )
+
+
+@final
+class _Tab(argparse.Action):
+    """One tab; to name two is a mistake, not a change of mind."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, _: str | None = None
+    ) -> None:
+        before = getattr(namespace, self.dest, ACTIVE)
+        if before != ACTIVE:
+            parser.error(f"two tabs are named: {before} and {values}")
+        setattr(namespace, self.dest, values)
+
+
+@final
+class _Tabs(argparse.Action):
+    """Tabs, by -t and as words."""
+
+    def __call__(
+        self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, __: str | None = None
+    ) -> None:
+        more = values if isinstance(values, list) else [values]
+        setattr(namespace, self.dest, [*getattr(namespace, self.dest, ()), *more])
 
 
 def add_plain(parser: argparse.ArgumentParser) -> None:

@@ -39,6 +39,7 @@ _VERBS = {
     "read_logs_from_tab": "muxwire logs",
     "stream_logs_from_tab": "muxwire logs",
     "wait_for": "muxwire wait",
+    "with force": "with muxwire kill -f (or --force)",
 }
 _TOOL = re.compile(rf"\b({'|'.join(_VERBS)})\b")
 

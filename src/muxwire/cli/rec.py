@@ -27,6 +27,7 @@ def add(verbs: Verbs) -> None:
         "rec",
         on_terminals(_rec),
         summary="record what a tab shows, as an asciicast",
+        example="muxwire rec build build.cast",
         details="It ends with the tab, at the time given, or by C-c. `asciinema play FILE` shows it.",
     )
     add_target(rec)

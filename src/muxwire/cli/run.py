@@ -42,6 +42,7 @@ def add(verbs: Verbs) -> None:
         "run",
         on_terminals(_run),
         summary="run a command in a tab; print its output as it comes, exit with its exit code",
+        example="muxwire run -t build make -j4",
         details="One COMMAND is a line for the tab's shell, with all that the shell knows; several words are run as "
         "they are; - reads the command from stdin. Exit codes of its own: 125 if it did not end in time, 126 if it "
         "could not be run.",
@@ -49,8 +50,15 @@ def add(verbs: Verbs) -> None:
     run.add_argument("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one")
     run.add_argument("--timeout", metavar="SECONDS", type=seconds, default=math.inf, help="then it is interrupted")
     run.add_argument("--leave", action="store_true", help="at the timeout leave it running")
-    run.add_argument("--cwd", metavar="DIR", help="run it apart, in that folder")
-    run.add_argument("--env", metavar="NAME=VALUE", type=assignment, action="append", default=[], help="run it apart")
+    run.add_argument("--cwd", metavar="DIR", help="run it in a subshell, in that directory")
+    run.add_argument(
+        "--env",
+        metavar="NAME=VALUE",
+        type=assignment,
+        action="append",
+        default=[],
+        help="run it in a subshell, with that variable",
+    )
     add_plain(run)
     run.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER)
     run.set_defaults(failed=NOT_RUN)

@@ -29,9 +29,10 @@ def add(verbs: Verbs) -> None:
         "send-keys",
         on_terminals(_send_keys),
         summary="type into whatever runs in a tab",
+        example="muxwire send-keys -t build y Enter",
         details="Each KEY is tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text.",
     )
-    add_target(send)
+    add_target(send, word=False)
     send.add_argument("-l", "--literal", action="store_true", help="every KEY is text, also one that names a key")
     send.add_argument("keys", metavar="KEY", nargs="+")
 
@@ -40,10 +41,11 @@ def add(verbs: Verbs) -> None:
         "paste",
         on_terminals(_paste),
         summary="paste a text into whatever runs in a tab",
+        example="muxwire paste -t build --enter < commands.txt",
         details="A program that asked for it is told that this is a paste, so no line of it is run by accident.",
     )
-    add_target(paste)
-    paste.add_argument("--enter", action="store_true", help="press Enter behind it")
+    add_target(paste, word=False)
+    paste.add_argument("--enter", action="store_true", help="press Enter after it")
     paste.add_argument("text", metavar="TEXT", nargs="?", help="default: all of stdin")
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_name, given_instance
-from muxwire.cli.options import add_instance, seconds
+from muxwire.cli.options import add_instance, add_parser, seconds
 
 if TYPE_CHECKING:
     import argparse
@@ -17,13 +17,23 @@ if TYPE_CHECKING:
 
 def add(verbs: Verbs) -> None:
     """Add `serve`, `demo` and `repl`."""
-    serve = verbs.add_parser("serve", help="serve MCP on stdin and stdout")
+    serve = add_parser(
+        verbs,
+        "serve",
+        _serve,
+        summary="serve MCP on stdin and stdout",
+        example="claude mcp add muxwire -- muxwire serve",
+    )
     add_instance(serve, default="an instance of its own, which ends with it")
     serve.add_argument("--toolsets", metavar="LIST", help="only these of core, screen, scripts, ops; e.g. core,scripts")
     serve.add_argument("--read-only", action="store_true", help="only tools that change nothing")
-    serve.set_defaults(run=_serve)
-    demo = verbs.add_parser("demo", help="show the main job on this machine: a tab, a command, a process, a log")
-    demo.set_defaults(run=_demo)
+    add_parser(
+        verbs,
+        "demo",
+        _demo,
+        summary="show the main job on this machine: a tab, a command, a process, a log",
+        example="muxwire demo",
+    )
     _add_repl(verbs)
 
 
@@ -53,10 +63,13 @@ def _demo(arguments: argparse.Namespace) -> int:
 
 
 def _add_repl(verbs: Verbs) -> None:
-    repl = verbs.add_parser(
+    repl = add_parser(
+        verbs,
         "repl",
-        help="debug a control connection: tmux commands in, answers and notifications out",
-        description="A prompt on an instance's control connection, or a script for it on standard input. "
+        _repl,
+        summary="debug a control connection: tmux commands in, answers and notifications out",
+        example="echo list-windows | muxwire repl --name main",
+        details="A prompt on an instance's control connection, or a script for it on standard input. "
         "Exit code 1: a line of the script failed.",
     )
     which = repl.add_argument_group("on what (default: the instance $MUXWIRE_NAME, else main)")
@@ -69,7 +82,6 @@ def _add_repl(verbs: Verbs) -> None:
     repl.add_argument(
         "--speed", type=seconds, default=0.0, help="of --replay: 1 is as fast as it was, 0 at once (default)"
     )
-    repl.set_defaults(run=_repl)
 
 
 def _repl(arguments: argparse.Namespace) -> int:

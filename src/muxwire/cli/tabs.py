@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_name, on_terminals
-from muxwire.cli.options import add_verb, assignment, size, words_behind
+from muxwire.cli.options import ACTIVE, add_target, add_verb, assignment, size, words_behind
 from muxwire.cli.printing import document, say, shown, warn
 from muxwire.errors import ConnectionClosed, InstanceUnavailable, InvalidArgument, NotPermitted, TmuxUnavailable
 
@@ -18,17 +18,23 @@ if TYPE_CHECKING:
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
 
-_HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "FOLDER")
+_HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
 
 
 def add(verbs: Verbs) -> None:
     """Add `ls`, `new` and `kill`."""
-    ls = add_verb(verbs, "ls", on_terminals(_ls, any_running=True), summary="list the tabs")
+    ls = add_verb(verbs, "ls", on_terminals(_ls, any_running=True), summary="list the tabs", example="muxwire ls --all")
     ls.add_argument("-a", "--all", action="store_true", help="closed tabs too, whose logs can still be read")
 
-    new = add_verb(verbs, "new", on_terminals(_new), summary="open a tab and print its id")
+    new = add_verb(
+        verbs,
+        "new",
+        on_terminals(_new),
+        summary="open a tab and print its id",
+        example="muxwire new -n build --cwd /srv/app",
+    )
     new.add_argument("-n", "--tab-name", metavar="TAB_NAME", default="", help="what the tab is called")
-    new.add_argument("--cwd", metavar="DIR", help="the folder to start in")
+    new.add_argument("--cwd", metavar="DIR", help="the directory to start in")
     new.add_argument("--env", metavar="NAME=VALUE", type=assignment, action="append", default=[])
     new.add_argument("--shell", metavar="PROGRAM", help="a shell other than $SHELL")
     new.add_argument("--login", action="store_true", help="a login shell")
@@ -38,8 +44,10 @@ def add(verbs: Verbs) -> None:
         "command", metavar="COMMAND", nargs=argparse.REMAINDER, help="a program and its arguments, in place of a shell"
     )
 
-    kill = add_verb(verbs, "kill", _kill, summary="close tabs and end what runs in them")
-    kill.add_argument("targets", metavar="TAB", nargs="*", help="a tab: its id (@N), its name or SESSION:TAB")
+    kill = add_verb(
+        verbs, "kill", _kill, summary="close tabs and end what runs in them", example="muxwire kill build --force"
+    )
+    add_target(kill, many=True)
     kill.add_argument("--all", action="store_true", help="every tab, and then the instance's tmux server")
     kill.add_argument("-f", "--force", action="store_true", help="also if something runs in it")
 
@@ -49,6 +57,9 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
     tabs = [tab for tab in listed.tabs if arguments.all or not tab.closed]
     if arguments.json:
         document({"tabs": [asdict(tab) for tab in tabs], "sessions": [asdict(one) for one in listed.sessions]})
+        return 0
+    if not tabs:
+        warn(f"muxwire: there is no tab{_where(arguments)}\n  muxwire new makes one; muxwire ls -a lists closed ones")
         return 0
     firsts = {tab.window_id: tab.pane_id for tab in reversed(tabs)}
     rows = [
@@ -69,6 +80,11 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
         if session.attached_client_count:
             say(f"attached to {shown(session.name)}: {session.attached_client_count}")
     return 0
+
+
+def _where(arguments: argparse.Namespace) -> str:
+    own = arguments.socket is None and arguments.socket_name is None
+    return f" in the instance {chosen_name(arguments, any_running=True)}" if own else ""
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -103,8 +119,8 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 
 def _kill(arguments: argparse.Namespace) -> int:
-    if bool(arguments.targets) == arguments.all:
-        raise InvalidArgument("either TAB or --all is needed", remedy="muxwire kill TAB, or muxwire kill --all")
+    if arguments.targets and arguments.all:
+        raise InvalidArgument("TAB and --all exclude each other", remedy="muxwire kill TAB, or muxwire kill --all")
     if arguments.all and (arguments.socket or arguments.socket_name):
         raise InvalidArgument("this tmux server is somebody's own", remedy="tmux kill-server ends it")
     if not arguments.all:
@@ -114,7 +130,7 @@ def _kill(arguments: argparse.Namespace) -> int:
     except (TmuxUnavailable, InstanceUnavailable, ConnectionClosed) as error:
         # Nobody can say then what runs in it.
         if not arguments.force:
-            error.remedy += "; muxwire kill --all --force ends it whatever runs in it"
+            error.remedy += "; muxwire kill --all -f (or --force) ends it whatever runs in it"
             raise
         warn(f"muxwire: {error}; it is ended without closing its tabs first")
         if arguments.json:
@@ -128,6 +144,10 @@ async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
     targets = arguments.targets
     if arguments.all:
         targets = [tab.window_id for tab in (await terminals.list_tabs()).tabs if not tab.closed]
+    elif not targets:
+        targets = [(await terminals.tab(ACTIVE)).key]
+        if not arguments.json:
+            warn(f"muxwire: closing {targets[0]}, the tab used last")
     for target in targets:
         await terminals.close_tab(target, force=arguments.force)
     if arguments.json:

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import ACTIVE, add_plain, add_target, add_verb, natural, positive
-from muxwire.cli.printing import document, say, warn, write, write_soon
+from muxwire.cli.display import Display
+from muxwire.cli.options import add_plain, add_target, add_verb, natural, positive
+from muxwire.cli.printing import STDOUT, document, say, warn, write, write_soon
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +27,13 @@ _CHUNK = 1 << 20
 
 def add(verbs: Verbs) -> None:
     """Add `snapshot` and `logs`."""
-    snapshot = add_verb(verbs, "snapshot", on_terminals(_snapshot), summary="print what a tab's screen shows now")
+    snapshot = add_verb(
+        verbs,
+        "snapshot",
+        on_terminals(_snapshot),
+        summary="print what a tab's screen shows now",
+        example="muxwire snapshot build --scrollback 0",
+    )
     add_target(snapshot)
     snapshot.add_argument("--scrollback", metavar="N", type=natural, help="also N rows above it; 0: all")
     snapshot.add_argument("--unwrap", action="store_true", help="join rows that the terminal wrapped")
@@ -34,14 +41,18 @@ def add(verbs: Verbs) -> None:
     snapshot.add_argument("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output")
 
     logs = add_verb(
-        verbs, "logs", on_terminals(_logs, any_running=True), summary="print what a tab has shown, a closed one too"
+        verbs,
+        "logs",
+        on_terminals(_logs, any_running=True),
+        summary="print what a tab has shown, a closed one too",
+        example="muxwire logs build --follow",
     )
-    logs.add_argument("target", metavar="TAB", nargs="?", default=ACTIVE, help="default: the tab used last")
+    add_target(logs)
     logs.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N lines")
-    logs.add_argument("-f", "--follow", action="store_true", help="go on as more comes, until the tab is closed")
+    logs.add_argument("-f", "--follow", action="store_true", help="continue as more comes, until the tab is closed")
     logs.add_argument("--from-byte", metavar="N", type=natural, help="all from that offset on, in place of lines")
     logs.add_argument("--grep", metavar="REGEX", default="", help="only lines with a match")
-    logs.add_argument("-A", "--after", metavar="N", type=natural, default=0, help="lines behind each match")
+    logs.add_argument("-A", "--after", metavar="N", type=natural, default=0, help="lines after each match")
     logs.add_argument("-B", "--before", metavar="N", type=natural, default=0, help="lines before each match")
     add_plain(logs)
 
@@ -86,6 +97,7 @@ def told(taken: Snapshot) -> dict[str, object]:
 
 
 async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    display = Display() if os.isatty(STDOUT) and not arguments.json else None
     next_byte = arguments.from_byte
     if next_byte is None:
         tail = await terminals.read_logs(
@@ -100,16 +112,20 @@ async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
         if arguments.json:
             document(asdict(tail))
         else:
-            await write_soon(tail.content.encode("utf-8", "surrogateescape"))
+            await _show(tail.content, display)
             if tail.note:
                 warn(f"muxwire: {tail.note}")
         if not arguments.follow:
             return 0
-    await _stream(terminals, arguments, next_byte)
+    await _stream(terminals, arguments, next_byte, display)
     return 0
 
 
-async def _stream(terminals: Terminals, arguments: argparse.Namespace, next_byte: int) -> None:
+async def _show(text: str, display: Display | None) -> None:
+    await write_soon((display.take(text) if display is not None else text).encode("utf-8", "surrogateescape"))
+
+
+async def _stream(terminals: Terminals, arguments: argparse.Namespace, next_byte: int, display: Display | None) -> None:
     noted = ""
     while True:
         chunk = await terminals.stream_logs(
@@ -124,7 +140,7 @@ async def _stream(terminals: Terminals, arguments: argparse.Namespace, next_byte
             document(asdict(chunk))
         else:
             # Lines end as in `logs -n`; a chunk never cuts the terminal's CR LF.
-            await write_soon(chunk.chunk.replace("\r\n", "\n").encode("utf-8", "surrogateescape"))
+            await _show(chunk.chunk.replace("\r\n", "\n"), display)
             if chunk.note not in ("", noted):
                 noted = chunk.note
                 warn(f"muxwire: {noted}")

@@ -30,6 +30,7 @@ def add(verbs: Verbs) -> None:
         "wait",
         on_terminals(_wait),
         summary="wait until a tab shows or does something",
+        example="muxwire wait build --until passed --timeout 60",
         details="Exit codes: 0 if it came, 124 if it did not come in time, 1 if it cannot come any more.",
     )
     add_target(wait, many=True)
@@ -47,7 +48,8 @@ def add(verbs: Verbs) -> None:
         "watch",
         on_terminals(_watch, any_running=True),
         summary="print what happens in the tabs, as it happens",
-        details="With --json each event is one document on one line.",
+        example="muxwire watch --kind bell --count 1",
+        details="Without TAB all tabs are watched. With --json each event is one document on one line.",
     )
     add_target(watch, many=True)
     watch.add_argument("--kind", metavar="KIND", action="append", default=[], help="only events of that kind")
@@ -57,7 +59,7 @@ def add(verbs: Verbs) -> None:
 
 async def _wait(terminals: Terminals, arguments: argparse.Namespace) -> int:
     outcome = await terminals.wait_for(
-        arguments.target or [ACTIVE],
+        arguments.targets or [ACTIVE],
         until=arguments.until,
         regex=arguments.regex,
         idle=arguments.idle,
@@ -85,7 +87,7 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
     left, cursor = arguments.count, terminals.events.end
     while left > 0 and (seconds_left := deadline - anyio.current_time()) > 0:
         batch = await terminals.watch_events(
-            arguments.target or [],
+            arguments.targets,
             kinds=arguments.kind,
             since=cursor,
             max_events=int(min(left, _EVENTS)),

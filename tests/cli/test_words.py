@@ -1,0 +1,80 @@
+"""One way to name a tab, verbs without one, what an empty instance says, what a terminal gets of a log."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+
+import pytest
+
+from muxwire.cli.display import Display
+from tests.cli.user import SECONDS, Place
+
+# What a program may have printed: questions (device attributes, cursor, colour, clipboard), modes, a title, a link.
+ASKING = "\x1b[c\x1b[>c\x1b[6n\x1bZ\x05\x1b]11;?\a\x1b]52;c;Zm9v\a\x1bP$qm\x1b\\\x1b[?1000h\x1b[18t\x1b]2;title\a\x1b(0\x1b[2 q"
+SHOWN = "\x1b[1;31mred\x1b[m \x1b[Kand\r\n\x1b]8;;x:y\x1b\\link\x1b]8;;\x1b\\\a"
+
+
+def test_a_terminal_is_asked_nothing_by_a_log_however_it_is_cut() -> None:
+    text = f"a{ASKING}b{SHOWN}{ASKING}c"
+    for size in range(1, len(text) + 1):
+        display = Display()
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        assert "".join(display.take(piece) for piece in pieces) == f"ab{SHOWN}c", size
+
+
+def test_a_log_at_a_terminal_asks_it_nothing(place: Place) -> None:
+    place.ok("new", "-n", "asks", "--", "sh", "-c", r"printf 'one\033[6n\033]52;c;Zm9v\a\033[31mtwo\n'; sleep 1000")
+    place.ok("wait", "asks", "--until", "two")
+    assert "\x1b]52;c;Zm9v\a" in place.ok("logs", "asks")  # a pipe gets every byte
+    ours, theirs = pty.openpty()
+    try:
+        with place.start("logs", "asks", stdout=theirs) as started:
+            started.wait(SECONDS)
+        os.set_blocking(ours, False)
+        assert b"one\x1b[31mtwo\r\n" in os.read(ours, 1 << 16)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+        place.ok("kill", "asks", "-f")
+
+
+@pytest.mark.parametrize("where", ["word", "option"])
+def test_a_tab_is_named_by_a_word_or_an_option(place: Place, where: str) -> None:
+    place.ok("new", "-n", "first")
+    place.ok("new", "-n", "second")
+    tab = ("first",) if where == "word" else ("-t", "first")
+    place.ok("wait", *tab, "--prompt")
+    assert place.ok("run", "-t", "first", "echo he''re") == "here\n"
+    assert "here" in place.ok("snapshot", *tab)
+    assert "here" in place.ok("logs", *tab)
+    assert place.document("kill", *tab, "--json") == {"closed": ["first"]}
+    assert place.document("kill", "second", "--json") == {"closed": ["second"]}
+
+
+def test_kill_without_a_tab_closes_the_one_used_last_and_says_which(place: Place) -> None:
+    kept, used = (place.ok("new").strip() for _ in range(2))
+    place.ok("wait", used, "--prompt")
+    done = place.run("kill")
+    assert (done.returncode, done.stderr.decode()) == (0, f"muxwire: closing {used}, the tab used last\n")
+    place.ok("kill", kept)
+
+
+def test_a_refusal_names_the_option_that_overrides_it(place: Place) -> None:
+    window = place.ok("new", "--", "sleep", "1000").strip()
+    busy = place.run("kill", window)
+    assert busy.returncode == 1
+    assert "close with muxwire kill -f (or --force)" in busy.stderr.decode()
+    place.ok("kill", "-f", window)
+
+
+def test_an_empty_instance_says_so_and_what_makes_a_tab(place: Place) -> None:
+    done = subprocess.run(
+        place.argv("--name", "nothing", "ls"), env=place.environ, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == (
+        "muxwire: there is no tab in the instance nothing\n  muxwire new makes one; muxwire ls -a lists closed ones\n"
+    )
+    assert place.document("--name", "nothing", "ls", "--json")["tabs"] == []
