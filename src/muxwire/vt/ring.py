@@ -7,6 +7,7 @@ from typing import final
 # So little is copied twice in less time than it takes to make a view of it.
 _SMALL = 4096
 
+
 @final
 class RingBuffer:
     """Keeps the newest `capacity` bytes; offsets count every byte ever appended and never go back.
