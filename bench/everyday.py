@@ -76,7 +76,7 @@ class Everyday:
     def __init__(self, prompt: Prompt, terminals: muxwire.Terminals, seed: int, figures: Figures) -> None:
         self._prompt = prompt
         self._terminals = terminals
-        self._work = f"{terminals.environ['HOME']}/work"
+        self._work = f"{terminals.host.environ['HOME']}/work"
         self._random = random.Random(f"{seed} {prompt.name}")
         self._figures = figures
         self._tabs: list[muxwire.Tab] = []

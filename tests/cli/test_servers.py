@@ -14,10 +14,11 @@ import pytest
 
 from muxwire.client.watchdog import process_table
 from muxwire.host.folders import folders_for
+from muxwire.host.local import LocalHost
+from muxwire.host.processes import listening_pid
 from muxwire.library.doctor import programs
 from muxwire.tmux import program as tmux_program
 from muxwire.tmux import start as server_start
-from muxwire.tmux.program import server_pid
 from tests.cli.user import Place
 
 # A tmux that no server understands, as that of 3.6 and later is for one of 3.5a.
@@ -32,7 +33,7 @@ def nothing_runs(place: Place) -> Iterator[None]:
     """Whatever a test leaves of a server ends with it, stopped or not."""
     yield
     for path in (place.home / "run" / "muxwire").glob("*.sock"):
-        if pid := server_pid(path):
+        if pid := listening_pid(path):
             os.kill(pid, signal.SIGKILL)
 
 
@@ -65,7 +66,7 @@ def ends(pid: int) -> None:
 def test_after_an_upgrade_the_servers_own_program_is_used(place: Place, tmp_path: Path, deleted: bool) -> None:
     first = place.run("run", "cd /usr; pwd", environ=program(tmp_path / "old"))
     assert (first.returncode, first.stdout) == (0, b"/usr\n")
-    pid = server_pid(place.socket())
+    pid = listening_pid(place.socket())
     assert pid
     if deleted:
         (tmp_path / "old" / "tmux").unlink()
@@ -77,7 +78,9 @@ def test_after_an_upgrade_the_servers_own_program_is_used(place: Place, tmp_path
     assert b"tmux 99.1" in done.stderr
     listed = place.run("ls", environ=newer)
     assert (listed.returncode, b"/usr" in listed.stdout) == (0, True)
-    found = [one for one in programs.servers(folders_for("doctor", place.environ), newer) if "of main" in one.said]
+    found = [
+        one for one in programs.servers(folders_for("doctor", place.environ), LocalHost(newer)) if "of main" in one.said
+    ]
     assert [(one.level, one.remedy) for one in found] == [("warning", "muxwire kill --all --name main")]
     killed = place.run("kill", "--all", environ=newer)
     assert killed.returncode == 0
@@ -89,7 +92,7 @@ def test_a_server_that_cannot_be_talked_to_says_why_and_can_be_ended(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert place.ok("run", "echo on") == "on\n"
-    pid = server_pid(place.socket())
+    pid = listening_pid(place.socket())
     assert pid
     newer = program(tmp_path / "new", NEWER)
     # Where there is no /proc, or it is not ours to look at.
@@ -109,7 +112,7 @@ def test_a_server_that_cannot_be_talked_to_says_why_and_can_be_ended(
 
 def test_a_stopped_server_says_so_and_can_be_ended(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     assert place.ok("run", "echo on") == "on\n"
-    pid = server_pid(place.socket())
+    pid = listening_pid(place.socket())
     assert pid
     monkeypatch.setattr(server_start, "START_SECONDS", SOON)
     os.kill(pid, signal.SIGSTOP)
@@ -125,7 +128,7 @@ def test_a_stopped_server_says_so_and_can_be_ended(place: Place, monkeypatch: py
 def test_a_server_that_is_not_ours_says_so_and_can_be_ended(place: Place) -> None:
     place.socket().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     subprocess.run(["tmux", "-S", place.socket(), "-f", "/dev/null", "new-session", "-d"], check=True)
-    pid = server_pid(place.socket())
+    pid = listening_pid(place.socket())
     assert pid
     done = place.run("run", "true")
     assert b"was not started by muxwire" in done.stderr

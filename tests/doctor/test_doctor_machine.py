@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from muxwire.host.folders import Folders, folders_for
+from muxwire.host.local import LocalHost
 from muxwire.library.doctor import machine, places, programs
 from tests.doctor.person import do, doctor, install_tmux, levels, only
 
@@ -26,7 +27,7 @@ from tests.doctor.person import do, doctor, install_tmux, levels, only
     ],
 )
 def test_the_version_of_tmux_is_judged(home: Path, script: str, level: str, said: str) -> None:
-    found = programs.tmux(install_tmux(home, script))
+    found = programs.tmux(LocalHost(install_tmux(home, script)))
     assert (found.level, said in found.said) == (level, True), found
 
 

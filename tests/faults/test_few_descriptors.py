@@ -157,7 +157,7 @@ async def test_a_full_runtime_disk_is_said(
         monkeypatch.undo()
         assert str(refused.value.filename).endswith("/c")
         assert (await tab.execute("echo on")).output == "on\n"
-        async with muxwire.open_terminals(environ={**alone.environ, "XDG_RUNTIME_DIR": str(folder)}) as other:
+        async with muxwire.open_terminals(environ={**alone.host.environ, "XDG_RUNTIME_DIR": str(folder)}) as other:
             monkeypatch.setattr(os, "write", full)
             with pytest.raises(muxwire.InstanceUnavailable) as unavailable:
                 await other.create_tab()

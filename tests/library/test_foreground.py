@@ -11,7 +11,6 @@ import anyio
 import pytest
 
 from muxwire.host import processes as foreground
-from muxwire.pane import state as pane_state
 
 if TYPE_CHECKING:
     from muxwire import Terminals
@@ -25,7 +24,6 @@ DEADLINE = 30.0
 def no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foreground, "_HAS_PROC", False)
     monkeypatch.setattr(foreground, "SEES_WAITS", False)
-    monkeypatch.setattr(pane_state, "SEES_WAITS", False)
 
 
 @pytest.mark.usefixtures("no_proc")

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
-from muxwire.host.processes import TtyModes
+from muxwire.host.host import TtyModes
 from muxwire.pane.keys import KeyModes, key_bytes, mistaken, strokes
 from muxwire.pane.open_line import LINE_MAX, OpenLine
 

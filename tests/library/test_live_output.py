@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.host.local import LocalHost
 from muxwire.host.shells import shell_for
 from muxwire.logs.store import LogStore
 from muxwire.pane.execution import Execution
@@ -26,7 +27,9 @@ NONCE = "fedcba9876543210"
 
 def pane(folder: Path, store: LogStore, shell: str) -> tuple[PaneState, Execution]:
     """A pane with an open command, fed by the test instead of tmux."""
-    state = PaneState(nonce=NONCE, shell=shell_for(shell), leader_pid=os.getpid(), tty="", cwd="/")
+    state = PaneState(
+        host=LocalHost(os.environ), nonce=NONCE, shell=shell_for(shell), leader_pid=os.getpid(), tty="", cwd="/"
+    )
     state.stream = PaneStream(store.open(folder / "pane.log"), state.on_mark)
     execution = Execution(command_id=ID, command=b"x", prompt_seq=1, typed_at=0)
     state.open(execution)

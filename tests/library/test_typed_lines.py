@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from muxwire import ConnectionClosed, TabUnavailable
-from muxwire.host.wrapper_file import WrapperFile
+from muxwire.host.command_files import WrapperFile
 from muxwire.pane.interrupt import CTRL_C
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.prompt_line import PromptEnd

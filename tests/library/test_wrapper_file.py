@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.host.wrapper_file import WrapperFile
+from muxwire.host.command_files import WrapperFile
 
 
 def test_each_content_replaces_the_one_before(tmp_path: Path) -> None:

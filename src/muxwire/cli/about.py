@@ -41,10 +41,11 @@ def _help(arguments: argparse.Namespace) -> int:
 
 def _version(arguments: argparse.Namespace) -> int:
     from muxwire import __version__
+    from muxwire.host.local import LocalHost
     from muxwire.tmux.program import find_tmux, program_version
 
     try:
-        tmux = program_version(find_tmux(os.environ))
+        tmux = program_version(find_tmux(LocalHost(os.environ)))
     except MuxwireError:
         tmux = ""
     python = platform.python_version()

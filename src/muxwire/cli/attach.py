@@ -61,8 +61,9 @@ def _persons_server(arguments: argparse.Namespace) -> list[str]:
 
     A session of one's own, as on our servers, would leave theirs in a session group.
     """
+    from muxwire.host.local import LocalHost
     from muxwire.instance.adopted import socket_of
-    from muxwire.tmux.program import program_for, server_pid
+    from muxwire.tmux.program import program_for
 
     server = ("-S", arguments.socket) if arguments.socket is not None else ("-L", arguments.socket_name)
     if arguments.target != ACTIVE:
@@ -73,7 +74,8 @@ def _persons_server(arguments: argparse.Namespace) -> list[str]:
         )
     flags = "ignore-size,read-only" if arguments.read_only else "ignore-size"
     socket = Path(arguments.socket) if arguments.socket is not None else socket_of(arguments.socket_name, os.environ)
-    tmux = program_for(server_pid(socket), os.environ)
+    host = LocalHost(os.environ)
+    tmux = program_for(host.listening_pid(socket), host)
     return [tmux, "-u", *server, "attach-session", "-E", "-f", flags]
 
 
@@ -84,15 +86,17 @@ def _flags(arguments: argparse.Namespace) -> str:
 
 def _own_server(arguments: argparse.Namespace) -> list[str]:
     from muxwire.host.folders import folders_for
-    from muxwire.tmux.program import program_for, server_pid
+    from muxwire.host.local import LocalHost
+    from muxwire.tmux.program import program_for
     from muxwire.tmux.start import HUB
 
     name = chosen_name(arguments, any_running=True)
     socket = folders_for(name, os.environ).socket_path
-    pid = server_pid(socket)
+    host = LocalHost(os.environ)
+    pid = host.listening_pid(socket)
     if pid is None:
         raise InstanceUnavailable(f"the instance {name} does not run", remedy=_GONE_REMEDY)
-    tmux = program_for(pid, os.environ)
+    tmux = program_for(pid, host)
     session, window = _find((tmux, "-S", str(socket)), arguments.target, hub=HUB)
     flags = _flags(arguments)
     return [

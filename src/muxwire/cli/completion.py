@@ -149,14 +149,16 @@ def _tabs(before: list[str]) -> list[Candidate]:
     from muxwire.cli.connect import chosen_name
     from muxwire.cli.listing import listed_tabs
     from muxwire.host.folders import folders_for
-    from muxwire.tmux.program import program_for, server_pid
+    from muxwire.host.local import LocalHost
+    from muxwire.tmux.program import program_for
     from muxwire.tmux.start import HUB
 
     named = [value for option, value in pairwise(before) if option == "--name"]
     try:
         name = chosen_name(argparse.Namespace(name=named[-1] if named else None), any_running=True)
         socket = folders_for(name, os.environ).socket_path
-        tabs = listed_tabs((program_for(server_pid(socket), os.environ), "-S", str(socket)))
+        host = LocalHost(os.environ)
+        tabs = listed_tabs((program_for(host.listening_pid(socket), host), "-S", str(socket)))
     except MuxwireError:
         return []
     tabs = [tab for tab in tabs if tab.session == HUB]

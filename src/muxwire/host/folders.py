@@ -8,9 +8,12 @@ what is typed into a terminal passes through them.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import tempfile
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -19,11 +22,15 @@ from muxwire.errors import InstanceUnavailable, remedy_for
 from muxwire.host.descriptors import open_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 # sockaddr_un.sun_path holds 108 bytes on Linux and 104 on macOS, the closing NUL included.
 SOCKET_PATH_LIMIT = 103
 PRIVATE_FOLDER = 0o700
+# What the folder of a tab is called.
+_NONCE = re.compile(r"[0-9a-f]{16}")
+# A tab is made in some milliseconds.
+_NEW_SECONDS = 60.0
 # Memory that looks like files (shm_overview(7)); Linux only.
 MEMORY = Path("/dev/shm")  # noqa: S108 - what we make there is a private folder
 
@@ -150,6 +157,16 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
         path.chmod(PRIVATE_FOLDER)
     if not os.access(path, os.W_OK | os.X_OK):
         raise InstanceUnavailable(f"cannot write to the folder {path}", remedy=remedy)
+
+
+def remove_folders(home: Path, *, spare: Collection[str]) -> None:
+    """Remove the folders of tabs that are no more, which are named after nonces; those of `spare` stay."""
+    with suppress(OSError):
+        for entry in home.iterdir():
+            # A follower may be making one now: its folder is there before its window.
+            new = time.time() - entry.lstat().st_mtime < _NEW_SECONDS
+            if _NONCE.fullmatch(entry.name) and entry.name not in spare and not new:
+                shutil.rmtree(entry, ignore_errors=True)
 
 
 def write_private(path: Path, content: bytes) -> None:

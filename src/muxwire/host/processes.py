@@ -10,13 +10,15 @@ import contextlib
 import math
 import os
 import re
+import socket
+import struct
 import subprocess
 import termios
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
 from muxwire.host.descriptors import list_folder, open_file
+from muxwire.host.host import Foreground, TtyModes
 
 if TYPE_CHECKING:
     import signal
@@ -41,49 +43,36 @@ _POLL = (b"poll_schedule_timeout", b"do_sys_poll", b"do_poll", b"do_select", b"e
 # `stat` has some 350 bytes, with every number at its longest some 1,200.
 _PROC_FILE = 4096
 
+# A server in good health accepts at once; a hung one must not hold us.
+_CONNECT_SECONDS = 2.0
+# unix(7): struct ucred, three numbers, the process first. macOS has LOCAL_PEERPID in <sys/un.h> instead.
+_UCRED = struct.Struct("3i")
+_SOL_LOCAL, _LOCAL_PEERPID = 0, 2
+
 # One `ps` takes a few ms; a machine on its knees may take seconds, a hung one must not hold us.
 _PS_SECONDS = 5
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class TtyModes:
-    """The modes of a tty that tell a line reader from a password prompt from a full-screen program."""
-
-    icanon: bool
-    echo: bool
-    isig: bool
-    opost: bool = True
+def reads_tty(pgrp: int) -> bool:
+    """Whether one of a group blocks in a read of its tty; always False where the kernel does not tell."""
+    # The leader first: it is nearly always the one that reads.
+    return SEES_WAITS and (_sleeps_in_tty_read(pgrp) or any(map(_sleeps_in_tty_read, _members(_STAT_PGRP, pgrp))))
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Foreground:
-    """The foreground process group of a pane: its id and its leader's program."""
+def awaits_keys(pgrp: int) -> bool:
+    """Whether a thread of a group sleeps where a key may wake it; True where the kernel does not tell.
 
-    pgrp: int
-    program: str
+    A program that leaves the tty raw and ends, or computes, does not; whoever reads keys may do so in any thread.
+    """
+    if not SEES_WAITS or any(_sleeps_for_a_key(pgrp, thread) for thread in _threads(pgrp)):
+        return True
+    others = _members(_STAT_PGRP, pgrp)
+    return any(_sleeps_for_a_key(pid, thread) for pid in others for thread in _threads(pid))
 
-    def reads_tty(self) -> bool:
-        """Whether one of the group blocks in a read of its tty; always False where the kernel does not tell."""
-        # The leader first: it is nearly always the one that reads.
-        return SEES_WAITS and (
-            _sleeps_in_tty_read(self.pgrp) or any(map(_sleeps_in_tty_read, _members(_STAT_PGRP, self.pgrp)))
-        )
 
-    def awaits_keys(self) -> bool:
-        """Whether a thread of the group sleeps where a key may wake it; True where the kernel does not tell.
-
-        A program that leaves the tty raw and ends, or computes, does not; whoever reads keys may do so in any thread.
-        """
-        if not SEES_WAITS or any(_sleeps_for_a_key(self.pgrp, thread) for thread in _threads(self.pgrp)):
-            return True
-        others = _members(_STAT_PGRP, self.pgrp)
-        return any(_sleeps_for_a_key(pid, thread) for pid in others for thread in _threads(pid))
-
-    def polls(self) -> bool:
-        """Whether its leader waits in poll(2) or the like, perhaps for a key; False where the kernel does not tell."""
-        return SEES_WAITS and _wchan(self.pgrp).startswith(_POLL)
+def polls(pgrp: int) -> bool:
+    """Whether a group's leader waits in poll(2) or the like, perhaps for a key; False where the kernel is silent."""
+    return SEES_WAITS and _wchan(pgrp).startswith(_POLL)
 
 
 def sleeps_for_keys(pid: int, *, polls: bool) -> bool:
@@ -311,10 +300,18 @@ def tty_modes(tty: str) -> TtyModes | None:
     )
 
 
-def echoes(tty: str) -> bool:
-    """Whether the kernel, not a line editor, takes what is typed."""
-    modes = tty_modes(tty)
-    return modes is not None and modes.icanon
+def write_tty(tty: str, data: bytes) -> bool:
+    """Write as a program in the pane would, but never wait for a terminal that is stopped (C-s)."""
+    try:
+        descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.write(descriptor, data) == len(data)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
 
 
 def restore_line_modes(tty: str) -> None:
@@ -348,3 +345,19 @@ def signal_process(pid: int, number: signal.Signals) -> bool:
     except OSError:
         return False
     return True
+
+
+def listening_pid(socket_path: Path) -> int | None:
+    """The process that listens at a socket; None if there is none, 0 if the kernel does not tell which."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(_CONNECT_SECONDS)
+        try:
+            probe.connect(str(socket_path))
+        except OSError:
+            return None
+        with contextlib.suppress(OSError):
+            if hasattr(socket, "SO_PEERCRED"):
+                answer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
+                return int(_UCRED.unpack(answer)[0])
+            return probe.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID)
+    return 0

@@ -24,8 +24,6 @@ import anyio
 from muxwire.client.liveness import Watchdog
 from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, NoSuchTarget, TmuxSilent
 from muxwire.host.folders import private_folder
-from muxwire.host.processes import command_name, executable
-from muxwire.host.shells import install, shell_for
 from muxwire.ids import pane_id
 from muxwire.instance.adopted_link import Link, after_a_gap, open_link
 from muxwire.instance.adopted_questions import Questions
@@ -46,6 +44,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
 
     from muxwire.host.folders import Folders
+    from muxwire.host.host import Host
     from muxwire.instance.connect import Wrap
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
@@ -83,7 +82,7 @@ class Adopted:
     def __init__(
         self,
         folders: Folders,
-        environ: Mapping[str, str],
+        host: Host,
         access: Access,
         book: TabBook,
         on_notification: Callable[[Event], None],
@@ -92,12 +91,12 @@ class Adopted:
         self.main: TmuxServer
         self._wrap_transport = wrap
         self._folders = folders
-        self._environ = environ
+        self._host = host
         self._access = access
         self._book = book
         self._on_notification = on_notification
         self._store: LogStore
-        self._questions = Questions(folders.socket_path, environ)
+        self._questions = Questions(folders.socket_path, host)
         self._links: dict[str, Link] = {}
         self._servers: dict[str, TmuxServer] = {}
         # The tabs that were seen, each with the name that tmux showed when it was last looked at.
@@ -113,7 +112,7 @@ class Adopted:
         """Find its sessions, attached to none; InstanceUnavailable if there is no server."""
         sessions = await self._sessions()
         self._folders.prepare()
-        install(self._folders.shells)
+        self._host.install(self._folders.shells)
         private_folder(self._folders.logs(1).parent)
         private_folder(self._folders.logs(1))
         self._store = LogStore(home=self._folders.state / self._folders.instance)
@@ -169,8 +168,8 @@ class Adopted:
                 link.client.patience.explain = self._questions.silent
                 sessions = Sessions(link.client, session, "", "")
                 server = self._servers[session] = TmuxServer(
-                    self._folders, link.process, link.client, self._questions.version, 1, self._store, sessions,
-                    self._access,
+                    self._host, self._folders, link.process, link.client, self._questions.version, 1, self._store,
+                    sessions, self._access,
                 )  # fmt: skip
                 server.attached = link.used
             return self._servers[session]
@@ -181,7 +180,7 @@ class Adopted:
             self._questions.tmux,
             str(self._folders.socket_path),
             session,
-            self._environ,
+            self._host.environ,
             store=self._store,
             book=self._book,
             on_notification=self._on_notification,
@@ -254,18 +253,18 @@ class Adopted:
 
     async def _adopt(self, row: _Row) -> None:
         server = await self.server_of(row.session_id)
-        maker = TabMaker(server, self._environ, self._book)
+        maker = TabMaker(server, self._book)
         made = (TabRecord.load(self._folders.tab(word)) for word in row.command.split() if word in self._made)
         ours = next(made, None)
         record = ours or TabRecord(
             nonce=secrets.token_hex(8), name=row.name, session=row.session, shell="", cwd=row.cwd,
             columns=row.columns, sized=True,
         )  # fmt: skip
-        private_folder(self._folders.tab(record.nonce))
+        self._host.make_folder(self._folders.tab(record.nonce))
         tab = maker.build(record, row.place)
         tab.session_id, tab.theirs = row.session_id, ours is None
         if ours is None:
-            tab.pane.adopt(shell_for(executable(row.place.pid) or command_name(row.place.pid)))
+            tab.pane.adopt(self._host.shell_for(self._host.program_of(row.place.pid)))
         else:
             await restore(tab, self._book)
         maker.listen(tab)
@@ -293,7 +292,7 @@ class Adopted:
         server = await self.server_of(session)
         server.sessions.hub_name = names[session]
         async with self._changing, server.attached():
-            maker = TabMaker(server, self._environ, self._book)
+            maker = TabMaker(server, self._book)
             tab = await maker.make(replace(request, session=""), self._coming())
             tab.sized = True  # the person's terminals say how large it is, as of every window there
             await self._refresh()

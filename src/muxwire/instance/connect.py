@@ -23,12 +23,13 @@ from muxwire.tmux.sessions import Sessions
 from muxwire.tmux.start import COLUMNS, HUB, KEEPER_NAME, ROWS, START_SECONDS, ServerStart
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
     from typing import TypeAlias
 
     from muxwire.client.process import TmuxProcess
     from muxwire.client.transport import Transport
+    from muxwire.host.host import Host
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tmux.access import Access
@@ -43,7 +44,7 @@ _LOG = logging.getLogger("muxwire")
 @asynccontextmanager
 async def open_server(
     folders: Folders,
-    environ: Mapping[str, str],
+    host: Host,
     *,
     history_limit: int,
     on_notification: Callable[[Event], None],
@@ -65,11 +66,11 @@ async def open_server(
     try:
         if access.persistent:
             await lock.take(START_SECONDS)
-        start = ServerStart(folders, environ, access)
+        start = ServerStart(folders, host, access)
         start.prepare(history_limit)
         # The owner alone knows which logs are being written.
         home = None if access.role == "follower" else folders.state / folders.instance
-        store = LogStore(_say_log_error, limits=LogLimits.from_environment(environ), home=home)
+        store = LogStore(_say_log_error, limits=LogLimits.from_environment(host.environ), home=home)
         process = start.attach()
         reconnect = Reconnect(process, start.command, f"{COLUMNS}x{ROWS}", book)
 
@@ -90,7 +91,7 @@ async def open_server(
         async with store, client:
             greeting = await start.greet(process, client)
             lock.release()
-            server = await _served(folders, process, client, greeting, store, access)
+            server = await _served(host, folders, process, client, greeting, store, access)
             reconnect.hub = server.sessions.hub
             if access.hands_off:
                 begin_handoff(server)
@@ -112,7 +113,13 @@ def begin_handoff(server: TmuxServer) -> None:
 
 
 async def _served(
-    folders: Folders, process: TmuxProcess, client: ControlClient, greeting: Greeting, store: LogStore, access: Access
+    host: Host,
+    folders: Folders,
+    process: TmuxProcess,
+    client: ControlClient,
+    greeting: Greeting,
+    store: LogStore,
+    access: Access,
 ) -> TmuxServer:
     """The server that has said who it is, as ours to work with."""
     logs = folders.logs(greeting.generation)
@@ -131,7 +138,7 @@ async def _served(
         for answer in client.submit(*commands):
             await answer.wait()
     sessions = Sessions(client, greeting.hub, HUB, keeper)
-    return TmuxServer(folders, process, client, greeting.version, greeting.generation, store, sessions, access)
+    return TmuxServer(host, folders, process, client, greeting.version, greeting.generation, store, sessions, access)
 
 
 async def _find_keeper(client: ControlClient, hub: str) -> str:

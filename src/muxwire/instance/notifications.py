@@ -14,7 +14,7 @@ from muxwire.tabs.people import People
 from muxwire.tabs.window_events import follow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 class Notifications:
     """Hands the notifications of one instance on; `tell` is called by the reader and never waits."""
 
-    def __init__(self, book: TabBook, environ: Mapping[str, str]) -> None:
+    def __init__(self, book: TabBook) -> None:
         self._book = book
-        self._newcomers = Newcomers(book, environ)
+        self._newcomers = Newcomers(book)
         self._server: TmuxServer | None = None
         self._people: People | None = None
         self._kept: list[Event] | None = None

@@ -7,8 +7,6 @@ folder of that nonce. What its shell is doing is told by the marks in its log, r
 from __future__ import annotations
 
 import re
-import shutil
-import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
@@ -28,7 +26,7 @@ from muxwire.tabs.size import restore_sizes
 from muxwire.tmux.stale_clients import a_size_counts, kill_stale_clients, sign_client
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from muxwire.protocol.events import Event
     from muxwire.shell.marks import Mark
@@ -43,8 +41,6 @@ _NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
 OWN_SECONDS = 0.05
 # A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
 PANE_IN_LAYOUT = re.compile(rb"[0-9]+x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
-# A tab is made in some milliseconds.
-_NEW_SECONDS = 60.0
 # What is read of a log at once.
 _READ_BYTES = 4 << 20
 
@@ -74,11 +70,11 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
     return list(found.values())
 
 
-async def reattach(server: TmuxServer, book: TabBook, environ: Mapping[str, str]) -> None:
+async def reattach(server: TmuxServer, book: TabBook) -> None:
     """Reattach every tab that runs on a server which we have just attached to; the folders of others go."""
     await sign_client(server)
     panes = await running_panes(server)
-    maker = TabMaker(server, environ, book)
+    maker = TabMaker(server, book)
     tabs = []
     for pane in panes:
         tab = maker.build(pane.record, pane.place)
@@ -90,7 +86,7 @@ async def reattach(server: TmuxServer, book: TabBook, environ: Mapping[str, str]
                 await restore(tab, book)
                 tab.pane.stream.feed(bytes(heard[tab]))
                 maker.listen(tab)
-        book.spawn(lambda: succeed(server, book, environ))  # the owner may have left before we could hear of it
+        book.spawn(lambda: succeed(server, book))  # the owner may have left before we could hear of it
         return
     await kill_stale_clients(server)
     for tab in tabs:
@@ -99,16 +95,17 @@ async def reattach(server: TmuxServer, book: TabBook, environ: Mapping[str, str]
     if not await a_size_counts(server):
         restore_sizes(tabs)  # a person may have left while nobody was here to see it
     await join_dead(server.folders, server.log_store, alive=server.generation)
-    await anyio.to_thread.run_sync(_sweep, server, {pane.record.nonce for pane in panes})
+    home = server.folders.shells.parent
+    await server.host.remove_folders(home, spare={pane.record.nonce for pane in panes})
 
 
-async def succeed(server: TmuxServer, book: TabBook, environ: Mapping[str, str]) -> None:
+async def succeed(server: TmuxServer, book: TabBook) -> None:
     """Become the owner of a server whose follower we were, if the owner has gone and nobody else was faster."""
     # A client that leaves may be the owner's: its handoff ends a little later, and its lock is free then.
     if server.access.lock is None or not await server.access.lock.take_soon():
         return
     if server.handoff is None and not server.client.closed:
-        maker = TabMaker(server, environ, book)
+        maker = TabMaker(server, book)
         with suppress(ConnectionClosed):  # what is not joined yet stays for the next one
             await become_owner(server, list(book.open.values()), maker.listen)
 
@@ -153,30 +150,18 @@ def _marks(tab: Tab, start: int) -> list[Mark]:
     return marks
 
 
-def _sweep(server: TmuxServer, alive: set[str]) -> None:
-    """Remove the folders of tabs that are no more."""
-    home = server.folders.shells.parent
-    with suppress(OSError):
-        for entry in home.iterdir():
-            # A follower may be making one now: its folder is there before its window.
-            new = time.time() - entry.lstat().st_mtime < _NEW_SECONDS
-            if re.fullmatch(r"[0-9a-f]{16}", entry.name) and entry.name not in alive and not new:
-                shutil.rmtree(entry, ignore_errors=True)
-
-
 @final
 class Newcomers:
     """Reattaches the tabs that other processes make on our server, as tmux tells of their windows."""
 
-    def __init__(self, book: TabBook, environ: Mapping[str, str]) -> None:
+    def __init__(self, book: TabBook) -> None:
         self._book = book
-        self._environ = environ
 
     def follow(self, event: Event, server: TmuxServer) -> None:
         """Take a notification of tmux."""
         match event:
             case ClientDetached() if server.access.role == "follower":
-                self._book.spawn(lambda: succeed(server, self._book, self._environ))
+                self._book.spawn(lambda: succeed(server, self._book))
             case WindowAdd(window) | UnlinkedWindowAdd(window) if window not in self._book.open:
                 self._book.spawn(lambda: self._look(window, server))
             case LayoutChange(window, layout) if server.access.persistent and self._strange(layout):
@@ -204,7 +189,7 @@ class Newcomers:
             for pane in await running_panes(server, window):
                 ours = pane.record.nonce in self._book.coming
                 if not ours and all(tab.pane_id != pane.place.pane for tab in self._known()):
-                    maker = TabMaker(server, self._environ, self._book)
+                    maker = TabMaker(server, self._book)
                     tab = maker.build(pane.record, pane.place)
                     tab.columns, tab.session_id = pane.columns, pane.session_id
                     if server.access.role == "follower":

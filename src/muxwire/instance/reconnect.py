@@ -21,7 +21,6 @@ import anyio
 
 from muxwire.client.process import DRAINED_SECONDS, STALL_SECONDS
 from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
-from muxwire.host.shells import supervisor_waits
 from muxwire.ids import pane_id
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.pane.state import UNDER_WAY
@@ -168,7 +167,8 @@ class Reconnect:
 
 async def poll_until(tab: Tab, reason: str, before: int) -> None:
     """A mark may have been lost: of the program's end, or of a command's."""
-    if supervisor_waits(tab.pane.leader_pid):
+    await tab.pane.refresh()
+    if tab.pane.host.supervisor_waits(tab.pane.leader_pid):
         tab.end_reason = f"its program ended while the connection was lost ({reason}); its status is not known"
         await tab.close(force=True)
         return

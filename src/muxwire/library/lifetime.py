@@ -17,12 +17,12 @@ from muxwire.tmux.access import Access
 from muxwire.tmux.start import HISTORY_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from contextlib import AbstractAsyncContextManager
 
     from anyio.abc import TaskGroup, TaskStatus
 
     from muxwire.host.folders import Folders
+    from muxwire.host.host import Host
     from muxwire.instance.connect import Wrap
     from muxwire.tmux.server import TmuxServer
 
@@ -34,20 +34,20 @@ class ServerLifetime:
     def __init__(
         self,
         folders: Folders,
-        environ: Mapping[str, str],
+        host: Host,
         tasks: TaskGroup,
         wrap: Wrap | None = None,
         access: Access | None = None,
     ) -> None:
         self.folders = folders
-        self.environ = environ
+        self.host = host
         self.access = access or Access(persistent=False)
         self.book = TabBook(tasks)
         self.book.on_latest = self._on_latest
-        self.notifications = Notifications(self.book, environ)
+        self.notifications = Notifications(self.book)
         self.adopted: Adopted | None = None
         if self.access.role == "adopted":
-            self.adopted = Adopted(folders, environ, self.access, self.book, self.notifications.tell, wrap)
+            self.adopted = Adopted(folders, host, self.access, self.book, self.notifications.tell, wrap)
         self.history_limit = HISTORY_LIMIT
         self._tasks = tasks
         self._wrap = wrap
@@ -85,7 +85,7 @@ class ServerLifetime:
         try:
             if self.access.persistent:
                 with self.notifications.kept():
-                    await reattach(server, self.book, self.environ)
+                    await reattach(server, self.book)
                     await recall_active(server, self.book)
         except BaseException:  # also a call that is cancelled: the next one begins anew, or no tab would be found again
             with anyio.CancelScope(shield=True):
@@ -112,7 +112,7 @@ class ServerLifetime:
             return self.adopted.open(self._on_end)
         return open_server(
             self.folders,
-            self.environ,
+            self.host,
             history_limit=self.history_limit,
             on_notification=self.notifications.tell,
             on_end=self._on_end,

@@ -14,6 +14,7 @@ import anyio
 from muxwire.errors import InstanceUnavailable, InvalidArgument
 from muxwire.host.descriptors import OURS
 from muxwire.host.folders import Folders, folders_for
+from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock
 from muxwire.instance.adopted import socket_of
 from muxwire.instance.log_merge import join_dead
@@ -26,6 +27,7 @@ from muxwire.tmux.program import server_runs
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
+    from muxwire.host.host import Host
     from muxwire.instance.connect import Wrap
 
 # A name is part of paths, and the socket's has room for a hundred bytes.
@@ -43,14 +45,14 @@ def checked_instance(name: str) -> str:
     return name
 
 
-def named_access(folders: Folders) -> Access:
+def named_access(folders: Folders, host: Host) -> Access:
     """What we will be in an instance of that name; InstanceUnavailable.
 
     Who attaches to its server first is the owner. An instance without a name belongs to the process that made it, and
     has followers only while it runs.
     """
     if _EPHEMERAL.match(folders.instance):
-        if not server_runs(folders.socket_path):
+        if not server_runs(host, folders.socket_path):
             raise InstanceUnavailable(
                 f"the instance {folders.instance} does not run", remedy="`muxwire ls` shows those that do"
             )
@@ -84,6 +86,7 @@ async def open_terminals(
     Under asyncio the block may be left in another task than it was entered in; under trio it may not.
     """
     environ = dict(os.environ if environ is None else environ)
+    host = LocalHost(environ)
     if sum(given is not None for given in (name, socket, socket_name)) > 1:
         raise InvalidArgument("name, socket and socket_name exclude each other", remedy="give one of them")
     adopted = socket_of(socket_name, environ) if socket_name is not None else Path(socket) if socket else None
@@ -95,25 +98,23 @@ async def open_terminals(
         adopted=adopted,
     )
     access = (
-        named_access(folders)
+        named_access(folders, host)
         if name is not None
         else Access(persistent=adopted is not None, adopted=adopted is not None)
     )
     with OURS.reserved():
-        async with in_own_task(_opened(folders, environ, wrap, access)) as terminals:
+        async with in_own_task(_opened(folders, host, wrap, access)) as terminals:
             yield terminals
 
 
 @asynccontextmanager
-async def _opened(
-    folders: Folders, environ: Mapping[str, str], wrap: Wrap | None, access: Access
-) -> AsyncIterator[Terminals]:
+async def _opened(folders: Folders, host: Host, wrap: Wrap | None, access: Access) -> AsyncIterator[Terminals]:
     """Run the instance's tasks, and end it with the block."""
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        terminals = Terminals(folders, environ, tasks, wrap, access)
+        terminals = Terminals(folders, host, tasks, wrap, access)
         try:
-            if access.role == "adopted" or (access.persistent and server_runs(folders.socket_path)):
+            if access.role == "adopted" or (access.persistent and server_runs(host, folders.socket_path)):
                 await terminals.server()
             # A name of which nothing is known leaves nothing behind until it is used.
             elif access.lock is not None and folders.generations() and await access.lock.take_soon():

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from muxwire.host.folders import Folders
+    from muxwire.host.host import Host
     from muxwire.instance.connect import Wrap
     from muxwire.operations import Operation, OperationsResult
     from muxwire.results import ExecutionResult, LogChunk, LogTail, TabList, WaitOutcome
@@ -43,14 +44,14 @@ class Terminals:
     def __init__(
         self,
         folders: Folders,
-        environ: Mapping[str, str],
+        host: Host,
         tasks: TaskGroup,
         wrap: Wrap | None = None,
         access: Access | None = None,
     ) -> None:
         self.folders = folders
-        self.environ = environ
-        self._life = ServerLifetime(folders, environ, tasks, wrap, access)
+        self.host = host
+        self._life = ServerLifetime(folders, host, tasks, wrap, access)
         self._book = self._life.book
 
     @property
@@ -86,13 +87,13 @@ class Terminals:
         `size` is (columns, rows). Raises InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError.
         """
         request = TabRequest.checked(
-            self.environ, name=name, cwd=cwd, env=env or {}, login=login, shell=shell, command=command,
+            self.host, name=name, cwd=cwd, env=env or {}, login=login, shell=shell, command=command,
             session=session, size=size,
         )  # fmt: skip
         server = await self.server()
         if self._life.adopted is not None:
             return await self._life.adopted.make(request)
-        return await TabMaker(server, self.environ, self._book).make(request, secrets.token_hex(8))
+        return await TabMaker(server, self._book).make(request, secrets.token_hex(8))
 
     async def list_tabs(self) -> TabList:
         """Every tab, the closed ones of this server too, and every session with the number of its clients."""
@@ -219,13 +220,13 @@ class Terminals:
         whole. `execute` and `wait_for` have times of their own. InvalidArgument, TmuxUnavailable, InstanceUnavailable.
         """
         found = read_operations(operations)
-        Checker(self.environ, adopted=self.role == "adopted").check(found)
+        Checker(self.host, adopted=self.role == "adopted").check(found)
         options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
         options.check()
         await self._life.look()
         server = None if dry_run else await self.server()
-        maker = TabMaker(server, self.environ, self._book) if server is not None else None
-        around = RunContext(server, maker, self._book, self.tab, self.environ)
+        maker = TabMaker(server, self._book) if server is not None else None
+        around = RunContext(server, maker, self._book, self.tab, self.host)
         return await OperationsRun(found, options, around).run()
 
     # -- logs

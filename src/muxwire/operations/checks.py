@@ -36,6 +36,8 @@ from muxwire.tabs.waits import Wanted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from muxwire.host.host import Host
+
 # A list is one call's worth of work: its result, a step each, must still be read by a model.
 OPERATIONS_MAX = 500
 # A window of 200 by 50 has room for no more that show anything.
@@ -51,8 +53,8 @@ _HARMLESS = (SendKeys, Execute, WaitFor, ShowOption, DisplayMessage, CapturePane
 class Checker:
     """Checks the steps of one list, in order."""
 
-    def __init__(self, environ: Mapping[str, str], *, adopted: bool = False) -> None:
-        self._environ = environ
+    def __init__(self, host: Host, *, adopted: bool = False) -> None:
+        self._host = host
         self._adopted = adopted  # whether the tmux server is a person's
         self._made: dict[str, int] = {}
 
@@ -101,7 +103,7 @@ class Checker:
     def _values(self, operation: Operation) -> None:
         match operation:
             case NewWindow() | SplitPane():
-                request(operation, self._environ, "")
+                request(operation, self._host, "")
             case SplitEvenly(count=count, refs=refs):
                 _in_range("count", count, 2, PANES_MAX)
                 _enough(refs, count - 1)
@@ -166,7 +168,7 @@ def _check_options(operation: Operation) -> None:
             raise InvalidArgument(f"no target for a {operation.scope} option", remedy="give target, or global")
 
 
-def request(operation: NewWindow | SplitPane, environ: Mapping[str, str], cwd: str) -> TabRequest:
+def request(operation: NewWindow | SplitPane, host: Host, cwd: str) -> TabRequest:
     """What TabMaker is asked for; `cwd` is the folder if the step names none. InvalidArgument."""
     name, session = "", None
     if isinstance(operation, NewWindow):
@@ -176,7 +178,7 @@ def request(operation: NewWindow | SplitPane, environ: Mapping[str, str], cwd: s
     elif operation.horizontal and operation.size.isdecimal():
         check_columns(int(operation.size))
     return TabRequest.checked(
-        environ,
+        host,
         name=name,
         cwd=operation.cwd or cwd or None,
         env=operation.env,

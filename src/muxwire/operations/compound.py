@@ -177,7 +177,7 @@ class CompoundSteps:
         run, made = self._run, []
 
         async def make() -> None:
-            asked = request(operation, run.around.environ, "")
+            asked = request(operation, run.around.host, "")
             made.append(await run.maker.make(asked, secrets.token_hex(8), patient=True))
 
         async def late() -> None:
@@ -262,7 +262,7 @@ class CompoundSteps:
         cwd = {tab.pane_id: folder_of(tab) for tab, _ in jobs}
         specs = []
         for tab, _ in jobs:
-            asked = request(SplitPane(target=tab.pane_id), run.around.environ, cwd[tab.pane_id])
+            asked = request(SplitPane(target=tab.pane_id), run.around.host, cwd[tab.pane_id])
             specs.append((run.maker.prepare(asked, secrets.token_hex(8), is_split=True), tab))
         commands = [
             run.maker.split_command(spec, tab.pane_id, flags)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal, final
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
+    from muxwire.host.host import Host
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.maker import TabMaker
     from muxwire.tabs.tab import Tab
@@ -49,4 +50,4 @@ class RunContext:
     maker: TabMaker | None
     book: TabBook
     find: Callable[[str], Awaitable[Tab]]
-    environ: Mapping[str, str]
+    host: Host

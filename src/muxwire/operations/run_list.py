@@ -154,7 +154,7 @@ class OperationsRun(RunState):
 
     def _birth_part(self, step: Step, operation: NewWindow | SplitPane, place: Place | None) -> Part:
         cwd = folder_of(place.tab) if place is not None and place.tab is not None else ""
-        asked = request(operation, self.around.environ, cwd)
+        asked = request(operation, self.around.host, cwd)
         shown = shown_birth(operation, place, asked.cwd if place is None or operation.cwd or cwd else "")
         if self.dry:
             return Part(step, [shown], shown, place)

@@ -16,17 +16,6 @@ import anyio
 from muxwire.errors import MORE_FILES, TabUnavailable
 from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
-from muxwire.host.processes import (
-    SEES_WAITS,
-    foreground,
-    foreground_pgrp,
-    restore_line_modes,
-    runs_script,
-    shares_folder,
-    sleeps_for_keys,
-    tty_modes,
-)
-from muxwire.host.shells import shell_for
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
@@ -120,7 +109,7 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
     if front is None or (pane.running is not None and not quiet(pane, DRAWN)):
         return None
     own = pane.shell if front.pgrp == pane.shell_pid else None
-    shell = own or shell_for(front.program)
+    shell = own or pane.host.shell_for(front.program)
     running = pane.running
     if shell is None:
         relay = front.program in RELAYS and kind == "raw" and quiet(pane) and not asks_secret(pane)
@@ -129,7 +118,7 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
         return ForegroundShell(own, 1, edits=False)  # `unsetopt zle`: a line that was not accepted goes on below
     if not takes_lines(shell, kind) or _busy_with_ours(running, front.pgrp):
         return None
-    if own is None and runs_script(front.pgrp):  # what it reads is for its `read`
+    if own is None and pane.host.runs_script(front.pgrp):  # what it reads is for its `read`
         return None
     if own is not None:
         ended = pane.current.end_time if pane.current is not None else 0.0
@@ -139,7 +128,7 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
     if not pane.integrated and pane.shell is not None and running is None:
         editing = shell.name in _EDITING and quiet(pane, UNHOOKED_QUIET)
         return ForegroundShell(shell, 2, front.pgrp) if editing or (quiet(pane) and waited >= START_TIMEOUT) else None
-    if shares_folder(front.pgrp, folder):
+    if pane.host.shares_folder(front.pgrp, folder):
         return ForegroundShell(shell, 2, front.pgrp)
     return ForegroundShell(None, 3, front.pgrp) if quiet(pane) else None
 
@@ -151,15 +140,15 @@ def mend_line_modes(pane: PaneState, shell: Shell) -> None:
     """
     if shell.name not in ("dash", "ksh"):
         return
-    modes = tty_modes(pane.tty)
+    modes = pane.host.tty_modes(pane.tty)
     raw = modes is not None and not modes.icanon
     if shell.name == "dash":
         raw = raw or pane.repair_tty
     elif raw and modes is not None and modes.opost and not modes.isig:
-        reader = foreground_pgrp(pane.leader_pid)  # the shell itself: to look for others of its group takes a ms
-        raw = SEES_WAITS and reader is not None and sleeps_for_keys(reader, polls=False)
+        reader = pane.host.foreground_pgrp(pane.leader_pid)  # the shell itself: to look for others takes a ms
+        raw = pane.host.sees_waits and reader is not None and pane.host.sleeps_for_keys(reader, polls=False)
     if raw:
-        restore_line_modes(pane.tty)
+        pane.host.restore_line_modes(pane.tty)
 
 
 def ready_deadline(pane: PaneState, begun: float, deadline: float) -> float:
@@ -190,12 +179,15 @@ def shell_sleeps(pane: PaneState) -> str:
 
     Only that process is looked at: to look for its group takes some ms, and this is asked again and again.
     """
-    modes = tty_modes(pane.tty)
-    if modes is None or pane.shell is None or (modes.icanon and not SEES_WAITS):
+    modes = pane.host.tty_modes(pane.tty)
+    if modes is None or pane.shell is None:
         return ""
-    if not sleeps_for_keys(pane.shell_pid, polls=not modes.icanon or pane.shell.name == "ash"):
+    no_editor = not (pane.shell.private_key or pane.shell.draws_early)
+    if modes.icanon and not (pane.host.sees_waits or (no_editor and pane.at_prompt)):
         return ""
-    if foreground_pgrp(pane.leader_pid) != pane.shell_pid:
+    if not pane.host.sleeps_for_keys(pane.shell_pid, polls=not modes.icanon or pane.shell.name == "ash"):
+        return ""
+    if pane.host.foreground_pgrp(pane.leader_pid) != pane.shell_pid:
         return ""
     return "line" if modes.icanon else "editor"
 
@@ -250,7 +242,7 @@ def prompt_again(pane: PaneState, execution: Execution) -> int:
     if execution.level == 1 or not execution.started or not quiet(pane, DRAWN):
         return -1
     end, prompt = pane.stream.end, execution.shell_prompt
-    front = foreground(pane.leader_pid)
+    front = pane.host.foreground(pane.leader_pid)
     if front is None or front.pgrp != execution.shell_pgrp or not pane.waits_for_input():
         return -1
     tail = pane.stream.ring.read(max(execution.begin, end - _PROMPT_REACH), end)

@@ -8,14 +8,13 @@ the same is written from here.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, final
 
-from muxwire.host.processes import tty_modes
 from muxwire.shell.marks import EchoEnd
 from muxwire.shell.redraw import readable
 
 if TYPE_CHECKING:
+    from muxwire.host.host import Host
     from muxwire.shell.marks import EchoStart
 
 # DECSET 1049, the alternate screen with the cursor saved (xterm's control sequences).
@@ -32,7 +31,8 @@ def shown_again(command_id: str) -> bytes:
 class HiddenLines:
     """The lines of one pane that are being typed out of sight."""
 
-    def __init__(self, tty: str) -> None:
+    def __init__(self, host: Host, tty: str) -> None:
+        self._host = host
         self._tty = tty
         self._id = ""  # of what is hidden now
         self.since = -1  # the stream's end when it was about to be typed; -1 if nothing is hidden
@@ -45,9 +45,9 @@ class HiddenLines:
         """
         before = shown_again(self._id) if self._id else b""
         if shown:
-            modes = tty_modes(self._tty)
+            modes = self._host.tty_modes(self._tty)
             before += readable(shown).replace(b"\n", b"\n" if modes is None or modes.opost else b"\r\n")
-        if not self._write(before + b"\x1b]7770;B;%s;1\x07" % hidden_id.encode() + _OTHER_SCREEN):
+        if not self._host.write_tty(self._tty, before + b"\x1b]7770;B;%s;1\x07" % hidden_id.encode() + _OTHER_SCREEN):
             return False
         self._id = hidden_id
         self.since = end if self.since < 0 else self.since
@@ -58,7 +58,7 @@ class HiddenLines:
         if self._id:
             end = _SCREEN_BACK + b"\x1b]7770;B;%s;0\x07" % self._id.encode() if seen else shown_again(self._id)
             self._id = ""
-            if not self._write(end):  # the terminal is gone
+            if not self._host.write_tty(self._tty, end):  # the terminal is gone
                 self.since = -1
 
     def ended(self, hidden_id: str) -> None:
@@ -76,16 +76,3 @@ class HiddenLines:
         elif self.since >= 0 and self.begin < 0:
             self.begin = mark.begin
         return found
-
-    def _write(self, data: bytes) -> bool:
-        """Write as a program in the pane would, but never wait for a terminal that is stopped (C-s)."""
-        try:
-            descriptor = os.open(self._tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            return os.write(descriptor, data) == len(data)
-        except OSError:
-            return False
-        finally:
-            os.close(descriptor)

@@ -15,15 +15,6 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import ConnectionClosed
-from muxwire.host.processes import (
-    foreground_pgrp,
-    group_members,
-    is_stopped,
-    signal_group,
-    signal_process,
-    takes,
-    tty_modes,
-)
 from muxwire.pane.execution import SIGNAL_STATUS
 from muxwire.pane.foreground_shell import DRAWN_REMOTE
 from muxwire.pane.nesting import settle_aborted
@@ -62,8 +53,8 @@ def continue_shell(pane: PaneState) -> None:
 
     ksh stops itself along with the job that a C-z stopped, and `suspend` does so in any shell.
     """
-    if pane.shell_pid and is_stopped(pane.shell_pid):
-        signal_process(pane.shell_pid, signal.SIGCONT)
+    if pane.shell_pid and pane.host.is_stopped(pane.shell_pid):
+        pane.host.signal_process(pane.shell_pid, signal.SIGCONT)
 
 
 @final
@@ -139,9 +130,10 @@ class Interrupter:
         """Wait until what began then has a program in the foreground that takes the signal, if it is to have one."""
         pane = self._pane
         while time.monotonic() - begun < FORKS_WITHIN:
-            group = foreground_pgrp(pane.leader_pid)
+            await pane.refresh()
+            group = pane.host.foreground_pgrp(pane.leader_pid)
             shells = (pane.shell_pid, pane.leader_pid, spared)
-            if group is None or (group not in shells and takes(group, number, spared or pane.shell_pid)):
+            if group is None or (group not in shells and pane.host.takes(group, number, spared or pane.shell_pid)):
                 return
             if await ended(_LOOK_SECONDS):
                 return
@@ -168,6 +160,7 @@ class Interrupter:
         sent = ""
         typed = 0
         for number, seconds in escalation:
+            await self._pane.refresh()
             if self._send(number, typed=typed, spared=spared):
                 typed += number == signal.SIGINT
                 sent = number.name
@@ -181,11 +174,11 @@ class Interrupter:
         """Send one signal the best way; False if nothing may get it."""
         pane = self._pane
         continue_shell(pane)
-        group = foreground_pgrp(pane.leader_pid)
+        group = pane.host.foreground_pgrp(pane.leader_pid)
         if group is not None and group == spared:
             return number == signal.SIGINT and self._press()
         if number == signal.SIGINT:
-            modes = tty_modes(pane.tty)
+            modes = pane.host.tty_modes(pane.tty)
             if modes is None:
                 return False
             if modes.isig and self._press() and not typed:
@@ -197,12 +190,9 @@ class Interrupter:
     def _signal(self, group: int, number: signal.Signals) -> bool:
         pane = self._pane
         if group != pane.leader_pid:
-            return signal_group(group, number)
-        if not pane.runs_program:
-            return False
+            return pane.host.signal_group(group, number)
         # A program in place of a shell is in the group of its supervisor, which has to tell its status.
-        members = [pid for pid in group_members(group) if pid != pane.leader_pid]
-        return True in [signal_process(pid, number) for pid in members]
+        return pane.runs_program and pane.host.signal_group(group, number, spare=pane.leader_pid)
 
     def _press(self) -> bool:
         """Type C-c; False between two connections, when tmux cannot be told to: a signal needs only the kernel."""

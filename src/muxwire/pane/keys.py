@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
-from muxwire.host.processes import tty_modes
 from muxwire.pane.open_line import OpenLine
 from muxwire.pane.prompt_line import editor_up
 from muxwire.results import KeysSent
@@ -258,7 +257,7 @@ class KeySender:
         data = b"".join(stroke.data for stroke in found)
         if b"\0" in data:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
-        self._line.check(data, tty_modes(self._pane.tty))
+        self._line.check(data, self._pane.host.tty_modes(self._pane.tty))
         if self._pane.dead:
             raise self._dead()
         if modes.input_off:
@@ -314,7 +313,7 @@ class KeySender:
             if self._pane.dead:
                 raise self._dead()
             # The line before may have started a program that reads by lines, where an editor had read keys.
-            tty = tty_modes(self._pane.tty)
+            tty = self._pane.host.tty_modes(self._pane.tty)
             self._line.check(stroke.data, tty, begun=number > 0)
             self._line.typed(stroke.data, tty)
             if self._pane.at_prompt and not stroke.bracketed and b"\r" in stroke.data:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from muxwire.host.processes import TtyModes
+    from muxwire.host.host import TtyModes
 
 # Linux keeps 4096 bytes of a line that a canonical-mode program has not ended, the line end among them (MAX_CANON).
 LINE_MAX = 4095

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import InvalidArgument
-from muxwire.host.processes import foreground_pgrp
 from muxwire.pane.foreground_shell import START_TIMEOUT
 from muxwire.results import ProcessStart, ProcessStop
 from muxwire.vt.text import strip_ansi, undo_onlcr
@@ -116,15 +115,16 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
         return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
     await _accepted(pane, runner)
+    await pane.refresh()
     if not pane.listens and not pane.dead:
         await runner.interrupter.forked(pane.preexec_time or 0.0, first, functools.partial(_prompted, pane))
-        busy = foreground_pgrp(pane.leader_pid)
+        busy = pane.host.foreground_pgrp(pane.leader_pid)
 
         async def ended(seconds: float) -> bool:
             with anyio.move_on_after(seconds):
-                while not (pane.dead or pane.listens) and foreground_pgrp(pane.leader_pid) == busy:
+                while not (pane.dead or pane.listens) and pane.host.foreground_pgrp(pane.leader_pid) == busy:
                     await pane.stream.changed()
-            return pane.dead or pane.listens or foreground_pgrp(pane.leader_pid) != busy
+            return pane.dead or pane.listens or pane.host.foreground_pgrp(pane.leader_pid) != busy
 
         sent = await runner.interrupter.stop(ended, first=first, grace=grace)
         await runner.settled()

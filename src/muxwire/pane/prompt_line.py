@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.host.processes import SEES_WAITS, echoes
 from muxwire.pane.foreground_shell import DRAWN, ForegroundShell, caught_up, fall_silent, mend_line_modes, shell_sleeps
 from muxwire.shell import CLEAR_TYPED
 
@@ -96,7 +95,8 @@ def _expected(pane: PaneState) -> float:
 def _takes_tty(pane: PaneState, client: ControlClient) -> bool:
     """Whether a line editor has the tty, or takes it in a moment: looked for with the whole thread (`poll_until`)."""
     end = time.monotonic() + _TAKEN_SOON
-    while echoes(pane.tty):
+    # While the kernel echoes, no editor has it.
+    while (modes := pane.host.tty_modes(pane.tty)) is not None and modes.icanon:
         if client.waiters > 1 or time.monotonic() >= end:
             return False
         os.sched_yield()
@@ -115,12 +115,13 @@ async def line_kind(pane: PaneState, client: ControlClient) -> str:
             return "editor"
     elif time.monotonic() - pane.prompt_time < _expected(pane):
         return ""
+    await pane.refresh()
     if not shell_sleeps(pane):
         pane.sleeps_since = None
         return ""
     pane.sleeps_since = since = pane.sleeps_since or time.monotonic()
     seq = pane.prompt_seq
-    if not SEES_WAITS:
+    if not pane.host.sees_waits:
         await fall_silent(pane, DRAWN, lambda: prompt_whole(pane))
     elif not await caught_up(pane, client) and time.monotonic() - since < SLEEPS_LONG:
         return ""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import shutil
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,8 +21,6 @@ import anyio
 
 from muxwire.errors import ConnectionClosed
 from muxwire.host.environment import check_command
-from muxwire.host.folders import write_private
-from muxwire.host.wrapper_file import WrapperFile
 from muxwire.pane.execution import Execution
 from muxwire.pane.foreground_shell import (
     PROMPT_GRACE,
@@ -55,7 +52,7 @@ from muxwire.pane.prompt_line import (
     own_listener,
     prompt_whole,
 )
-from muxwire.shell import CLEAR_LINE, WRAPPERS
+from muxwire.shell import CLEAR_LINE
 from muxwire.shell.redraw import redraw
 
 if TYPE_CHECKING:
@@ -112,7 +109,7 @@ class Runner:
         self.folder = folder
         self._columns = columns
         self._alarm = alarm
-        self._files: dict[str, WrapperFile] = {}
+        self._files = pane.host.command_files(folder)
         self.turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
         self._retyped = 0  # commands on end
@@ -182,6 +179,7 @@ class Runner:
     async def _waits(self, execution: Execution) -> bool:
         """Whether the command newly waits for input. A nested shell that gave it up is asked for its status instead."""
         pane = self.pane
+        await pane.refresh()
         continue_shell(pane)
         settle_aborted(pane, self.keyboard, execution)
         if execution.cut >= 0 or pane.stream.end == execution.answered_at:
@@ -199,6 +197,7 @@ class Runner:
         with contextlib.suppress(ConnectionClosed):
             if not await caught_up(self.pane, self._client):
                 return False
+        await self.pane.refresh()
         return self.pane.look() == "interactive"
 
     async def interrupt(
@@ -222,10 +221,7 @@ class Runner:
 
     def close(self, *, persistent: bool = False) -> None:
         """Nothing will be run from here any more; unless the tab lasts without us, its folder goes, and all in it."""
-        for file in self._files.values():
-            file.close()
-        if not persistent:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        self._files.close(remove=not persistent)
 
     # -- whose turn, and is the shell listening?
 
@@ -262,6 +258,7 @@ class Runner:
             await self._unstick(typed)
             if not typed.running:
                 return None
+        await pane.refresh()
         continue_shell(pane)
         found = None if pane.dead else find_shell(pane, waited, self.folder)
         if found is not None and found.pgrp == pane.shell_pid and not await caught_up(pane, self._client):
@@ -330,16 +327,8 @@ class Runner:
     def _press(self, wrapped: Wrapped, shell: Shell) -> None:
         mend_line_modes(self.pane, shell)
         for name, content in wrapped.files:
-            if name in WRAPPERS:
-                self._file(name).write(content)
-            else:
-                write_private(self.folder / name, content)
+            self._files.write(name, content)
         self.keyboard.press(wrapped.typed)
-
-    def _file(self, name: str) -> WrapperFile:
-        if name not in self._files:
-            self._files[name] = WrapperFile(self.folder / name)
-        return self._files[name]
 
     async def _unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""

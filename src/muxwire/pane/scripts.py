@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InvalidArgument
-from muxwire.host.folders import write_private
 from muxwire.logs.script_files import script_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from muxwire.host.host import Host
     from muxwire.logs.follower_log import FollowerLog
     from muxwire.logs.store import PaneLog
 
@@ -71,19 +71,19 @@ def script_name(language: str, script_id: str) -> str:
     return f"script-{script_id}{kind.suffix}"
 
 
-def keep_script(log: PaneLog | FollowerLog, folder: Path, name: str, code: bytes) -> Path:
+def keep_script(host: Host, log: PaneLog | FollowerLog, folder: Path, name: str, code: bytes) -> Path:
     """Write a script beside its tab's log, where it stays as long as that; where the disk is full, in `folder`.
 
     `folder` is the tab's own, in memory: scripts run on, as commands do. OSError.
     """
     try:
         path = script_path(log.path, name)
-        write_private(path, code)
+        host.write_file(path, code)
     except OSError:
         with suppress(OSError):
             script_path(log.path, name).unlink()  # the beginning of it
         path = folder / name
-        write_private(path, code)
+        host.write_file(path, code)
     log.note_script(len(code))
     return path
 

@@ -15,14 +15,6 @@ import signal
 import time
 from typing import TYPE_CHECKING, final
 
-from muxwire.host.processes import (
-    SEES_WAITS,
-    Foreground,
-    files_limit,
-    foreground,
-    foreground_pgrp,
-    tty_modes,
-)
 from muxwire.pane.execution import SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
 from muxwire.pane.hidden import HiddenLines
 from muxwire.pane.output import FISH_END_REACH, without_fish_end, without_prompt_sp
@@ -45,6 +37,7 @@ from muxwire.vt.text import strip_ansi
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from muxwire.host.host import Foreground, Host
     from muxwire.pane.stream import PaneStream
     from muxwire.results import State
     from muxwire.shell import Shell
@@ -68,7 +61,8 @@ _ECHOED = b"^C\r\n"
 class PaneState:
     """The state of one pane; `on_mark` moves it, everything else only looks."""
 
-    def __init__(self, *, nonce: str, shell: Shell | None, leader_pid: int, tty: str, cwd: str) -> None:
+    def __init__(self, *, host: Host, nonce: str, shell: Shell | None, leader_pid: int, tty: str, cwd: str) -> None:
+        self.host = host
         self.nonce = nonce
         self.shell = shell
         self.leader_pid = leader_pid
@@ -90,7 +84,7 @@ class PaneState:
         # Whether its shell prints C at all. The plain ones do not, and of bash those from 4.4 on, which say so at once.
         self.has_preexec_mark = shell is not None and shell.has_accept_mark and shell.name != "bash"
         self.reply: ProbeReply | None = None  # the newest
-        self.hidden = HiddenLines(tty)
+        self.hidden = HiddenLines(host, tty)
         self.ended_at = -1  # the end of the newest mark that ended a command or a probe: a prompt follows it
         self.exit_status: int | None = None
         self.closed = False
@@ -128,11 +122,11 @@ class PaneState:
         """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""
         if self.has_preexec_mark or not self.at_prompt:
             return self.at_prompt
-        if foreground_pgrp(self.leader_pid) != self.shell_pid:
+        if self.host.foreground_pgrp(self.leader_pid) != self.shell_pid:
             return False
         # It may be on its way from the prompt's mark to the read; later it is in a builtin, if not in that.
         fresh = time.monotonic() - self.prompt_time < FRESH_PROMPT
-        if fresh or not SEES_WAITS:
+        if fresh or not self.host.sees_waits:
             return True
         kind = self.waits_for_input()
         # busybox edits at its prompt, unless the tty is without echo; a line is read by `read` only.
@@ -310,7 +304,8 @@ class PaneState:
             return "starting" if self.current is None else ("prompt" if waiting else "running")
         if running is not None and not running.started and waiting == "editor":
             return "incomplete" if running.age >= UNDER_WAY else "running"
-        if self.adopted_shell is not None and running is None and foreground_pgrp(self.leader_pid) == self.shell_pid:
+        adopted = self.adopted_shell is not None and running is None
+        if adopted and self.host.foreground_pgrp(self.leader_pid) == self.shell_pid:
             return "prompt" if waiting else "running"
         if waiting in ("line", "password") or (waiting == "raw" and self._awaits_keys()):
             return "interactive"
@@ -334,7 +329,7 @@ class PaneState:
     def short_of_files(self) -> str:
         """Say so if the shell may not open the files that our marks take; "" if it may, or nobody knows."""
         needed = self.shell.files_needed if self.shell is not None and self.shell_pid else 0
-        limit = files_limit(self.shell_pid) if needed else needed
+        limit = self.host.files_limit(self.shell_pid) if needed else needed
         if limit >= needed:
             return ""
         why = f"to take a command and say how it ended takes {needed}"
@@ -353,24 +348,28 @@ class PaneState:
             and _SECONDARY.fullmatch(strip_ansi(last.decode("utf-8", "replace"))) is not None
         )
 
+    async def refresh(self) -> None:
+        """Bring what is known of its processes and its terminal up to date, before something is decided by it."""
+        await self.host.refresh(self.leader_pid, self.tty)
+
     def front(self) -> Foreground | None:
         """What runs in the foreground; None if the pane is gone."""
-        return foreground(self.leader_pid, supervised=self.supervised)
+        return self.host.foreground(self.leader_pid, supervised=self.supervised)
 
     def waits_for_input(self) -> str:
         """What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
 
         Measured: ICANON and ECHO of the tty, who is in the foreground, where it sleeps.
         """
-        front, modes = foreground(self.leader_pid), tty_modes(self.tty)
+        front, modes = self.host.foreground(self.leader_pid), self.host.tty_modes(self.tty)
         # Modes of one moment with the foreground of the next would make a nested shell of a child about to exec.
-        if modes is None or front is None or foreground_pgrp(self.leader_pid) != front.pgrp:
+        if modes is None or front is None or self.host.foreground_pgrp(self.leader_pid) != front.pgrp:
             return ""
         if front.pgrp == self.shell_pid and not modes.icanon:
             return "editor"
         if not modes.icanon:
             return "raw" if front.pgrp != self.leader_pid else ""
-        if front.reads_tty() or (self._is_ash(front.pgrp) and front.polls()):
+        if self.host.reads_tty(front.pgrp) or (self._is_ash(front.pgrp) and self.host.polls(front.pgrp)):
             return "line" if modes.echo else "password"
         return ""
 
@@ -380,13 +379,14 @@ class PaneState:
 
     def reads(self) -> bool:
         """Whether the foreground sleeps until something is typed; a tty left raw makes it look so when it computes."""
-        front = foreground(self.leader_pid)
-        return not SEES_WAITS or (front is not None and (front.polls() or front.reads_tty()))
+        host = self.host
+        front = host.foreground(self.leader_pid)
+        return not host.sees_waits or (front is not None and (host.polls(front.pgrp) or host.reads_tty(front.pgrp)))
 
     def _awaits_keys(self) -> bool:
         """Whether what is in front, on a raw tty, sleeps until a key comes; it may compute, or be ending."""
-        front = foreground(self.leader_pid)
-        return front is not None and front.awaits_keys()
+        front = self.host.foreground(self.leader_pid)
+        return front is not None and self.host.awaits_keys(front.pgrp)
 
     def _is_ash(self, pgrp: int) -> bool:
         """Whether that process group is a busybox shell, whose `read` polls the tty before it reads a byte."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import TabUnavailable
-from muxwire.host.processes import session_processes, signal_process
 
 if TYPE_CHECKING:
     from muxwire.pane.runner import Runner
@@ -25,6 +24,7 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
         return
     if pane.running is None:
         await runner.settled()  # a command has ended before its shell is back at the prompt
+    await pane.refresh()
     state = pane.look()
     if pane.running is not None or state not in ("prompt", "starting", "incomplete"):
         remedy = "stop it first, or close with force"
@@ -40,10 +40,7 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
     if await server.ends_session(pane_id):
         return False
     if not pane.dead:
-        for pid in session_processes(pane.leader_pid, pane.tty):
-            if pid != pane.leader_pid:
-                signal_process(pid, signal.SIGHUP)
-                signal_process(pid, signal.SIGCONT)
+        pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
         with anyio.move_on_after(HANGUP_GRACE):
             while not pane.dead:
                 await pane.stream.changed()
@@ -55,6 +52,4 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
 
 def kill_session(pane: PaneState, *, spare_leader: bool = False) -> None:
     """Kill what still runs in the session of a pane, its first process last or not at all."""
-    for pid in session_processes(pane.leader_pid, pane.tty):
-        if pid != pane.leader_pid or not spare_leader:
-            signal_process(pid, signal.SIGKILL)
+    pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGKILL, spare_leader=spare_leader)

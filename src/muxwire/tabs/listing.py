@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from muxwire.host.processes import child_of, foreground_pgrp, shown_name
 from muxwire.results import SessionInfo, TabInfo, TabList
 from muxwire.shell import SUPERVISOR
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from muxwire.pane.state import PaneState
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
@@ -40,6 +40,8 @@ async def list_tabs(server: TmuxServer | None, book: TabBook, ask: Callable[[], 
         [line.decode("utf-8", "replace").partition(" ")[::2] for line in answer] for answer in answers
     )
     commands = dict(panes)
+    for tab in book.open.values():
+        await tab.pane.refresh()
     counts = Counter(row.session for row in windows)
     # Our own control client is no visitor.
     visitors = Counter(session for control, session in clients if control != "1")
@@ -57,7 +59,7 @@ def _closed_rows(book: TabBook) -> tuple[TabInfo, ...]:
 
 def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
     if command == SUPERVISOR and tab.pane.supervised:
-        command = _beneath(tab.pane.leader_pid) or command
+        command = _beneath(tab.pane) or command
     return TabInfo(
         window_id=book.address(tab),
         name=tab.name,
@@ -73,6 +75,7 @@ def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
     )
 
 
-def _beneath(supervisor: int) -> str:
+def _beneath(pane: PaneState) -> str:
     """The command that runs beneath the supervisor, if that is in front itself: it leads the group of its program."""
-    return shown_name(child_of(supervisor)) if foreground_pgrp(supervisor) == supervisor else ""
+    supervisor, host = pane.leader_pid, pane.host
+    return host.child_name(supervisor) if host.foreground_pgrp(supervisor) == supervisor else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -13,9 +12,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, MuxwireError, TmuxSilent
-from muxwire.host.environment import check_size, checked_environment, checked_folder, checked_program
-from muxwire.host.folders import private_folder
-from muxwire.host.shells import default_shell, shell_for
+from muxwire.host.environment import check_size, checked_environment
 from muxwire.ids import pane_id, window_id
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.runner import Runner
@@ -33,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muxwire.client.pending import Pending
+    from muxwire.host.host import Host
     from muxwire.tabs.book import TabBook
     from muxwire.tmux.server import TmuxServer
 
@@ -62,7 +60,7 @@ class TabRequest:
     @classmethod
     def checked(
         cls,
-        environ: Mapping[str, str],
+        host: Host,
         *,
         name: str,
         cwd: str | os.PathLike[str] | None,
@@ -80,13 +78,13 @@ class TabRequest:
             check_size(*size)
         if command is not None and (not command or any("\0" in word for word in command)):
             raise InvalidArgument("command must be a list of words without NUL", remedy='for example ["python3", "-q"]')
-        program = checked_program(command[0], "command", environ) if command else ""
+        program = host.checked_program(command[0], "command") if command else ""
         return cls(
             name=name,
-            cwd=str(checked_folder(cwd, "")) if cwd is not None else _own_folder(environ),
+            cwd=str(host.checked_folder(cwd, "")) if cwd is not None else host.own_folder(),
             env=checked_environment(env),
             login=login,
-            shell=checked_program(shell, "shell", environ) if shell else default_shell(environ),
+            shell=host.checked_program(shell, "shell") if shell else host.default_shell(),
             command=(program, *command[1:]) if command else (),
             session=checked_session(session) if session else "",
             size=size,
@@ -120,11 +118,12 @@ class PaneSpec:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     coming: set[str]
+    host: Host
 
     def discard(self) -> None:
         """It was not made: leave nothing behind."""
         self.coming.discard(self.record.nonce)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.host.remove_folder(self.folder)
 
     @property
     def what_runs(self) -> tuple[str, ...]:
@@ -140,9 +139,9 @@ class PaneSpec:
 class TabMaker:
     """Makes tabs on one server."""
 
-    def __init__(self, server: TmuxServer, environ: Mapping[str, str], book: TabBook) -> None:
+    def __init__(self, server: TmuxServer, book: TabBook) -> None:
         self._server = server
-        self._environ = environ
+        self._host = server.host
         self._book = book
 
     async def make(self, request: TabRequest, nonce: str, *, patient: bool = False) -> Tab:
@@ -200,7 +199,7 @@ class TabMaker:
     def prepare(self, request: TabRequest, nonce: str, *, is_split: bool = False) -> PaneSpec:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable."""
         folder = self._server.folders.tab(nonce)
-        private_folder(folder)
+        self._host.make_folder(folder)
         try:
             shell, argv, env = self._program(request, folder, nonce)
             record = TabRecord(
@@ -216,10 +215,10 @@ class TabMaker:
             # Before the window is: whoever hears of it can read who it is.
             record.save(folder)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            self._host.remove_folder(folder)
             raise
         self._book.coming.add(nonce)
-        return PaneSpec(record, folder, argv, env, self._book.coming)
+        return PaneSpec(record, folder, argv, env, self._book.coming, self._host)
 
     def window_command(self, spec: PaneSpec) -> tuple[str, ...]:
         """The command that makes a window of it; `born` reads the answer."""
@@ -272,12 +271,11 @@ class TabMaker:
     ) -> tuple[Shell | None, tuple[str, ...], dict[str, str]]:
         if request.command:
             return None, request.command, request.env
-        shell = shell_for(request.shell)
+        shell = self._host.shell_for(request.shell)
         if shell is None:
             return None, (request.shell, *(("-l",) if request.login else ())), request.env
-        start = shell.launch(
-            request.shell, self._server.folders.shells, folder, nonce, request.login, {**self._environ, **request.env}
-        )
+        environ = {**self._host.environ, **request.env}
+        start = shell.launch(request.shell, self._server.folders.shells, folder, nonce, request.login, environ)
         return shell, start.argv, {**request.env, **start.env}
 
     def build(self, record: TabRecord, place: PanePlace) -> Tab:
@@ -291,8 +289,10 @@ class TabMaker:
             log_path = next(iter(log_names(server.logs, place.pane)), log_path)
         if server.access.persistent:
             log_path = server.logs / kept_log_name(folder, log_path.name)
-        shell = shell_for(record.shell) if record.shell else None
-        state = PaneState(nonce=record.nonce, shell=shell, leader_pid=place.pid, tty=place.tty, cwd=record.cwd)
+        shell = self._host.shell_for(record.shell) if record.shell else None
+        state = PaneState(
+            host=self._host, nonce=record.nonce, shell=shell, leader_pid=place.pid, tty=place.tty, cwd=record.cwd
+        )
         log = server.open_log(log_path)
         state.stream = PaneStream(log, state.on_mark, start=log.end)
         may_be_dead = server.access.role == "adopted"
@@ -328,13 +328,6 @@ class TabMaker:
             tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
             if tab.pane.exit_status is not None:  # it ended while nobody was here
                 tab.pane.on_exit()
-
-
-def _own_folder(environ: Mapping[str, str]) -> str:
-    try:
-        return str(Path.cwd())
-    except OSError:  # it was removed under us
-        return environ.get("HOME", "/")
 
 
 def window_name(name: str) -> str:

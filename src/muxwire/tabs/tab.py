@@ -12,7 +12,7 @@ import anyio
 import anyio.lowlevel
 
 from muxwire.errors import InvalidArgument, NotPermitted
-from muxwire.host.environment import checked_environment, checked_folder
+from muxwire.host.environment import checked_environment
 from muxwire.pane import process
 from muxwire.pane.execution_result import result_of
 from muxwire.pane.foreground_shell import check_width
@@ -196,7 +196,7 @@ class Tab:
         """
         name = script_name(language, secrets.token_hex(4))
         body = code.encode("utf-8", "surrogateescape")
-        path = keep_script(self.pane.stream.log, self.runner.folder, name, body)
+        path = keep_script(self.pane.host, self.pane.stream.log, self.runner.folder, name, body)
         shell = self.pane.shell.name if self.pane.shell is not None else ""
         try:
             command, shown = script_command(language, path, args, shell=shell)
@@ -222,7 +222,7 @@ class Tab:
             raise InvalidArgument("a command needs a time-out of more than 0 s", remedy="not to wait is `wait=False`")
         check_width(self.pane, self.columns)
         variables = checked_environment(env or {})
-        folder = str(checked_folder(cwd, self.cwd)) if cwd is not None else None
+        folder = str(self.pane.host.checked_folder(cwd, self.cwd)) if cwd is not None else None
         execution = await self.runner.start(command, turn_timeout=timeout, env=variables, cwd=folder, shown=shown)
         self._book.remember(self, execution)
         return execution

@@ -7,75 +7,44 @@ which the kernel keeps for as long as the server lives, also when the file is go
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import socket
-import struct
 import subprocess
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from muxwire.errors import TmuxUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
+
+    from muxwire.host.host import Host
 
 MINIMUM_VERSION = (3, 3)
 INSTALL = "install tmux 3.3 or newer (apt-get install tmux, brew install tmux)"
 _VERSION = re.compile(r"(?:next-)?(\d+)\.(\d+)")
-# A server in good health accepts at once; a hung one must not hold us.
-_CONNECT_SECONDS = 2.0
 # `tmux -V` only prints.
 _VERSION_SECONDS = 2.0
-# unix(7): struct ucred, three numbers, the process first. macOS has LOCAL_PEERPID in <sys/un.h> instead.
-_UCRED = struct.Struct("3i")
-_SOL_LOCAL, _LOCAL_PEERPID = 0, 2
 
 
-def find_tmux(environ: Mapping[str, str]) -> str:
+def find_tmux(host: Host) -> str:
     """The tmux on PATH; TmuxUnavailable if there is none."""
-    found = shutil.which("tmux", path=environ.get("PATH"))
+    return _there(host.which("tmux"))
+
+
+def program_for(pid: int | None, host: Host) -> str:
+    """The tmux to talk to that server with, or to start one with; TmuxUnavailable if there is none."""
+    found = host.which("tmux")
+    return _there(host.running_program(pid, found) if pid else found)
+
+
+def _there(found: str | None) -> str:
     if found is None:
         raise TmuxUnavailable("tmux is not installed, or not on PATH", remedy=f"{INSTALL}, then try again")
     return found
 
 
-def program_for(pid: int | None, environ: Mapping[str, str]) -> str:
-    """The tmux to talk to that server with, or to start one with; TmuxUnavailable if there is none."""
-    own = f"/proc/{pid}/exe" if pid else ""
-    try:
-        found = find_tmux(environ)
-    except TmuxUnavailable:
-        if os.access(own, os.X_OK):
-            return own
-        raise
-    with suppress(OSError):  # no server, no /proc, or not ours to look at
-        if os.access(own, os.X_OK) and not os.path.samestat(os.stat(own), os.stat(found)):  # noqa: PTH116
-            return own
-    return found
-
-
-def server_runs(path: Path) -> bool:
+def server_runs(host: Host, path: Path) -> bool:
     """Whether somebody listens at a socket: the file of a server that is gone stays where it was."""
-    return server_pid(path) is not None
-
-
-def server_pid(path: Path) -> int | None:
-    """The process that listens at a socket; None if there is none, 0 if the kernel does not tell which."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(_CONNECT_SECONDS)
-        try:
-            probe.connect(str(path))
-        except OSError:
-            return None
-        with suppress(OSError):
-            if hasattr(socket, "SO_PEERCRED"):
-                answer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
-                return int(_UCRED.unpack(answer)[0])
-            return probe.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID)
-    return 0
+    return host.listening_pid(path) is not None
 
 
 def program_version(tmux: str) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
     from muxwire.client.process import TmuxProcess
     from muxwire.host.folders import Folders
+    from muxwire.host.host import Host
     from muxwire.logs.store import LogStore, PaneLog
     from muxwire.tmux.access import Access
     from muxwire.tmux.sessions import Sessions
@@ -71,6 +72,7 @@ class TmuxServer:
 
     def __init__(
         self,
+        host: Host,
         folders: Folders,
         process: TmuxProcess,
         client: ControlClient,
@@ -80,6 +82,7 @@ class TmuxServer:
         sessions: Sessions,
         access: Access,
     ) -> None:
+        self.host = host
         self.folders = folders
         self.process = process
         self.client = client

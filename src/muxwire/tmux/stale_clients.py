@@ -9,10 +9,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from contextlib import suppress
 from typing import TYPE_CHECKING
-
-from muxwire.host.locks import started
 
 if TYPE_CHECKING:
     from muxwire.tmux.server import TmuxServer
@@ -23,7 +20,7 @@ _LINE = re.compile(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
 
 async def sign_client(server: TmuxServer) -> None:
     """Say who drives our client."""
-    us = f"{os.getpid()} {started(os.getpid())}"
+    us = f"{os.getpid()} {server.host.started(os.getpid())}"
     await server.client.command("set-option", "-s", f"{_OPTION}{server.process.pid}", us)
 
 
@@ -33,13 +30,12 @@ async def kill_stale_clients(server: TmuxServer) -> None:
     attached = {int(pid) for pid, _, control in (row.partition(b" ") for row in rows) if control == b"1"}
     for line in await server.client.command("show-options", "-s"):
         found = _LINE.match(line)
-        if found is None or started(int(found[2])) == found[3].decode():
+        if found is None or server.host.started(int(found[2])) == found[3].decode():
             continue
         client = int(found[1])
         if client in attached and client != server.process.pid:
             # detach-client cannot end it: its output has nowhere to go.
-            with suppress(ProcessLookupError):
-                os.kill(client, signal.SIGKILL)
+            server.host.signal_process(client, signal.SIGKILL)
         await server.client.command("set-option", "-s", "-u", f"{_OPTION}{client}")
 
 

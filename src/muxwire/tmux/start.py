@@ -23,18 +23,14 @@ from muxwire.errors import (
     TmuxUnavailable,
     remedy_for,
 )
-from muxwire.host.folders import Folders, replace_private
-from muxwire.host.processes import is_stopped
-from muxwire.host.shells import install
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tmux.program import INSTALL, find_tmux, program_for, program_version, read_version
-from muxwire.tmux.program import server_pid as listening_pid
 from muxwire.tmux.status_line import status_config
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from muxwire.client.client import ControlClient
+    from muxwire.host.folders import Folders
+    from muxwire.host.host import Host
     from muxwire.tmux.access import Access
 
 HUB = "hub"
@@ -91,21 +87,21 @@ class Greeting:
 class ServerStart:
     """One attempt to attach to the server of an instance, which is started if it does not run."""
 
-    def __init__(self, folders: Folders, environ: Mapping[str, str], access: Access) -> None:
+    def __init__(self, folders: Folders, host: Host, access: Access) -> None:
         """See whether it runs; TmuxUnavailable if there is no tmux to talk to it with."""
         self._folders = folders
-        self._environ = environ
+        self._host = host
         self._access = access
-        self._running = listening_pid(folders.socket_path)
-        self._tmux = program_for(self._running, environ)
+        self._running = host.listening_pid(folders.socket_path)
+        self._tmux = program_for(self._running, host)
         self.command = (self._tmux, "-u", "-S", str(folders.socket_path), "-f", str(folders.config))
 
     def prepare(self, history_limit: int) -> None:
         """Write what tmux and the shells will read; InstanceUnavailable."""
         try:
-            install(self._folders.shells)
+            self._host.install(self._folders.shells)
             if self._running is None:
-                replace_private(self._folders.config, self._configuration(history_limit).encode())
+                self._host.replace_file(self._folders.config, self._configuration(history_limit).encode())
         except OSError as error:
             where = error.filename or self._folders.shells.parent
             remedy = remedy_for(error) or "point XDG_RUNTIME_DIR at a folder of your own"
@@ -126,7 +122,7 @@ class ServerStart:
         return TmuxProcess(
             argv,
             socket=str(self._folders.socket_path),
-            env=clean_environment(self._environ),
+            env=clean_environment(self._host.environ),
             ephemeral=ephemeral,
             cwd="/",
             transient=[str(folder) for folder in self._folders.transient] if ephemeral else (),
@@ -138,19 +134,19 @@ class ServerStart:
         try:
             greeting = await self._answered(client)
         except MuxwireError:
-            if self._running is None and (pid := listening_pid(self._folders.socket_path)):
+            if self._running is None and (pid := self._host.listening_pid(self._folders.socket_path)):
                 process.watch_server(pid)  # it may not answer whoever ends it
             raise
         process.watch_server(greeting.pid)
         client.undoes_dollars = greeting.version == DOLLAR_VERSION
-        client.patience.explain = lambda: silent_server(greeting.pid, self._ends_it)
+        client.patience.explain = lambda: silent_server(self._host, greeting.pid, self._ends_it)
         if self._access.persistent:
             process.keep_server()
         return greeting
 
     async def _answered(self, client: ControlClient) -> Greeting:
         try:
-            stopped = self._running is not None and is_stopped(self._running)
+            stopped = self._running is not None and self._host.is_stopped(self._running)
             with anyio.fail_after(min(START_SECONDS, STOPPED_SECONDS) if stopped else START_SECONDS):
                 answer = b""
                 while b" $" not in answer:  # tmux may run what it reads before it has made the session of its start
@@ -181,7 +177,7 @@ class ServerStart:
             why = f"tmux {silent}" if silent else f"tmux did not start: {reason}"
             return TmuxUnavailable(why, remedy=f"{INSTALL}; `tmux -V` says which one is found")
         who = f"the tmux server of this instance (process {self._running})"
-        if is_stopped(self._running):
+        if self._host.is_stopped(self._running):
             return TmuxUnavailable(f"{who} is stopped", remedy=_continues(self._running))
         why = silent or f"refused us: {error}"
         return TmuxUnavailable(f"{who} {why}; it may be of another version than {self._tmux}", remedy=self._ends_it)
@@ -189,7 +185,7 @@ class ServerStart:
     async def _compare(self, version: str) -> None:
         """Say it if tmux has been replaced by another version since the server was started."""
         with suppress(TmuxUnavailable):
-            installed = find_tmux(self._environ)
+            installed = find_tmux(self._host)
             if installed == self._tmux:
                 return
             newer = await anyio.to_thread.run_sync(program_version, installed)
@@ -200,10 +196,10 @@ class ServerStart:
                 )  # fmt: skip
 
 
-def silent_server(pid: int, ends_it: str) -> TmuxSilent:
+def silent_server(host: Host, pid: int, ends_it: str) -> TmuxSilent:
     """What to say of a server that has answered, and does so no more."""
     who = f"the tmux server (process {pid})"
-    if is_stopped(pid):
+    if host.is_stopped(pid):
         return TmuxSilent(f"{who} is stopped", remedy=_continues(pid))
     return TmuxSilent(f"{who} does not answer", remedy=f"try again; {ends_it}")
 

@@ -13,7 +13,7 @@ import pytest
 import muxwire
 from muxwire.host.locks import InstanceLock, holder, started
 from muxwire.instance import reattach
-from muxwire.library import terminals as front_door
+from muxwire.library import lifetime
 from muxwire.tabs.book import TabBook
 
 from .conftest import Instance
@@ -93,7 +93,7 @@ async def test_a_call_that_is_cancelled_while_tabs_are_taken_up(
                     call.cancel()
                     await anyio.sleep_forever()
 
-                patched.setattr(front_door, "reattach", cancelled)
+                patched.setattr(lifetime, "reattach", cancelled)
                 await opened.server()
             await opened.server()
             assert (await (await opened.tab("kept")).execute("echo here")).output == "here\n"

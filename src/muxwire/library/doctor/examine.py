@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.errors import MuxwireError
 from muxwire.host.folders import folders_for
+from muxwire.host.local import LocalHost
 from muxwire.library.doctor import leftovers, machine, places, programs, trials
 from muxwire.library.doctor.finding import Finding, broken, ok
 
@@ -34,9 +35,9 @@ async def examine(environ: Mapping[str, str] | None = None) -> tuple[Finding, ..
 
 
 def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
-    where = folders_for(_INSTANCE, environ)
+    where, host = folders_for(_INSTANCE, environ), LocalHost(environ)
     return {
-        "tmux": lambda: programs.tmux(environ),
+        "tmux": lambda: programs.tmux(host),
         "XDG_RUNTIME_DIR": lambda: places.runtime_variable(environ),
         "folders": lambda: places.folders(where),
         "socket path": lambda: places.socket_path(where),
@@ -45,7 +46,7 @@ def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
         "open files": machine.open_files,
         "pipe size": machine.pipe_size,
         "terminals": machine.terminals,
-        "server version": lambda: programs.servers(where, environ),
+        "server version": lambda: programs.servers(where, host),
         "sockets": lambda: leftovers.sockets(where),
         "folders left": lambda: leftovers.folders(where),
         "clients left": lambda: leftovers.clients(where),

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.client.watchdog import process_table
+from muxwire.host.local import LocalHost
 from muxwire.host.locks import holder
 from muxwire.library.doctor.finding import Finding, ok, warning
-from muxwire.tmux.program import server_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ _SHIMS = (
 def sockets(places: Folders) -> Iterator[Finding]:
     """Sockets at which nobody listens, and ephemeral servers whose owner is gone."""
     found = sorted(places.runtime.glob("*.sock"))
-    running = [path for path in found if server_runs(path)]
+    running = [path for path in found if _listens(path)]
     dead = [path for path in found if path not in running and not _is_owned(places, path.stem)]
     if dead:
         said = f"{_counted(dead, 'socket')} at which no server listens: {_names(dead)}"
@@ -59,6 +59,10 @@ def _is_owned(places: Folders, instance: str) -> bool:
     return bool(holder(replace(places, instance=instance).lock))
 
 
+def _listens(path: Path) -> bool:
+    return LocalHost({}).listening_pid(path) is not None
+
+
 def folders(places: Folders) -> Iterator[Finding]:
     """Folders for sockets and bodies of commands, of instances that do not run."""
     homes = dict.fromkeys((places.runtime, places.memory))
@@ -77,7 +81,7 @@ def folders(places: Folders) -> Iterator[Finding]:
 
 
 def _in_use(places: Folders, instance: str) -> bool:
-    return _is_owned(places, instance) or server_runs(places.runtime / f"{instance}.sock")
+    return _is_owned(places, instance) or _listens(places.runtime / f"{instance}.sock")
 
 
 def clients(places: Folders) -> Iterator[Finding]:

@@ -13,13 +13,13 @@ from muxwire.tmux.program import (
     find_tmux,
     program_for,
     program_version,
-    server_pid,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from muxwire.host.folders import Folders
+    from muxwire.host.host import Host
 
 # It only prints its version.
 _SECONDS = 10
@@ -40,10 +40,10 @@ MENDED: Final = (
 )
 
 
-def tmux(environ: Mapping[str, str]) -> Finding:
+def tmux(host: Host) -> Finding:
     """Whether the tmux that would be started can be used."""
     try:
-        path = find_tmux(environ)
+        path = find_tmux(host)
     except TmuxUnavailable as error:
         return broken("tmux", str(error), error.remedy)
     try:
@@ -69,14 +69,14 @@ def judged(path: str, said: str) -> Finding:
     return ok("tmux", "; ".join((f"{said} at {path}", *costs)))
 
 
-def servers(places: Folders, environ: Mapping[str, str]) -> Iterator[Finding]:
+def servers(places: Folders, host: Host) -> Iterator[Finding]:
     """Servers that were started before tmux was replaced by another version, which cannot talk to them."""
     try:
-        installed = find_tmux(environ)
+        installed = find_tmux(host)
     except TmuxUnavailable:
         return  # said already
     for path in sorted(places.runtime.glob("*.sock")):
-        own = program_for(server_pid(path), environ)
+        own = program_for(host.listening_pid(path), host)
         if own != installed and (version := program_version(own)) != program_version(installed):
             said = f"the server of {path.stem} is tmux {version}, not the one at {installed}; its own program is used"
             yield warning("server version", said, f"muxwire kill --all --name {path.stem}")

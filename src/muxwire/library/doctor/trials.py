@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import MuxwireError
-from muxwire.host.shells import default_shell, shell_for
+from muxwire.host.local import LocalHost
 from muxwire.library.doctor.finding import Finding, broken, ok, warning
 from muxwire.library.opening import open_terminals
 from muxwire.vt.text import strip_ansi, undo_onlcr
@@ -47,7 +47,7 @@ class Trial:
 
 async def shells(environ: Mapping[str, str]) -> list[Finding]:
     """Try the user's shell and every other that is known and there; MuxwireError if no instance can be opened."""
-    usual = default_shell(environ)
+    usual = LocalHost(environ).default_shell()
     paths = installed(environ, usual)
     state = tempfile.mkdtemp(prefix="muxwire-doctor-")
     try:
@@ -60,7 +60,7 @@ async def shells(environ: Mapping[str, str]) -> list[Finding]:
 
 def installed(environ: Mapping[str, str], usual: str) -> list[str]:
     """The shells that are there, the usual one first. /bin may be a link to /usr/bin: each file once."""
-    found = [path for name in SHELLS if (path := shutil.which(name, path=environ.get("PATH")))]
+    found = [path for name in SHELLS if (path := LocalHost(environ).which(name))]
     once: dict[Path, str] = {}
     for path in (usual, *found):
         once.setdefault(Path(path).resolve(), path)
@@ -70,7 +70,7 @@ def installed(environ: Mapping[str, str], usual: str) -> list[str]:
 def unknown(environ: Mapping[str, str], usual: str) -> list[Finding]:
     """Whether $SHELL is one that can be integrated."""
     wanted = environ.get("SHELL", "")
-    if wanted and wanted != usual and shell_for(wanted) is None:
+    if wanted and wanted != usual and LocalHost(environ).shell_for(wanted) is None:
         said = f"SHELL={wanted} is not known: tabs get {usual} instead"
         return [warning("shell", said, f"export SHELL={usual}, or give create_tab a shell")]
     if wanted and wanted != usual:

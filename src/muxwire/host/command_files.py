@@ -1,11 +1,14 @@
-"""The file that a tab's shell reads at every command, kept open: to make it anew takes as long as a short command."""
+"""The files that a tab's shell reads. Some are kept open: to make one anew takes as long as a short command."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING, final
 
 from muxwire.host.descriptors import OURS, open_file
+from muxwire.host.folders import write_private
+from muxwire.shell import WRAPPERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,3 +62,27 @@ class WrapperFile:
             os.close(self._descriptor)
             self._descriptor = None
         return True
+
+
+@final
+class LocalFiles:
+    """`CommandFiles` in a folder of this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        """Each is made when it is first written."""
+        self._folder = folder
+        self._kept: dict[str, WrapperFile] = {}
+
+    def write(self, name: str, content: bytes) -> None:
+        if name not in WRAPPERS:
+            write_private(self._folder / name, content)
+            return
+        if name not in self._kept:
+            self._kept[name] = WrapperFile(self._folder / name)
+        self._kept[name].write(content)
+
+    def close(self, *, remove: bool) -> None:
+        for file in self._kept.values():
+            file.close()
+        if remove:
+            shutil.rmtree(self._folder, ignore_errors=True)

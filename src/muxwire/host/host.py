@@ -1,0 +1,186 @@
+"""The machine of the panes: all that is asked of it and done on it, in one protocol, so that it may be another machine.
+
+What tmux is asked goes over its own connection (client/). What only this process needs stays here and is not asked of
+a host: logs, the locks of an instance, the records of its tabs, the watchdog.
+
+Little waits. A question is answered at once: `LocalHost` asks the kernel, a host behind a connection answers
+with what the last `refresh` brought; so whoever decides by an answer awaits `refresh` first. A request (a signal, a
+file, the modes of a terminal) takes its place before all that is typed later; its result is false if it surely failed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, final
+
+if TYPE_CHECKING:
+    import os
+    import signal
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from muxwire.shell import Shell
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TtyModes:
+    """The modes of a tty that tell a line reader from a password prompt from a full-screen program."""
+
+    icanon: bool
+    echo: bool
+    isig: bool
+    opost: bool = True
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Foreground:
+    """The foreground process group of a pane: its id and its leader's program."""
+
+    pgrp: int
+    program: str
+
+
+class CommandFiles(Protocol):
+    """The files in a tab's folder that its shell reads at its commands."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Replace a file, which only we can read; OSError, with its path."""
+
+    def close(self, *, remove: bool) -> None:
+        """Nothing more will be written; with `remove` the folder goes too."""
+
+
+class Host(Protocol):
+    """The machine of the panes."""
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment in which tmux and the shells are started."""
+
+    @property
+    def sees_waits(self) -> bool:
+        """Whether the kernel tells in which of its functions a process sleeps."""
+
+    async def refresh(self, leader: int, tty: str) -> None:
+        """Bring the answers for that pane up to date: its first process, and the path of its terminal."""
+
+    # -- processes
+
+    def foreground_pgrp(self, leader: int) -> int | None:
+        """The foreground process group of the terminal of a session's leader; None if the process is gone."""
+
+    def foreground(self, leader: int, *, supervised: bool = False) -> Foreground | None:
+        """What runs in the foreground; None if the leader is gone.
+
+        `supervised`: the leader is our supervisor, in whose process group the program beneath it is at first.
+        """
+
+    def reads_tty(self, pgrp: int) -> bool:
+        """Whether one of a group blocks in a read of its tty; always False where the kernel does not tell."""
+
+    def awaits_keys(self, pgrp: int) -> bool:
+        """Whether a thread of a group sleeps where a key may wake it; True where the kernel does not tell."""
+
+    def polls(self, pgrp: int) -> bool:
+        """Whether a group's leader waits in poll(2) or the like; False where the kernel does not tell."""
+
+    def sleeps_for_keys(self, pid: int, *, polls: bool) -> bool:
+        """Whether that process itself reads its tty, or with `polls` waits in poll(2); True if nobody can tell."""
+
+    def takes(self, pgrp: int, number: signal.Signals, shell_pid: int) -> bool:
+        """Whether the leader of a group takes a signal as its program will, and not as the shell that forked it."""
+
+    def program_of(self, pid: int) -> str:
+        """The file name of the program that a process runs; "" if it is gone."""
+
+    def child_name(self, pid: int) -> str:
+        """What tmux would show as the command of a process's first child; "" if it has none."""
+
+    def runs_script(self, pid: int) -> bool:
+        """Whether a shell was started with a script or with `-c`."""
+
+    def supervisor_waits(self, pid: int) -> bool:
+        """Whether the supervisor of that number has seen its program end."""
+
+    def is_stopped(self, pid: int) -> bool:
+        """Whether a process is stopped by a signal; False where nobody can tell."""
+
+    def started(self, pid: int) -> str:
+        """What tells a process from a later one of the same number; "" if there is no such process."""
+
+    def files_limit(self, pid: int) -> float:
+        """How many files a process may have open; infinity where the kernel does not tell."""
+
+    def shares_folder(self, pid: int, folder: Path) -> bool:
+        """Whether a process finds our private folder where we do, and may read in it."""
+
+    # -- terminals
+
+    def tty_modes(self, tty: str) -> TtyModes | None:
+        """The modes of the tty at that path; None if it is gone."""
+
+    def restore_line_modes(self, tty: str) -> None:
+        """Give a tty that a killed program left raw its line modes back, and forget input that nobody will read."""
+
+    def write_tty(self, tty: str, data: bytes) -> bool:
+        """Write as a program there would, without waiting for a terminal that is stopped; False if not all went."""
+
+    # -- signals
+
+    def signal_process(self, pid: int, number: signal.Signals) -> bool:
+        """Send a signal to one process; False if it is gone or not ours to signal."""
+
+    def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
+        """Send a signal to a process group, the process `spare` excepted; False if nobody got it."""
+
+    def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
+        """Send signals to every process of a session, the leader last or not at all."""
+
+    # -- files and programs
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder that only we can enter; InstanceUnavailable if it is a link or somebody else's."""
+
+    def remove_folder(self, path: Path) -> None:
+        """Remove a folder and all in it; what is gone already is no error."""
+
+    async def remove_folders(self, home: Path, *, spare: Collection[str]) -> None:
+        """Remove the folders of tabs that are no more, which are named after nonces; those of `spare` stay."""
+
+    def install(self, folder: Path) -> None:
+        """Write the shells' integration files into `folder`; OSError, with its path."""
+
+    def command_files(self, folder: Path) -> CommandFiles:
+        """The files of a tab's folder, which was made before."""
+
+    def write_file(self, path: Path, content: bytes) -> None:
+        """Write a file that only we can read; a link in its place is refused. OSError, with its path."""
+
+    def replace_file(self, path: Path, content: bytes) -> None:
+        """Replace a private file that others may be reading: they see the old one or the new one, whole. OSError."""
+
+    def checked_folder(self, cwd: str | os.PathLike[str], relative_to: str) -> Path:
+        """Return `cwd` as an absolute folder; InvalidArgument if there is none."""
+
+    def checked_program(self, program: str, what: str) -> str:
+        """Return the path of an executable; InvalidArgument if there is none of that name."""
+
+    def own_folder(self) -> str:
+        """The folder in which a tab begins that was given none."""
+
+    def which(self, program: str) -> str | None:
+        """The path of an executable on PATH; None if there is none."""
+
+    def running_program(self, pid: int, installed: str | None) -> str | None:
+        """A path for what a process runs; `installed` if that is the same file, or if nobody can tell."""
+
+    def shell_for(self, program: str) -> Shell | None:
+        """The shell that an executable is, perhaps by a link; None if we do not know it."""
+
+    def default_shell(self) -> str:
+        """`$SHELL` if we know it and it can be run, else bash, else sh."""
+
+    def listening_pid(self, socket: Path) -> int | None:
+        """The process that listens at a socket; None if there is none, 0 if the kernel does not tell which."""

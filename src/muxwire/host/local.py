@@ -1,0 +1,113 @@
+"""The panes' machine is this one: the kernel and the file system are asked directly."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+import anyio.to_thread
+
+from muxwire.host import command_files, environment, folders, locks, processes, shells
+
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Collection, Mapping
+
+    from muxwire.host.host import CommandFiles
+
+
+@final
+class LocalHost:
+    """A `Host` that is this machine."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        """`environ` is the environment of whoever opened the instance."""
+        self.environ = environ
+
+    # Asked several times a command: each is the function itself.
+    foreground_pgrp = staticmethod(processes.foreground_pgrp)
+    foreground = staticmethod(processes.foreground)
+    reads_tty = staticmethod(processes.reads_tty)
+    awaits_keys = staticmethod(processes.awaits_keys)
+    polls = staticmethod(processes.polls)
+    sleeps_for_keys = staticmethod(processes.sleeps_for_keys)
+    takes = staticmethod(processes.takes)
+    runs_script = staticmethod(processes.runs_script)
+    is_stopped = staticmethod(processes.is_stopped)
+    files_limit = staticmethod(processes.files_limit)
+    shares_folder = staticmethod(processes.shares_folder)
+    tty_modes = staticmethod(processes.tty_modes)
+    restore_line_modes = staticmethod(processes.restore_line_modes)
+    write_tty = staticmethod(processes.write_tty)
+    signal_process = staticmethod(processes.signal_process)
+    listening_pid = staticmethod(processes.listening_pid)
+    started = staticmethod(locks.started)
+    make_folder = staticmethod(folders.private_folder)
+    write_file = staticmethod(folders.write_private)
+    replace_file = staticmethod(folders.replace_private)
+    checked_folder = staticmethod(environment.checked_folder)
+    install = staticmethod(shells.install)
+    shell_for = staticmethod(shells.shell_for)
+    supervisor_waits = staticmethod(shells.supervisor_waits)
+
+    @property
+    def sees_waits(self) -> bool:
+        return processes.SEES_WAITS
+
+    async def refresh(self, leader: int, tty: str) -> None:
+        """Nothing to do: each question is put to the kernel."""
+
+    def program_of(self, pid: int) -> str:
+        return processes.executable(pid) or processes.command_name(pid)
+
+    def child_name(self, pid: int) -> str:
+        child = processes.child_of(pid)
+        return processes.shown_name(child) if child else ""
+
+    def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
+        if not spare:
+            return processes.signal_group(pgrp, number)
+        members = [pid for pid in processes.group_members(pgrp) if pid != spare]
+        return True in [processes.signal_process(pid, number) for pid in members]
+
+    def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
+        for pid in processes.session_processes(leader, tty):
+            if pid != leader or not spare_leader:
+                for number in numbers:
+                    processes.signal_process(pid, number)
+
+    def remove_folder(self, path: Path) -> None:
+        shutil.rmtree(path, ignore_errors=True)
+
+    async def remove_folders(self, home: Path, *, spare: Collection[str]) -> None:
+        # The shells' own files may lie on a disk.
+        await anyio.to_thread.run_sync(functools.partial(folders.remove_folders, home, spare=spare))
+
+    def command_files(self, folder: Path) -> CommandFiles:
+        return command_files.LocalFiles(folder)
+
+    def checked_program(self, program: str, what: str) -> str:
+        return environment.checked_program(program, what, self.environ)
+
+    def own_folder(self) -> str:
+        try:
+            return str(Path.cwd())
+        except OSError:  # it was removed under us
+            return self.environ.get("HOME", "/")
+
+    def which(self, program: str) -> str | None:
+        return shutil.which(program, path=self.environ.get("PATH"))
+
+    def running_program(self, pid: int, installed: str | None) -> str | None:
+        own = f"/proc/{pid}/exe"
+        with suppress(OSError):  # no such process, no /proc, or not ours to look at
+            if os.access(own, os.X_OK) and not (installed and Path(own).samefile(installed)):
+                return own
+        return installed
+
+    def default_shell(self) -> str:
+        return shells.default_shell(self.environ)

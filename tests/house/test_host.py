@@ -1,0 +1,70 @@
+"""Only `host` asks the panes' machine: a question past it is put to the wrong machine when that is another one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent.parent / "src" / "muxwire"
+
+ASKED = re.compile(
+    r"/proc\b|\bimport termios\b|\btermios\.|\bos\.(?:kill|killpg|tcgetpgrp|getsid)\b|shutil\.(?:which|rmtree)"
+    r"|\bmuxwire\.host\.(?:processes|shells|command_files)\b"
+    r"|\bmuxwire\.host\.(?:folders|environment) import .*\b(?:write_private|replace_private|checked_folder)\b"
+)
+# Those that look at this machine and no other, each with its reason.
+HERE = {
+    "client/liveness.py": "tells the watchdog of this process, which stops terminals for a handoff",
+    "client/watchdog.py": "a program of its own, which imports nothing of ours",
+    "instance/handoff.py": "keeps the files of a handoff, beside the logs",
+    "library/doctor": "examines this machine",
+    "tabs/record.py": "records of tabs stay with the process that makes them",
+    "testing/private.py": "an instance for tests, on this machine",
+    "mcp/stdio.py": "signals its own process",
+    "cli/printing.py": "signals its own process",
+}
+
+
+def breaches(source: str) -> Iterator[str]:
+    """The lines of code that ask a machine; comments and docstrings may speak of it."""
+    code = re.sub(r'"""(?:.|\n)*?"""', lambda found: "\n" * found[0].count("\n"), source)
+    for number, line in enumerate(code.splitlines(), 1):
+        if found := ASKED.search(line.partition("  #")[0]):
+            yield f"{number}: {found[0]}"
+
+
+def test_the_panes_machine_is_asked_by_host_alone() -> None:
+    found = [
+        f"{name}:{breach}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        for name in [str(path.relative_to(SOURCE))]
+        if not name.startswith(("host/", *HERE))
+        for breach in breaches(path.read_text())
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_no_exception_is_left_over() -> None:
+    def asks(name: str) -> bool:
+        files = [SOURCE / name, *(SOURCE / name).rglob("*.py")]
+        return any(list(breaches(path.read_text())) for path in files if path.is_file())
+
+    assert not [name for name in HERE if not asks(name)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'open(f"/proc/{pid}/stat")',
+        "import termios",
+        "os.kill(pid, 9)",
+        "from muxwire.host.processes import foreground_pgrp",
+        "from muxwire.host.folders import private_folder, write_private",
+        'shutil.which("zsh")',
+    ],
+)
+def test_a_breach_is_seen(line: str) -> None:
+    assert list(breaches(line))
