@@ -13,8 +13,8 @@ from tests.cli.user import SECONDS, Place
 
 # What a program may have printed: questions (device attributes, cursor, colour, clipboard), modes, a title, a link.
 ASKING = (
-    "\x1b[c\x1b[>c\x1b[6n\x1bZ\x05\x1b]11;?\a\x1b]52;c;Zm9v\a\x1bP$qm\x1b\\"
-    "\x1b[?1000h\x1b[18t\x1b]2;title\a\x1b(0\x1b[2 q"
+    "\x1b[c\x1b[>c\x1b[6n\x1bZ\x05\x1b]11;?\a\x1b]52;c;Zm9v\a\x1bP$qm\x1b\\\x1b[?1000h"
+    "\x1b[18t\x1b]2;title\a\x1b(0\x1b[2 q"
 )
 SHOWN = "\x1b[1;31mred\x1b[m \x1b[Kand\r\n\x1b]8;;x:y\x1b\\link\x1b]8;;\x1b\\\a"
 
