@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
+
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.vt.cells import Run

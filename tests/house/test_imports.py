@@ -25,6 +25,7 @@ SOURCE = ROOT / "src"
 FLOORS = {
     "errors": 0,
     "ids": 0,
+    "values": 0,  # dataclasses, made late
     "protocol": 1,  # tmux's control mode
     "vt": 1,  # the bytes of a terminal
     "shell": 2,  # the marks in them, and what is typed to get them

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import TmuxUnavailable
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,11 +6,11 @@ Measured on tmux 3.2a to 3.7c. A name may be given whole, by its alias, or cut s
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, final
 
 from muxwire.errors import ForbiddenCommand
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,8 +16,9 @@ import json
 import mmap
 import os
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
+
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

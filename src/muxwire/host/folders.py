@@ -14,12 +14,12 @@ import stat
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InstanceUnavailable, remedy_for
 from muxwire.host.descriptors import open_file
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

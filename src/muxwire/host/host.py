@@ -10,8 +10,9 @@ file, the modes of a terminal) takes its place before all that is typed later; i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, final
+
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     import os

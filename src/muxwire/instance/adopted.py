@@ -15,7 +15,7 @@ import os
 import secrets
 import weakref
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -37,6 +37,7 @@ from muxwire.tabs.record import TabRecord
 from muxwire.tmux.program import read_version
 from muxwire.tmux.server import TmuxServer
 from muxwire.tmux.sessions import Sessions
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping

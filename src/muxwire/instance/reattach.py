@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -24,6 +24,7 @@ from muxwire.tabs.maker import PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
 from muxwire.tabs.size import restore_sizes
 from muxwire.tmux.stale_clients import a_size_counts, kill_stale_clients, sign_client
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -8,7 +8,6 @@ import anyio
 
 from muxwire.errors import ConnectionClosed
 from muxwire.instance.active_tab import recall_active, tell_active
-from muxwire.instance.adopted import Adopted
 from muxwire.instance.connect import open_server
 from muxwire.instance.notifications import Notifications
 from muxwire.instance.reattach import reattach
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
+    from muxwire.instance.adopted import Adopted
     from muxwire.instance.connect import Wrap
     from muxwire.tmux.server import TmuxServer
 
@@ -47,6 +47,8 @@ class ServerLifetime:
         self.notifications = Notifications(self.book)
         self.adopted: Adopted | None = None
         if self.access.role == "adopted":
+            from muxwire.instance.adopted import Adopted  # late: few have to do with a person's server
+
             self.adopted = Adopted(folders, host, self.access, self.book, self.notifications.tell, wrap)
         self.history_limit = HISTORY_LIMIT
         self._tasks = tasks

@@ -16,7 +16,6 @@ from muxwire.host.descriptors import OURS
 from muxwire.host.folders import Folders, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock
-from muxwire.instance.adopted import socket_of
 from muxwire.instance.log_merge import join_dead
 from muxwire.instance.own_task import in_own_task
 from muxwire.library.terminals import Terminals
@@ -89,7 +88,11 @@ async def open_terminals(
     host = LocalHost(environ)
     if sum(given is not None for given in (name, socket, socket_name)) > 1:
         raise InvalidArgument("name, socket and socket_name exclude each other", remedy="give one of them")
-    adopted = socket_of(socket_name, environ) if socket_name is not None else Path(socket) if socket else None
+    adopted = Path(socket) if socket else None
+    if socket_name is not None:
+        from muxwire.instance.adopted import socket_of  # late: few have to do with a person's server
+
+        adopted = socket_of(socket_name, environ)
     ours = f"{'e' if adopted is None else 'a'}{os.getpid()}-{secrets.token_hex(3)}"
     folders = folders_for(
         ours if name is None else checked_instance(name),

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
 from muxwire.library.lifetime import ServerLifetime
-from muxwire.operations.checks import Checker
 from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, RunContext, RunOptions
-from muxwire.operations.parse import read_operations
-from muxwire.operations.run_list import OperationsRun
 from muxwire.tabs.attached import attached
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.tabs.history_limit import checked_limit, limit_scrollback
@@ -219,6 +216,11 @@ class Terminals:
         answer is not here within `dispatch_timeout` seconds is `unknown`, and never sent again; `timeout` is for the
         whole. `execute` and `wait_for` have times of their own. InvalidArgument, TmuxUnavailable, InstanceUnavailable.
         """
+        # Late: what few programs use takes a fifth of what all of the library takes to import.
+        from muxwire.operations.checks import Checker
+        from muxwire.operations.parse import read_operations
+        from muxwire.operations.run_list import OperationsRun
+
         found = read_operations(operations)
         Checker(self.host, adopted=self.role == "adopted").check(found)
         options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.logs.read import TAIL_BYTES_MAX, LastLines, LogFileReader
+from muxwire.values import dataclass
 from muxwire.vt.readable import readable
 from muxwire.vt.text import strip_ansi, undo_onlcr
 

@@ -13,13 +13,14 @@ import re
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.logs.script_files import log_of_script
 from muxwire.logs.segments import Segment, remove_log, retire, segment_of
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -8,11 +8,11 @@ one is read as if it were a log of its own.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, final
 
 from muxwire.logs.segments import open_log
 from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
+from muxwire.values import dataclass
 from muxwire.vt.readable import COLUMNS
 from muxwire.vt.text import undo_onlcr
 

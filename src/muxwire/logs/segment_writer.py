@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any, final
 
 from muxwire.logs.segments import layout_of, record, segment_path
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

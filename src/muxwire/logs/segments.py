@@ -18,9 +18,10 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
+
+from muxwire.values import dataclass
 
 # 9 petabytes: names sort as their offsets do.
 _DIGITS = 16

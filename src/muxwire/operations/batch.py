@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, final
 
 from muxwire.operations.kinds import (
@@ -25,6 +25,7 @@ from muxwire.operations.kinds import (
     targets_of,
 )
 from muxwire.operations.tmux_commands import Arguments, Place, written
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

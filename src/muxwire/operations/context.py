@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InvalidArgument
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -6,8 +6,10 @@ under that name. Raw tmux commands are no operations, so what is not here cannot
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal, final
+
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

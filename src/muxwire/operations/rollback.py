@@ -7,7 +7,7 @@ In the end every window that a step touched gets its old layout, active pane and
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -28,6 +28,7 @@ from muxwire.operations.tmux_commands import Arguments, Place, command_of
 from muxwire.tabs.maker import window_name
 from muxwire.tabs.record import TabRecord
 from muxwire.tabs.windows import look_up
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, final
+
+from muxwire.values import dataclass
 
 # succeeded and failed: tmux, or the pane, said so. skipped: never sent. planned: a dry run. unknown: sent, and no
 # answer came in time, so it may have happened or may still happen; it is never sent again.

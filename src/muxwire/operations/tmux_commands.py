@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -23,6 +22,7 @@ from muxwire.operations.kinds import (
 )
 from muxwire.protocol.commands import command
 from muxwire.tabs.maker import PANE_FORMAT, window_name
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
+
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

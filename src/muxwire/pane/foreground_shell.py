@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
@@ -16,6 +15,7 @@ import anyio
 from muxwire.errors import MORE_FILES, TabUnavailable
 from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
+from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -18,6 +17,7 @@ from muxwire.pane.open_line import OpenLine
 from muxwire.pane.prompt_line import editor_up
 from muxwire.results import KeysSent
 from muxwire.shell.own_echo import Typed
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

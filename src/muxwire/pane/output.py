@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence  # noqa: TC003 - the fields of a dataclass
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, final
 
 from anyio.to_thread import run_sync
 
+from muxwire.values import dataclass
 from muxwire.vt.readable import COLUMNS, PLAYED_MAX, Readable, continued, lines_before, needs_playing, on_alternate
 from muxwire.vt.text import undo_onlcr
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.logs.script_files import script_path
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,6 @@ asked for every time: that somebody cleared them tmux does not tell.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -17,6 +16,7 @@ from muxwire.client.client import prepared_lists
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
 from muxwire.pane.captures import capture_commands, captured, row_flags
 from muxwire.results import Cursor, Snapshot
+from muxwire.values import dataclass
 from muxwire.vt.capture import LINES_REACH, cell_rows, draws_lines, styled_lines, text_rows, wrapped_rows
 from muxwire.vt.cells import runs, text_of
 

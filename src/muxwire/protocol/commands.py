@@ -6,11 +6,11 @@ only here, of quoted arguments, and carries the number of its blocks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import LocalProtocolError
 from muxwire.protocol.quoting import quote
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

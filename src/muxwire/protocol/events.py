@@ -7,8 +7,9 @@ UnknownNotification, StrayLine (text outside any block: late errors and output o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, final
+
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.ids import PaneId, SessionId, WindowId

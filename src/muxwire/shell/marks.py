@@ -15,8 +15,9 @@ around it, so a program that leaves an OSC or DCS string open hides no mark. The
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
+
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,8 +8,9 @@ draw the first one more than once. Where nothing is echoed (a password), nothing
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import final
+
+from muxwire.values import dataclass
 
 # Beyond this a line that began as the echo is none: an editor redraws a line once or twice.
 _REDRAWN = 3

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.quoting import end_format, os_bytes, posix_quote, start_formats
 from muxwire.shell.shell import CLEAR_LINE
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.shell.shell import Request

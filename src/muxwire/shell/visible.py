@@ -16,12 +16,12 @@ a log can be shown without the rest, and pieces put together give exactly what t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.hidden import HIDDEN_MARK_MAX, HIDDEN_MAX, hidden
 from muxwire.shell.marks import MARK_MAX, EchoEnd, LineAccepted, MarkScanner, ProbeReply
 from muxwire.shell.typed_lines import typed_lines_of
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final, get_args
 
 import anyio
 
 from muxwire.errors import InvalidArgument
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -6,7 +6,6 @@ A log is found by its window id, also when the tab, or the tmux server that it b
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -24,6 +23,7 @@ from muxwire.results import LogChunk, LogTail
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.visible import SEQUENCE_END
 from muxwire.tabs.attached import attached
+from muxwire.values import dataclass
 from muxwire.vt.readable import COLUMNS
 
 if TYPE_CHECKING:

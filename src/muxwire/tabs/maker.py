@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -25,6 +24,7 @@ from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name
 from muxwire.tabs.tab import Tab
 from muxwire.tmux.sessions import checked_session
 from muxwire.tmux.start import COLUMNS
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,11 +11,11 @@ asked for. Keys in copy mode do not count. A line that a shell accepted is known
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import ConnectionClosed, MuxwireError
 from muxwire.protocol.events import ClientDetached, ClientSessionChanged, SessionChanged, SubscriptionChanged
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.protocol.events import Event

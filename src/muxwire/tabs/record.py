@@ -13,13 +13,14 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, final
 
 from muxwire.errors import InstanceUnavailable, remedy_for
 from muxwire.host.descriptors import OURS, open_file
 from muxwire.host.folders import write_private
 from muxwire.pane.execution import Ending, Execution
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

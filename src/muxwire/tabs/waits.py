@@ -11,7 +11,6 @@ import codecs
 import copy
 import re
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -23,6 +22,7 @@ from muxwire.shell import TYPED_LINES
 from muxwire.shell.own_echo import echo_end
 from muxwire.shell.visible import SEQUENCE_END, lookahead, lookbehind, visible_range, visible_slice
 from muxwire.tabs.attached import attached
+from muxwire.values import dataclass
 from muxwire.vt.bells import BellScanner
 from muxwire.vt.readable import on_alternate, readable
 from muxwire.vt.text import AnsiStripper

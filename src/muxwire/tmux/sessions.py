@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient

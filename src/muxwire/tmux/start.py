@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -26,6 +25,7 @@ from muxwire.errors import (
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tmux.program import INSTALL, find_tmux, program_for, program_version, read_version
 from muxwire.tmux.status_line import status_config
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient

@@ -6,8 +6,9 @@ A bell is every BEL that does not end an OSC. A title is what OSC 0 or 2 sets (x
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, final
+
+from muxwire.values import dataclass
 
 # What begins, ends or cancels a string; see vt/text.py for the state machine that this is a part of.
 _TOKEN = re.compile(rb"\x1b[\]PX^_k]|[\x07\x18\x1a\x1b]")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
+from muxwire.values import dataclass
 from muxwire.vt.cells import BLANK, PLAIN, Cell, changed, pen
 from muxwire.vt.widths import GRAPHICS, guessed_width
 

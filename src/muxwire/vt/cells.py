@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple, final
+
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

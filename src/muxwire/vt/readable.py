@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
 from typing import final
 
+from muxwire.values import dataclass
 from muxwire.vt.text import SEQUENCE_MAX, strip_ansi
 
 # The size of a screen that nobody knows: that of our tabs (tmux/start.py).

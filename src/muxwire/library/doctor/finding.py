@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, final
+
+from muxwire.values import dataclass
 
 # broken: muxwire does not work, or not with this shell; warning: it works, and something is worth mending.
 Level = Literal["ok", "warning", "broken"]

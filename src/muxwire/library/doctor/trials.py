@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -15,6 +14,7 @@ from muxwire.errors import MuxwireError
 from muxwire.host.local import LocalHost
 from muxwire.library.doctor.finding import Finding, broken, ok, warning
 from muxwire.library.opening import open_terminals
+from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:

@@ -1,0 +1,31 @@
+"""What a verb imports: a process of its own for each verb has no time for what it does not need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+# What no verb that uses tabs needs, and what took longest of it.
+NOT_FOR_TABS = {"mcp", "pydantic", "prompt_toolkit", "pyte", "muxwire.operations.kinds", "muxwire.instance.adopted"}
+NOT_FOR_HELP = NOT_FOR_TABS | {"anyio", "asyncio", "muxwire.client.client"}
+SHOW = "; import sys; print(*sorted(sys.modules))"
+
+
+def loaded(code: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", code + SHOW], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    ("code", "unwanted"),
+    [
+        ("import muxwire", NOT_FOR_HELP),
+        ("import muxwire.cli.command_line as c; c.command_line('ls')", NOT_FOR_HELP | {"muxwire.cli.run"}),
+        ("import muxwire; muxwire.Terminals; muxwire.open_terminals", NOT_FOR_TABS),
+        ("import muxwire.cli.command_line as c; c.run_verb(['version'])", NOT_FOR_HELP),
+    ],
+)
+def test_what_is_not_needed_is_not_imported(code: str, unwanted: set[str]) -> None:
+    assert loaded(code) & unwanted == set()
