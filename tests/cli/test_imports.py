@@ -24,7 +24,6 @@ def loaded(code: str) -> set[str]:
         ("import muxwire", NOT_FOR_HELP),
         ("import muxwire.cli.command_line as c; c.command_line('ls')", NOT_FOR_HELP | {"muxwire.cli.run"}),
         ("import muxwire; muxwire.Terminals; muxwire.open_terminals", NOT_FOR_TABS),
-        ("import muxwire.cli.command_line as c; c.run_verb(['version'])", NOT_FOR_HELP),
     ],
 )
 def test_what_is_not_needed_is_not_imported(code: str, unwanted: set[str]) -> None:
