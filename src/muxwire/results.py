@@ -22,6 +22,7 @@ class ExecutionResult:
     `from_byte` and `next_byte` are offsets of the raw output in the pane's log.
     `script_path` is where `execute_script` put the code.
     `state` is the tab's state when this was made; `note` says in a sentence what is unusual, "" if nothing is.
+    `cwd` is the shell's directory now, `started_in` the one in which the command was typed.
     """
 
     command_id: str
@@ -39,6 +40,7 @@ class ExecutionResult:
     signal_sent: str = ""
     note: str = ""
     script_path: str = ""
+    started_in: str = ""
 
 
 @final
@@ -47,7 +49,7 @@ class ProcessStart:
     """`start_process`: `started` once its shell has begun it; `ready` is None if no readiness was asked for.
 
     `exit_code` is None while it runs; `output` is what it has written so far, in its middle cut if that is much.
-    `command_id` is "" if the text was only typed.
+    `command_id` is "" if the text was only typed. `ended`: it does not run any more.
     """
 
     started: bool
@@ -57,6 +59,7 @@ class ProcessStart:
     command_id: str = ""
     output: str = ""
     exit_code: int | None = None
+    ended: bool = False
 
 
 @final
@@ -98,10 +101,10 @@ class WaitOutcome:
 
     outcome: Literal["met", "timed_out", "closed"]
     which: str
-    match: str
-    matched_at_entry: bool
     next_byte: int
     tail: str
+    match: str = ""
+    matched_at_entry: bool = False
 
 
 @final
@@ -184,8 +187,8 @@ class LogChunk:
     chunk: str
     next_byte: int
     eof: bool
-    closed: bool
-    dropped: int
+    closed: bool = False
+    dropped: int = 0
     first_byte: int = 0
     note: str = ""
 
@@ -193,11 +196,10 @@ class LogChunk:
 @final
 @dataclass(frozen=True, slots=True)
 class TabInfo:
-    """One row of `list_tabs`."""
+    """One row of `list_tabs`; `last_command` is the last one of ours, its code None if it has none (yet)."""
 
     window_id: str
     name: str
-    active: bool
     pane_id: str
     session: str
     state: State
@@ -205,7 +207,10 @@ class TabInfo:
     cwd: str
     log_path: str
     next_byte: int
-    closed: bool
+    active: bool = False
+    closed: bool = False
+    last_command: str = ""
+    last_exit_code: int | None = None
 
 
 @final

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import muxwire
 from muxwire.cli.command_line import command_line
-from muxwire.mcp.schemas import input_schema
+from muxwire.mcp.schemas import input_schema, output_schema
 from muxwire.mcp.tools import TOOLS
 from muxwire.results import State
 from muxwire.tabs.event_log import KINDS
@@ -49,8 +49,10 @@ def tools() -> Iterator[str]:
                 default = "required" if name in required else f"`{field['default']!r}`" if "default" in field else ""
                 yield f"| `{name}` | {_type(field)} | {default} |"
             yield ""
-        returned = ", ".join(f"`{name}`" for name in tool.returns.get("properties", {}))
-        yield f"Returns {returned}.\n" if returned else "Returns the fields that its description names.\n"
+        result = output_schema(tool.returns)
+        always = ", ".join(f"`{name}`" for name in result["required"])
+        at_times = ", ".join(f"`{name}`" for name in result["properties"] if name not in result["required"])
+        yield f"Returns {always}{f'; where they say something {at_times}' if at_times else ''}.\n"
         yield f"Toolset `{tool.toolset}`; {'changes nothing' if tool.hints.read_only else 'changes something'}.\n"
 
 
@@ -58,7 +60,7 @@ def _type(field: dict[str, Any]) -> str:
     if "enum" in field:
         return " or ".join(f"`{value}`" for value in field["enum"])
     if "anyOf" in field:
-        return " or ".join(_type(one) for one in field["anyOf"])
+        return " or ".join(dict.fromkeys(_type(one) for one in field["anyOf"]))
     if "const" in field:
         return f"`{field['const']}`"
     kind = str(field.get("type", "any"))

@@ -95,7 +95,8 @@ class FakeTab:
 
     def _result(self, output: str) -> ExecutionResult:
         note = "it still runs" if output == "note" else ""
-        return ExecutionResult("c1", output, 0, False, 1.23456, "prompt", "/tmp", 10, 20, note=note)
+        cwd = output.removeprefix("cd ") if output.startswith("cd ") else "/tmp"
+        return ExecutionResult("c1", output, 0, False, 1.23456, "prompt", cwd, 10, 20, note=note, started_in="/tmp")
 
     async def start_process(self, command: str, **options: Any) -> ProcessStart:
         self.asked.append({"command": command, **options})
@@ -139,6 +140,12 @@ class FakeTerminals:
             raise NoSuchTarget(f"no window {target!r}")
         return self.only
 
+    async def tab_or_new(self, target: str) -> tuple[FakeTab, bool]:
+        return await self.tab(target), False
+
+    async def close_session(self, session: str, *, force: bool) -> None:
+        self.asked.append({"session": session, "force": force})
+
     async def known_tab(self, target: str) -> FakeTab:
         return await self.tab(target)
 
@@ -149,8 +156,9 @@ class FakeTerminals:
     async def close_tab(self, target: str, *, force: bool) -> None:
         self.asked.append({"target": target, "force": force})
 
-    async def list_tabs(self) -> TabList:
-        tab = TabInfo("@1", "work", True, "%1", "hub", "prompt", "bash", "/tmp", "/logs/pane-@1.log", 7, False)
+    async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
+        self.asked.append({"closed": closed, "session": session})
+        tab = TabInfo("@1", "work", "%1", "hub", "prompt", "bash", "/tmp", "/logs/pane-@1.log", 7, active=True)
         return TabList((tab,), (SessionInfo("hub", 1, 0),))
 
     async def command_result(self, command_id: str, **options: Any) -> ExecutionResult:
@@ -167,7 +175,7 @@ class FakeTerminals:
 
     async def wait_for(self, targets: Sequence[str], **options: Any) -> WaitOutcome:
         self.asked.append({"targets": targets, **options})
-        return WaitOutcome("met", "@1", "idle", False, 7, "$ ")
+        return WaitOutcome("met", "@1", 7, "$ ", "idle")
 
     async def watch_events(
         self, targets: Sequence[str], *, kinds: Sequence[str], since: int | None, max_events: int, timeout: float

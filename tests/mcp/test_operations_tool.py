@@ -19,20 +19,20 @@ from mcp.types import CallToolResult, TextContent
 import muxwire
 from muxwire.mcp.server import build_server
 from muxwire.mcp.tools.operations import run_tmux_operations
-from muxwire.operations import KINDS
-from muxwire.operations.parse import read_operation
+from muxwire.operations import KINDS, NewWindow, Ref, SendKeys
+from muxwire.operations.parse import read_operation, read_operations
 from tests.users import SYSTEM_PATH
 
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 30
 SCHEMA = run_tmux_operations.definition().input_schema
-OPERATION = SCHEMA["properties"]["operations"]["items"]
+OPERATIONS = SCHEMA["properties"]["operations"]["items"]["anyOf"]
 EVERY_FIELD: dict[str, Any] = {
-    "target": "%1", "ref": "a", "name": "n", "cwd": "/", "env": {}, "command": ["x"], "session": "s",
+    "target": "%1", "ref": "a", "name": "n", "cwd": "/", "env": ["A=1"], "command": ["x"], "session": "s",
     "horizontal": True, "size": "30%", "count": 2, "rows": 2, "cols": 2, "refs": [], "keys": "x", "enter": True,
     "literal": True, "timeout_ms": 5, "until": "x", "regex": "x", "idle_ms": 5, "exit": True, "prompt": True,
-    "height": 5, "width": 5, "zoom": True, "layout": "tiled", "with": {"ref": "a"}, "into": "%2", "option": "@x",
+    "height": 5, "width": 5, "zoom": True, "layout": "tiled", "with": "ref:a", "into": "%2", "option": "@x",
     "value": "1", "scope": "pane", "global": True, "format": "x", "start": -1, "end": 1,
 }  # fmt: skip
 
@@ -92,24 +92,39 @@ async def test_a_failure_is_a_result_and_a_wrong_list_an_error() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_schema_lets_through_all_that_a_kind_takes(kind: str) -> None:
-    """What the schema allows, and what is read, are the same names: none is missing from either."""
+def test_the_schema_of_a_kind_is_what_is_read(kind: str) -> None:
     with pytest.raises(muxwire.InvalidArgument) as caught:
         read_operation({"kind": kind, "no such field": 1}, "it")
     named = caught.value.remedy.removeprefix("it takes ").split(", ")
-    assert set(named) <= set(OPERATION["properties"])
+    [schema] = [one for one in OPERATIONS if kind in one["properties"]["kind"]["enum"]]
+    assert schema["properties"].keys() >= {"kind", *named}
     given: dict[str, Any] = {"kind": kind} | {name: EVERY_FIELD[name] for name in named}
     if kind == "execute":
         given["command"] = "x"
+    Draft202012Validator(schema).validate(given)
     Draft202012Validator(SCHEMA).validate({"operations": [given]})
     read_operation(given, "it")
+    for name in schema["required"]:
+        assert not Draft202012Validator(schema).is_valid({key: given[key] for key in given if key != name})
 
 
-def test_the_schema_is_closed_and_names_nothing_in_vain() -> None:
-    assert OPERATION["additionalProperties"] is False
-    taken = set()
-    for kind in KINDS:
-        with pytest.raises(muxwire.InvalidArgument) as caught:
-            read_operation({"kind": kind, "no such field": 1}, "it")
-        taken.update(caught.value.remedy.removeprefix("it takes ").split(", "))
-    assert set(OPERATION["properties"]) == {"kind", *taken}
+def test_the_example_in_the_description_can_be_read() -> None:
+    description = SCHEMA["properties"]["operations"]["description"]
+    example = json.loads(description.partition("Example: ")[2])
+    assert [operation.kind for operation in read_operations(example)] == ["new_window", "send_keys"]
+    assert read_operations(example)[1] == SendKeys(target=Ref("w"), keys="htop")
+
+
+def test_empties_of_strict_clients_count_as_absent() -> None:
+    given: dict[str, Any] = {
+        "kind": "new_window",
+        "ref": "",
+        "name": "",
+        "cwd": "",
+        "env": [],
+        "command": [],
+        "session": None,
+    }
+    assert read_operation(given, "it") == NewWindow()
+    keys = {"kind": "send_keys", "target": "ref:a", "keys": ["Escape", "x"], "enter": False}
+    assert read_operation(keys, "it") == SendKeys(target=Ref("a"), keys=("Escape", "x"), enter=False)

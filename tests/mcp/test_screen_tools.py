@@ -88,7 +88,7 @@ async def test_an_editor(folder: Path) -> None:
         typed = await model.type(":wq", "Enter")
         await model.see(prompt=True, from_byte=typed)
         assert (await model.run("cat notes.txt"))["output"] == "first line\nsecond é 終\n"
-        assert not (await model.look())["alternate_screen"]
+        assert "alternate_screen" not in await model.look()
 
 
 async def test_a_repl(folder: Path) -> None:
@@ -103,7 +103,7 @@ async def test_a_repl(folder: Path) -> None:
         await model.see(regex=r"^answer 42$", from_byte=typed)
         await model.type("C-d")
         rest = await model.call("command_result", command_id=asked["command_id"], wait_ms=20_000)
-        assert (rest["exit_code"], rest["running"]) == (0, False)
+        assert (rest["exit_code"], "running" in rest) == (0, False)
 
 
 async def test_a_password_and_an_installer_that_asks(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which tab was used last, told to tmux: people see it in their status line, and the next process begins with it."""
+"""Which tabs were used last, told to tmux: people see it in their status line, and the next process begins with it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from muxwire.errors import ConnectionClosed
-from muxwire.tmux.status_line import ACTIVE_TAB
+from muxwire.tmux.status_line import ACTIVE_TAB, PREVIOUS_TAB
 
 if TYPE_CHECKING:
     from muxwire.tabs.book import TabBook
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 async def recall_active(server: TmuxServer, book: TabBook) -> None:
-    """Take the tab that another process used last for the active one. ConnectionClosed."""
-    (answer,) = await server.client.command("display-message", "-p", f"#{{{ACTIVE_TAB}}}")
-    book.recall_latest(answer.decode())
+    """Take the tabs that another process used last for the ones that we did. ConnectionClosed."""
+    (answer,) = await server.client.command("display-message", "-p", f"#{{{PREVIOUS_TAB}}} #{{{ACTIVE_TAB}}}")
+    book.recall_used(*answer.decode().split(" "))
 
 
 def tell_active(server: TmuxServer, book: TabBook) -> None:
@@ -25,3 +25,4 @@ def tell_active(server: TmuxServer, book: TabBook) -> None:
     if tab is not None and server.access.role != "adopted":
         with suppress(ConnectionClosed):
             server.client.submit(("set-option", "-s", ACTIVE_TAB, tab.window_id))
+            server.client.submit(("set-option", "-s", PREVIOUS_TAB, book.previous))

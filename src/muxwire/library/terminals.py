@@ -5,10 +5,13 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, final
 
+import anyio
+
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
 from muxwire.library.lifetime import ServerLifetime
 from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, RunContext, RunOptions
 from muxwire.tabs.attached import attached
+from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.tabs.history_limit import checked_limit, limit_scrollback
 from muxwire.tabs.listing import list_tabs
@@ -50,6 +53,7 @@ class Terminals:
         self.host = host
         self._life = ServerLifetime(folders, host, tasks, wrap, access)
         self._book = self._life.book
+        self._making = anyio.Lock()  # calls that come at once make one tab, not one each
 
     @property
     def role(self) -> Role:
@@ -92,12 +96,25 @@ class Terminals:
             return await self._life.adopted.make(request)
         return await TabMaker(server, self._book).make(request, secrets.token_hex(8))
 
-    async def list_tabs(self) -> TabList:
-        """Every tab, the closed ones of this server too, and every session with the number of its clients."""
+    async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
+        """Every tab, with `closed` those of this server too that are, and every session; or those of one `session`."""
         await self._life.look()
-        return await list_tabs(self._life.running, self._book, self._life.notifications.ask)
+        return await list_tabs(
+            self._life.running, self._book, self._life.notifications.ask, closed=closed, session=session
+        )
 
-    async def tab(self, target: str) -> Tab:
+    async def tab_or_new(self, target: str = ".") -> tuple[Tab, bool]:
+        """The tab that `target` names; if that is `.` and no tab is open, a new one, and True.
+
+        Raises as `tab` and `create_tab`.
+        """
+        async with self._making:
+            await self._life.look()
+            if target != "." or self._book.open:
+                return await self.tab(target), False
+            return await self.create_tab(), True
+
+    async def tab(self, target: str = ".") -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed."""
         tab = await self.known_tab(target)
         if self._book.open.get(tab.key) is not tab:
@@ -113,8 +130,9 @@ class Terminals:
         await self._life.look()
         running, ask = self._life.running, self._life.notifications.ask
         sessions = running.sessions if running is not None else None
+        used = {".": self._book.latest, "=": self._book.previous}
         try:
-            return await find_tab(target, self._book.open, self._book.latest, sessions, ask)
+            return await find_tab(target, self._book.open, used, sessions, ask)
         except AmbiguousTarget:
             raise
         except NoSuchTarget:
@@ -140,6 +158,21 @@ class Terminals:
                 await pane.close(force=force)
         if not tab.pane.closed:
             await tab.close(force=force)
+
+    async def close_session(self, session: str, *, force: bool = False) -> None:
+        """Close every tab of a session; NoSuchTarget if it has none, TabUnavailable if something runs in one.
+
+        Without `force` none is closed then.
+        """
+        await self._life.look()
+        tabs = [tab for tab in self._book.open.values() if tab.session == session]
+        if not tabs:
+            raise NoSuchTarget(f"no tab is in a session {session!r}", remedy="list_tabs shows every session")
+        if not force:
+            for tab in tabs:
+                await check_idle(tab.pane, tab.runner, tab.key)
+        for tab in tabs:
+            await self.close_tab(tab.key, force=force)
 
     # -- commands
 

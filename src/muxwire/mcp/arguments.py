@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 # Codex cuts a result near 10 kB, Claude Code warns at 10,000 tokens: this much always arrives whole.
 DEFAULT_MAX_CHARS = 8_000
@@ -16,12 +16,31 @@ DEFAULT_MAX_CHARS = 8_000
 # A command that needs longer than this is better waited for with command_result: some clients give up at 60 s.
 DEFAULT_TIMEOUT_MS = 10_000
 
+# The tab used last: what an absent window_id means.
+ACTIVE = "."
+
+
+def _variables(given: object) -> object:
+    """Return NAME=VALUE texts as an object; that is taken as well."""
+    if not isinstance(given, list):
+        return given
+    pairs = [text.partition("=") for text in given if isinstance(text, str)]
+    if len(pairs) != len(given) or any(not equals for _, equals, _ in pairs):
+        raise ValueError("each must be a text NAME=VALUE")
+    return {name: value for name, _, value in pairs}
+
+
 # Said once, in the server's instructions: ten tools take one.
 Target = str
 Milliseconds = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 MaxChars = Annotated[int, Field(ge=1)]
-Environment = dict[str, str]
+# A list: strict converters of schemas refuse an object whose names are not known.
+Environment = Annotated[
+    dict[str, str],
+    BeforeValidator(_variables),
+    WithJsonSchema({"type": "array", "items": {"type": "string"}, "description": "NAME=VALUE"}),
+]
 
 
 class Arguments(BaseModel):
@@ -33,7 +52,12 @@ class Arguments(BaseModel):
 class InTab(Arguments):
     """A tool that acts on one tab."""
 
-    window_id: Target
+    window_id: Target = ""
+
+    @property
+    def target(self) -> str:
+        """The tab that is meant."""
+        return self.window_id or ACTIVE
 
 
 class ExecutionOptions(InTab):

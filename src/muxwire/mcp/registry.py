@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, final, get_args
@@ -11,17 +10,22 @@ from mcp import types
 
 from muxwire.errors import InvalidArgument
 from muxwire.mcp.arguments import Arguments
-from muxwire.mcp.schemas import Schema, input_schema
+from muxwire.mcp.schemas import input_schema, output_schema, told
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+
     from muxwire.library.terminals import Terminals
     from muxwire.mcp.progress import Progress
 
 A = TypeVar("A", bound=Arguments)
-Result = Mapping[str, Any]
+R = TypeVar("R")
 Toolset = Literal["core", "screen", "scripts", "ops"]
 
 TOOLSETS: tuple[str, ...] = get_args(Toolset)
+
+# What counts as not given, of an argument that may be left out.
+_ABSENT: tuple[object, ...] = (None, "", [], {})
 
 # Claude Code moves results of over 50,000 characters into a file; a reader of logs asked for what it gets.
 LARGE_RESULT: Mapping[str, int] = {"anthropic/maxResultSizeChars": 200_000}
@@ -54,19 +58,28 @@ class Tool(Generic[A]):
     name: str
     description: str
     arguments: type[A]
-    returns: Schema
+    returns: type[Any]
     hints: Hints
     toolset: Toolset
     large_result: bool
-    run: Callable[[Call, A], Awaitable[Result]]
+    run: Callable[[Call, A], Awaitable[Any]]
 
     def validated(self, given: Mapping[str, object]) -> A:
         """Return the arguments, checked; raises pydantic's ValidationError."""
-        if None in given.values():
-            # Some clients send null for everything that a model left out.
-            names = {field.alias or name for name, field in self.arguments.model_fields.items()}
-            given = {k: v for k, v in given.items() if v is not None or k not in names}
+        if any(value in _ABSENT for value in given.values()):
+            # Strict clients have a model give everything: null, or something empty, for what it would leave out.
+            named = {field.alias or name: field for name, field in self.arguments.model_fields.items()}
+            given = {
+                name: value
+                for name, value in given.items()
+                if name not in named or value not in _ABSENT or (value is not None and named[name].is_required())
+            }
         return self.arguments.model_validate(given)
+
+    async def result(self, call: Call, arguments: A) -> dict[str, Any]:
+        """Run it, and return its result as JSON."""
+        fields: dict[str, Any] = told(await self.run(call, arguments))
+        return fields
 
     def definition(self) -> types.Tool:
         """Return the tool as `tools/list` shows it."""
@@ -74,7 +87,8 @@ class Tool(Generic[A]):
             name=self.name,
             description=self.description,
             input_schema=input_schema(self.arguments),
-            output_schema=self.returns,
+            title=title_of(self.name),
+            output_schema=output_schema(self.returns),
             annotations=types.ToolAnnotations(
                 read_only_hint=self.hints.read_only,
                 # It means something only for a tool that changes something.
@@ -88,12 +102,20 @@ class Tool(Generic[A]):
 AnyTool = Tool[Any]
 
 
-def tool(
-    arguments: type[A], *, returns: Schema, hints: Hints, toolset: Toolset = "core", large_result: bool = False
-) -> Callable[[Callable[[Call, A], Awaitable[Result]]], Tool[A]]:
-    """Make a tool of a handler: the function's name is the tool's, its docstring the description."""
+def title_of(name: str) -> str:
+    """Return a tool's name as people read it: `Read logs from tab`."""
+    return name.replace("_", " ").capitalize()
 
-    def declare(run: Callable[[Call, A], Awaitable[Result]]) -> Tool[A]:
+
+def tool(
+    arguments: type[A], *, returns: type[R], hints: Hints, toolset: Toolset = "core", large_result: bool = False
+) -> Callable[[Callable[[Call, A], Awaitable[R]]], Tool[A]]:
+    """Make a tool of a handler: the function's name is the tool's, its docstring the description.
+
+    `returns` is a dataclass: the fields that it has no default for are always there.
+    """
+
+    def declare(run: Callable[[Call, A], Awaitable[R]]) -> Tool[A]:
         description = " ".join((run.__doc__ or "").split())
         return Tool(run.__name__, description, arguments, returns, hints, toolset, large_result, run)
 

@@ -1,40 +1,57 @@
-"""JSON Schemas, as short as they can be said: every model reads all of them before its first call."""
+"""Arguments and results as JSON, and their JSON Schemas, both from one definition: a model, or a frozen dataclass.
+
+Schemas are as short as they can be said: every model reads those of the arguments before its first call.
+"""
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from pydantic import TypeAdapter
 
+if TYPE_CHECKING:
     from pydantic import BaseModel
 
 Schema = dict[str, Any]
 
-STRING: Final[Schema] = {"type": "string"}
-INTEGER: Final[Schema] = {"type": "integer"}
-NUMBER: Final[Schema] = {"type": "number"}
-BOOLEAN: Final[Schema] = {"type": "boolean"}
-ARRAY: Final[Schema] = {"type": "array"}
-INTEGER_OR_NULL: Final[Schema] = {"type": ["integer", "null"]}
+# Milliseconds to the microsecond, seconds to the millisecond: nobody compares more of a time than that.
+_TIME_DIGITS: Final = 3
+_REQUIRED: Final = object()
 
 
-def object_of(fields: Mapping[str, Schema], *, like: str = "") -> Schema:
-    """Return the schema of a result. A list of what is always present would say every name twice.
+def told(value: Any) -> Any:  # noqa: ANN401 (JSON)
+    """Return a result as JSON: a field that has its default says nothing, and is left out."""
+    if isinstance(value, list | tuple):
+        return [told(item) for item in value]
+    if isinstance(value, float):
+        return round(value, _TIME_DIGITS)
+    if not hasattr(value, "__dataclass_fields__"):
+        return value
+    return {name: told(item) for name, default in _fields(type(value)) if (item := getattr(value, name)) != default}
 
-    `like` names the tool whose fields are there too: three tools return an execution, and one of them spells it out.
-    A field that has only a type is named without it: the first result shows it, and all types are a tenth of the list.
-    """
-    described = {"description": f"also all of {like}"} if like else {}
-    return {
-        "type": "object",
-        **described,
-        "properties": {name: {} if schema.keys() == {"type"} else schema for name, schema in fields.items()},
-    }
+
+# The fields of each kind of result that was told, with their defaults.
+_known: dict[type[Any], tuple[tuple[str, object], ...]] = {}
+
+
+def _fields(result: type[Any]) -> tuple[tuple[str, object], ...]:
+    if result not in _known:
+        _known[result] = tuple((field.name, _default(field)) for field in fields(result))
+    return _known[result]
+
+
+def _default(field: Any) -> object:  # noqa: ANN401 (a Field of whatever)
+    if field.default is not MISSING:
+        return field.default
+    return _REQUIRED if field.default_factory is MISSING else field.default_factory()
 
 
 def input_schema(arguments: type[BaseModel]) -> Schema:
-    """Return the exact schema of a tool's arguments: what must be given first, nothing beyond it allowed."""
+    """Return the schema of a tool's arguments: what must be given comes first.
+
+    That nothing else may be given it does not say: a model learns nothing by it, and who breaks it learns by the error.
+    """
     full = arguments.model_json_schema()
     required = full.get("required", [])
     properties = full.get("properties", {})
@@ -42,7 +59,32 @@ def input_schema(arguments: type[BaseModel]) -> Schema:
     schema: Schema = {"type": "object", "properties": {name: _terse(properties[name]) for name in ordered}}
     if required:
         schema["required"] = required
-    return schema | {"additionalProperties": False}
+    return schema
+
+
+def output_schema(result: type[Any]) -> Schema:
+    """Return the schema of a result: the type of each field, and those that are always there."""
+    full = TypeAdapter(result).json_schema(mode="serialization")
+    return _of_result(full, full.get("$defs", {}))
+
+
+def _of_result(schema: Schema, definitions: Schema) -> Schema:
+    """Return the types of a schema, and what is required; what is absent is never null."""
+    if "$ref" in schema:
+        return _of_result(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    if "anyOf" in schema:
+        of = [_of_result(one, definitions) for one in schema["anyOf"]]
+        some = [one for one in of if one != {"type": "null"}]
+        if len(some) == len(of) or len(some) > 1:
+            return {"anyOf": of}
+        return some[0] if "default" in schema else some[0] | {"type": [some[0]["type"], "null"]}
+    kept = {key: value for key, value in schema.items() if key in ("type", "required")}
+    if "properties" in schema:
+        kept["properties"] = {name: _of_result(one, definitions) for name, one in schema["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            kept[key] = _of_result(schema[key], definitions)
+    return kept
 
 
 def _terse(schema: Schema) -> Schema:
@@ -50,7 +92,9 @@ def _terse(schema: Schema) -> Schema:
 
 
 def _terse_value(key: str, value: Any) -> Any:  # noqa: ANN401 (JSON)
-    return _terse(value) if key in {"items", "additionalProperties"} and isinstance(value, dict) else value
+    if key == "anyOf":
+        return [_terse(one) for one in value]
+    return _terse(value) if key == "items" and isinstance(value, dict) else value
 
 
 def _is_noise(key: str, value: object) -> bool:

@@ -18,7 +18,7 @@ from muxwire.mcp.instructions import INSTRUCTIONS, without_unavailable
 from muxwire.mcp.lifespan import LazyTerminals, lazily
 from muxwire.mcp.progress import Progress
 from muxwire.mcp.prompts import PromptBook
-from muxwire.mcp.registry import Call, Catalogue, Result, select
+from muxwire.mcp.registry import Call, Catalogue, select
 from muxwire.mcp.resources import TEMPLATES, Subject, listed
 from muxwire.mcp.stdio import run_on_stdio
 from muxwire.mcp.tools import TOOLS
@@ -128,7 +128,7 @@ async def call_tool(
         return refused(tool, error)
     try:
         call = Call(await context.lifespan_context.terminals.get(), _progress_of(context))
-        return _succeeded(await tool.run(call, arguments))
+        return _succeeded(await tool.result(call, arguments))
     except Exception as error:  # noqa: BLE001 (the one boundary: every error becomes two lines for the model)
         return explained(tool, error)
 
@@ -180,9 +180,8 @@ def _progress_of(context: Context) -> Progress:
     return Progress(send)
 
 
-def _succeeded(result: Result) -> types.CallToolResult:
+def _succeeded(value: dict[str, Any]) -> types.CallToolResult:
     """Return the result twice, as text and as an object: each client shows its model only one of them."""
-    value = dict(result)
     try:
         text = _JSON.dump_json(value)
     except ValueError:  # pydantic's: a name or path that is not UTF-8 came in as lone surrogates

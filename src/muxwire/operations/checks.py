@@ -119,10 +119,10 @@ class Checker:
 def _check_words(operation: Operation) -> None:
     """What the kinds that make no panes are given."""
     match operation:
-        case SendKeys(keys=keys, enter=enter):
-            if not keys and not enter:
+        case SendKeys(enter=enter):
+            if not operation.each and not enter:
                 raise InvalidArgument("keys is empty", remedy='give text, or a key as "C-c"')
-            if "\0" in keys:
+            if any("\0" in text for text in operation.each):
                 raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it out")
         case Execute(command=command):
             check_command(command.encode("utf-8", "surrogateescape"))

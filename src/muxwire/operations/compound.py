@@ -134,11 +134,10 @@ class CompoundSteps:
     # -- what runs in a pane
 
     async def _send_keys(self, step: Step, operation: SendKeys, tab: Tab) -> None:
-        if operation.literal:
-            sent = await tab.send_keys([operation.keys + ("\r" if operation.enter else "")], literal=True)
-        else:
-            keys = [operation.keys] if operation.keys else []
-            sent = await tab.send_keys([*keys, "Enter"] if operation.enter else keys)
+        keys = list(operation.each)
+        if operation.enter:
+            keys.append("\r" if operation.literal else "Enter")
+        sent = await tab.send_keys(keys, literal=operation.literal)
         self._typed_at[tab.pane_id] = sent.next_byte
         step.succeed()
         self._cannot(step, "what was typed cannot be taken back")
@@ -335,9 +334,9 @@ def _shown(operation: Operation, places: Sequence[Place]) -> list[tuple[str, ...
     match operation:
         case NewWindow():
             return [(*shown_birth(operation, None, operation.cwd), "#", "session", operation.session)]
-        case SendKeys(keys=keys, enter=enter, literal=literal):
+        case SendKeys(enter=enter, literal=literal):
             flags = ("-l",) if literal else ()
-            return [("send-keys", *flags, "-t", pane, "--", keys, *(("Enter",) if enter else ()))]
+            return [("send-keys", *flags, "-t", pane, "--", *operation.each, *(("Enter",) if enter else ()))]
         case Execute(command=command):
             return [("execute", "-t", pane, "--", command)]
         case WaitFor():

@@ -87,13 +87,18 @@ class MakeGrid:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendKeys:
-    """Type `keys`, one of tmux's names of a key or else text (always text if `literal`), and Enter if `enter`."""
+    """Type `keys`, each tmux's name of a key or else text (always text if `literal`), and Enter if `enter`."""
 
     kind: ClassVar[str] = "send_keys"
     target: Target
-    keys: str
+    keys: str | tuple[str, ...]
     enter: bool = True
     literal: bool = False
+
+    @property
+    def each(self) -> tuple[str, ...]:
+        """The keys one by one."""
+        return tuple(filter(None, (self.keys,) if isinstance(self.keys, str) else self.keys))
 
 
 @final

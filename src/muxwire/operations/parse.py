@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from typing import Any, get_args
 
 from muxwire.errors import InvalidArgument
@@ -12,6 +12,12 @@ from muxwire.operations.kinds import KINDS, Execute, Operation, Ref, Scope
 # JSON says milliseconds, and has no reserved words.
 _FIELD = {"with": "with_", "global": "global_", "timeout_ms": "timeout", "idle_ms": "idle"}
 _NAME = {field: name for name, field in _FIELD.items()}
+
+
+# How a schema without unions says what `{"ref": NAME}` says, too.
+_REF = "ref:"
+# What clients send for a field that a model left out.
+_ABSENT: tuple[object, ...] = (None, "", [], {})
 
 
 class _Mismatch(Exception):
@@ -45,10 +51,10 @@ def _milliseconds(value: object) -> float:
 
 def _target(value: object) -> str | Ref:
     if isinstance(value, str):
-        return value
+        return Ref(value.removeprefix(_REF)) if value.startswith(_REF) else value
     if isinstance(value, Mapping) and set(value) == {"ref"}:
         return Ref(_text(value["ref"]))
-    raise _Mismatch('must be an id or selector, or {"ref": NAME}')
+    raise _Mismatch('must be an id or selector, or "ref:NAME"')
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -57,7 +63,16 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(_text(item) for item in value)
 
 
+def _keys(value: object) -> str | tuple[str, ...]:
+    return value if isinstance(value, str) else _texts(value)
+
+
 def _environment(value: object) -> Mapping[str, str]:
+    if isinstance(value, list):
+        pairs = [_text(item).partition("=") for item in value]
+        if not all(equals for _, equals, _ in pairs):
+            raise _Mismatch("must be a list of texts NAME=VALUE")
+        return {name: text for name, _, text in pairs}
     if not isinstance(value, Mapping):
         raise _Mismatch("must be an object of strings")
     return {_text(name): _text(text) for name, text in value.items()}
@@ -80,9 +95,20 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
     **dict.fromkeys(("timeout_ms", "idle_ms"), _milliseconds),
     **dict.fromkeys(("refs", "command"), _texts),
     "env": _environment,
+    "keys": _keys,
     "scope": _scope,
     "size": _size,
 }
+
+
+def json_fields(made: type[Operation]) -> dict[str, Field[Any]]:
+    """The fields of a kind by their names in JSON."""
+    return {_NAME.get(one.name, one.name): one for one in fields(made)}
+
+
+def is_required(field: Field[Any]) -> bool:
+    """Whether a field must be given."""
+    return field.default is MISSING and field.default_factory is MISSING
 
 
 def read_operation(given: object, where: str) -> Operation:
@@ -94,12 +120,15 @@ def read_operation(given: object, where: str) -> Operation:
     if made is None:
         raise InvalidArgument(f"{where}: no operation of kind {kind!r}", remedy=f"use one of {', '.join(KINDS)}")
     where = f"{where} ({kind})"
-    known = {_NAME.get(one.name, one.name): one for one in fields(made)}
-    # Some clients send null for everything that a model left out.
-    said = {name: value for name, value in given.items() if name != "kind" and value is not None}
+    known = json_fields(made)
+    needed = [name for name, one in known.items() if is_required(one)]
+    said = {
+        name: value
+        for name, value in given.items()
+        if name != "kind" and (value not in _ABSENT or (value is not None and name in needed))
+    }
     if unknown := sorted(set(said).difference(known)):
         raise InvalidArgument(f"{where} takes no {', '.join(unknown)}", remedy=f"it takes {', '.join(known)}")
-    needed = [name for name, one in known.items() if one.default is MISSING and one.default_factory is MISSING]
     if missing := [name for name in needed if name not in said]:
         raise InvalidArgument(f"{where} needs {', '.join(missing)}", remedy=f"it takes {', '.join(known)}")
     values: dict[str, Any] = {_FIELD.get(name, name): _value(made, name, value, where) for name, value in said.items()}

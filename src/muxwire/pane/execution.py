@@ -39,6 +39,7 @@ class Execution:
     prompt_seq: int
     typed_at: int
     cwd: str = ""
+    started_in: str = field(init=False)
     typed_time: float = field(default_factory=time.monotonic)
     begin: int = -1
     begin_time: float = 0.0
@@ -70,6 +71,9 @@ class Execution:
     on_end: tuple[Callable[[], object], ...] = ()
     # Of those who wait; most commands end while their caller reads the connection himself.
     _waiting: tuple[anyio.Event, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.started_in = self.cwd
 
     @property
     def running(self) -> bool:

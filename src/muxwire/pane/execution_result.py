@@ -65,4 +65,5 @@ async def result_of(
         omitted_bytes=text.omitted_bytes,
         signal_sent=execution.signal_sent,
         note="; ".join(notes),
+        started_in=execution.started_in,
     )

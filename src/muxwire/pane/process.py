@@ -87,6 +87,7 @@ def started(execution: Execution, told: ExecutionResult, from_byte: int, ready: 
         command_id=told.command_id,
         output=told.output,
         exit_code=told.exit_code,
+        ended=not told.running,
     )
 
 

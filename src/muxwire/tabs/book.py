@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from itertools import chain, islice
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import NoSuchTarget, TmuxSilent
@@ -44,7 +45,7 @@ class TabBook:
         self.on_latest: Callable[[], None] | None = None
         self.generation = 0
         self.leaves_running = False  # a call that is cancelled now is cancelled because its process ends
-        self._latest = ""
+        self._used: dict[str, None] = {}  # the keys of tabs, the one last used at the end
         self._tasks = tasks
         self._commands: OrderedDict[str, tuple[Tab, Execution]] = OrderedDict()  # a dict loses its first slowly
         self.events = EventLog()
@@ -52,20 +53,36 @@ class TabBook:
 
     @property
     def latest(self) -> str:
-        """The key of the tab last used; `on_latest` is called when it changes."""
-        return self._latest
+        """The key of the open tab last used, "" if none is open; `on_latest` is called when it changes."""
+        return self._last_used(1)
 
     @latest.setter
     def latest(self, key: str) -> None:
-        changed = key != self._latest
-        self._latest = key
-        if changed and self.on_latest is not None:
-            self.on_latest()
+        if key != next(reversed(self._used), None):
+            self._use(key)
+            if self.on_latest is not None:
+                self.on_latest()
 
-    def recall_latest(self, key: str) -> None:
-        """The tab of that key is the one that another process used last, if it is open; nobody is told again."""
-        if key in self.open:
-            self._latest = key
+    @property
+    def previous(self) -> str:
+        """The key of the open tab that was used before the last one, "" if there is none."""
+        return self._last_used(2)
+
+    def _last_used(self, number: int) -> str:
+        # Nearly always the first that is looked at, so that a command pays nothing for it.
+        used = (key for key in reversed(self._used) if key in self.open)
+        rest = (key for key, tab in reversed(self.open.items()) if key not in self._used and not tab.is_split)
+        return next(islice(chain(used, rest), number - 1, None), "")
+
+    def _use(self, key: str) -> None:
+        self._used.pop(key, None)
+        self._used[key] = None
+
+    def recall_used(self, previous: str, latest: str) -> None:
+        """The tabs that another process used last, if they are open; nobody is told again."""
+        for key in (previous, latest):
+            if key in self.open:
+                self._use(key)
 
     def add(self, tab: Tab) -> None:
         """A tab was made, or found again; it is the active one only where no other is."""
@@ -75,8 +92,6 @@ class TabBook:
         if tab.is_split and first is not None:
             tab.name, tab.session, tab.sized = first.name, first.session, first.sized
         self.open[tab.key] = tab
-        if not tab.is_split and self._latest not in self.open:
-            self._latest = tab.key
         self.generation = tab.generation
         if tab.events is None:
             tab.events = TabEvents(tab, self.events, self.spawn)
@@ -90,10 +105,12 @@ class TabBook:
 
     def rename_key(self, tab: Tab, *, window: str, is_split: bool) -> None:
         """A pane of ours is in another window now, or is what that window goes by."""
-        del self.open[tab.key]
-        was_latest = self.latest == tab.key
+        old = tab.key
+        was_latest = self.latest == old
+        del self.open[old]
         tab.window_id, tab.is_split = window, is_split
         self.open[tab.key] = tab
+        self._used.pop(old, None)
         if was_latest:
             self.latest = tab.key
 
@@ -115,7 +132,11 @@ class TabBook:
         tab.pane.close(tab.end_reason)
         if self.open.get(tab.key) is not tab:
             return
+        was_latest = self.latest == tab.key
         del self.open[tab.key]
+        self._used.pop(tab.key, None)
+        if was_latest and self.open and not persistent and self.on_latest is not None:
+            self.on_latest()
         tab.client.detach_pane(pane_id(tab.pane_id))
         tab.pane.stream.close()
         self.events.record("tab_closed", tab.key, reason=tab.end_reason)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.results import SessionInfo, TabInfo, TabList
 from muxwire.shell import SUPERVISOR
+from muxwire.tabs.tab_events import COMMAND_SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,13 +22,15 @@ _SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_name}")
 _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id}")
 
 
-async def list_tabs(server: TmuxServer | None, book: TabBook, ask: Callable[[], Awaitable[None]]) -> TabList:
-    """Describe every tab and session; without a running server, what is left of it.
+async def list_tabs(
+    server: TmuxServer | None, book: TabBook, ask: Callable[[], Awaitable[None]], *, closed: bool, session: str
+) -> TabList:
+    """Describe every tab and session, or those of `session`; without a running server, what is left of it.
 
     `ask` is awaited if there are windows that are no tabs: it may add tabs.
     """
     if server is None:
-        return TabList(_closed_rows(book), ())
+        return TabList(_closed_rows(book, session) if closed else (), ())
     asked = (server.sessions.windows_command(), _PANES, _SESSIONS, _CLIENTS)
     windows_answer, *answers = await server.client.ask(*asked)
     windows = server.sessions.rows(windows_answer)
@@ -35,7 +38,7 @@ async def list_tabs(server: TmuxServer | None, book: TabBook, ask: Callable[[], 
     if strange:
         await ask()
         if not strange.isdisjoint(tab.window_id for tab in book.open.values()):
-            return await list_tabs(server, book, ask)
+            return await list_tabs(server, book, ask, closed=closed, session=session)
     panes, sessions, clients = (
         [line.decode("utf-8", "replace").partition(" ")[::2] for line in answer] for answer in answers
     )
@@ -45,21 +48,26 @@ async def list_tabs(server: TmuxServer | None, book: TabBook, ask: Callable[[], 
     counts = Counter(row.session for row in windows)
     # Our own control client is no visitor.
     visitors = Counter(session for control, session in clients if control != "1")
-    named = [(session, server.sessions.name(session, shown)) for session, shown in sessions]
+    named = [(key, server.sessions.name(key, shown)) for key, shown in sessions]
+    rows = tuple(
+        _row(tab, book, command=commands.get(tab.pane_id, ""))
+        for tab in book.open.values()
+        if session in ("", tab.session)
+    )
     return TabList(
-        tuple(_row(tab, book, command=commands.get(tab.pane_id, "")) for tab in book.open.values())
-        + _closed_rows(book),
-        tuple(SessionInfo(name, counts[name], visitors[session]) for session, name in named),
+        rows + (_closed_rows(book, session) if closed else ()),
+        tuple(SessionInfo(name, counts[name], visitors[key]) for key, name in named if session in ("", name)),
     )
 
 
-def _closed_rows(book: TabBook) -> tuple[TabInfo, ...]:
-    return tuple(_row(tab, book, command="") for tab in book.closed.values())
+def _closed_rows(book: TabBook, session: str) -> tuple[TabInfo, ...]:
+    return tuple(_row(tab, book, command="") for tab in book.closed.values() if session in ("", tab.session))
 
 
 def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
     if command == SUPERVISOR and tab.pane.supervised:
         command = _beneath(tab.pane) or command
+    last = tab.pane.current
     return TabInfo(
         window_id=book.address(tab),
         name=tab.name,
@@ -72,6 +80,8 @@ def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
         log_path=str(tab.log_path),
         next_byte=tab.next_byte,
         closed=tab.pane.dead,
+        last_command=last.command[:COMMAND_SHOWN].decode("utf-8", "replace") if last is not None else "",
+        last_exit_code=last.exit_code if last is not None else None,
     )
 
 

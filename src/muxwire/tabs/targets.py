@@ -20,33 +20,38 @@ _INDEX = re.compile(r"(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?\Z")
 
 
 async def find_tab(
-    target: str, tabs: Mapping[str, Tab], latest: str, sessions: Sessions | None, ask: Callable[[], Awaitable[None]]
+    target: str,
+    tabs: Mapping[str, Tab],
+    used: Mapping[str, str],
+    sessions: Sessions | None,
+    ask: Callable[[], Awaitable[None]],
 ) -> Tab:
     """Resolve a selector; NoSuchTarget for none, and for more than one.
 
-    `@N` a window (its first pane), `%N` a pane, `.` the tab last used, `NAME` a tab (or the active tab of that
-    session), `SESSION:N` a window's index there, `SESSION:NAME` a tab's name there; `SESSION:N.M` names its pane M.
-    If there is none, `ask` is awaited once: it may add to `tabs`.
+    `@N` a window (its first pane), `%N` a pane, `.` the tab last used, `=` the one before it (`used` has their keys),
+    `NAME` a tab (or the active tab of that session), `SESSION:N` a window's index there, `SESSION:NAME` a tab's name
+    there; `SESSION:N.M` names its pane M. If there is none, `ask` is awaited once: it may add to `tabs`.
     """
     known = set(tabs)
     try:
-        return await _find(target, tabs, latest, sessions)
+        return await _find(target, tabs, used, sessions)
     except AmbiguousTarget:
         raise
     except NoSuchTarget:
         await ask()
         if known == set(tabs):
             raise
-    return await _find(target, tabs, latest, sessions)
+    return await _find(target, tabs, used, sessions)
 
 
-async def _find(target: str, tabs: Mapping[str, Tab], latest: str, sessions: Sessions | None) -> Tab:
+async def _find(target: str, tabs: Mapping[str, Tab], used: Mapping[str, str], sessions: Sessions | None) -> Tab:
     if target in tabs:
         return tabs[target]
-    if target == ".":
-        if latest in tabs:
-            return tabs[latest]
-        raise NoSuchTarget("there is no active tab", remedy=_REMEDY)
+    if target in used:
+        if used[target] in tabs:
+            return tabs[used[target]]
+        what = "there is no active tab" if target == "." else "no tab was used before the active one"
+        raise NoSuchTarget(what, remedy=_REMEDY)
     if _ID.match(target):
         return _only(target, [tab for tab in tabs.values() if tab.pane_id == target])
     named = [tab for tab in tabs.values() if tab.name == target and not tab.is_split]

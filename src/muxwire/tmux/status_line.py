@@ -4,6 +4,8 @@ from __future__ import annotations
 
 # The server option with the window id of the active tab: formats of every session find it there.
 ACTIVE_TAB = "@muxwire-tab"
+# The one that was used before it: `=` of a later process.
+PREVIOUS_TAB = "@muxwire-previous-tab"
 
 # How often tmux draws the line anew by itself; it does so at once when the tab changes.
 _INTERVAL = 5

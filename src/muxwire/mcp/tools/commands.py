@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from pydantic import Field
 
-from muxwire.mcp.arguments import DEFAULT_MAX_CHARS, Arguments, ExecutionOptions, Milliseconds, seconds
-from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import BOOLEAN, INTEGER, INTEGER_OR_NULL, NUMBER, STRING, Schema, object_of
+from muxwire.mcp.arguments import (
+    DEFAULT_MAX_CHARS,
+    Arguments,
+    ExecutionOptions,
+    MaxChars,
+    Milliseconds,
+    seconds,
+)
+from muxwire.mcp.registry import Call, Hints, tool
+from muxwire.results import State  # noqa: TC001 (schemas are made of it)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from muxwire.results import ExecutionResult
 
-ALWAYS: dict[str, Schema] = {
-    "output": STRING,
-    "exit_code": INTEGER_OR_NULL,
-    "timed_out": BOOLEAN,
-    "duration_ms": NUMBER,
-    "state": STRING,
-    "cwd": STRING,
-    "command_id": STRING,
-    "from_byte": INTEGER,
-    "next_byte": INTEGER,
-    "truncated": BOOLEAN,
-}
-# Said only when there is something to say: a model pays for every field of every result.
-AT_TIMES: dict[str, Schema] = {"running": BOOLEAN, "omitted_bytes": INTEGER, "signal_sent": STRING, "note": STRING}
-
 RUNS_ANYTHING = Hints(destructive=True, open_world=True)
 
-# Microseconds are all that the clock knows.
-DURATION_DIGITS = 3
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandOutcome:
+    """What a model is told of a command. `cwd` if it changed; offsets if `output` is not all there is."""
+
+    output: str
+    exit_code: int | None
+    timed_out: bool
+    duration_ms: float
+    command_id: str
+    window_id: str = ""
+    state: State = "prompt"
+    cwd: str = ""
+    from_byte: int | None = None
+    next_byte: int | None = None
+    truncated: bool = False
+    omitted_bytes: int = 0
+    running: bool = False
+    signal_sent: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptOutcome(CommandOutcome):
+    """What a model is told of a script."""
+
+    script_path: str
 
 
 class ExecuteCommand(ExecutionOptions):
@@ -56,6 +74,7 @@ class CommandResult(Arguments):
     command_id: str
     wait_ms: Milliseconds = 0
     strip_ansi: bool = False
+    max_chars: MaxChars = DEFAULT_MAX_CHARS
 
 
 class _Options(TypedDict):
@@ -69,47 +88,59 @@ class _Options(TypedDict):
     on_progress: Callable[[int, str], Awaitable[None]]
 
 
-@tool(ExecuteCommand, returns=object_of(ALWAYS | AT_TIMES), hints=RUNS_ANYTHING)
-async def execute_command(call: Call, given: ExecuteCommand) -> Result:
+@tool(ExecuteCommand, returns=CommandOutcome, hints=RUNS_ANYTHING)
+async def execute_command(call: Call, given: ExecuteCommand) -> CommandOutcome:
     """Run a shell command in a tab and wait for it: exact output, exit code. timed_out: it was interrupted, or
     still runs with on_timeout "leave". env and cwd hold for this command only; max_chars cuts output in its middle.
     """
-    tab = await call.terminals.tab(given.window_id)
+    tab, is_new = await call.terminals.tab_or_new(given.target)
     result = await call.progress.during(tab.execute(given.command, **_options(call, given)))
-    return told(result)
+    return CommandOutcome(**_news(result, tab.window_id if is_new else ""))
 
 
-@tool(CommandResult, returns=object_of({"running": BOOLEAN}, like="execute_command"), hints=Hints(read_only=True))
-async def command_result(call: Call, given: CommandResult) -> Result:
-    """Get the further output, and in the end the exit code, of a command that was left running."""
+@tool(CommandResult, returns=CommandOutcome, hints=Hints(read_only=True))
+async def command_result(call: Call, given: CommandResult) -> CommandOutcome:
+    """Get the further output, and in the end the exit code, of a command that was left running. Returns as soon as
+    it ends or waits for input, after wait_ms at the latest.
+    """
     result = await call.progress.during(
         call.terminals.command_result(
-            given.command_id, wait=seconds(given.wait_ms), strip_ansi=given.strip_ansi, max_chars=DEFAULT_MAX_CHARS
+            given.command_id, wait=seconds(given.wait_ms), strip_ansi=given.strip_ansi, max_chars=given.max_chars
         )
     )
-    return told(result) | {"running": result.running}
+    return CommandOutcome(**_news(result))
 
 
-@tool(
-    ExecuteScript,
-    returns=object_of({"script_path": STRING}, like="execute_command"),
-    hints=RUNS_ANYTHING,
-    toolset="scripts",
-)
-async def execute_script(call: Call, given: ExecuteScript) -> Result:
+@tool(ExecuteScript, returns=ScriptOutcome, hints=RUNS_ANYTHING, toolset="scripts")
+async def execute_script(call: Call, given: ExecuteScript) -> ScriptOutcome:
     """Write code to a file and run it in a tab, as execute_command does: no quoting to get right."""
-    tab = await call.terminals.tab(given.window_id)
+    tab, is_new = await call.terminals.tab_or_new(given.target)
     result = await call.progress.during(
         tab.execute_script(given.language, given.code, args=given.args, **_options(call, given))
     )
-    return told(result) | {"script_path": result.script_path}
+    return ScriptOutcome(script_path=result.script_path, **_news(result, tab.window_id if is_new else ""))
 
 
-def told(result: ExecutionResult) -> dict[str, object]:
-    """Return what a model is told of an execution."""
-    fields: dict[str, object] = {name: getattr(result, name) for name in ALWAYS}
-    fields["duration_ms"] = round(result.duration_ms, DURATION_DIGITS)
-    return fields | {name: value for name in AT_TIMES if (value := getattr(result, name))}
+def _news(result: ExecutionResult, window: str = "") -> dict[str, Any]:
+    """Return what there is to tell of an execution; `window`: the tab that was made for it."""
+    partial = result.running or result.truncated
+    return {
+        "output": result.output,
+        "exit_code": result.exit_code,
+        "timed_out": result.timed_out,
+        "duration_ms": result.duration_ms,
+        "command_id": result.command_id,
+        "window_id": window,
+        "state": result.state,
+        "cwd": result.cwd if result.cwd != result.started_in else "",
+        "from_byte": result.from_byte if partial else None,
+        "next_byte": result.next_byte if partial else None,
+        "truncated": result.truncated,
+        "omitted_bytes": result.omitted_bytes,
+        "running": result.running,
+        "signal_sent": result.signal_sent,
+        "note": result.note,
+    }
 
 
 def _options(call: Call, given: ExecutionOptions) -> _Options:

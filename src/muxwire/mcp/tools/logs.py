@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
 from muxwire.mcp.arguments import Arguments, Count, InTab, Milliseconds, seconds
-from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import BOOLEAN, INTEGER, STRING, object_of
-from muxwire.mcp.tools.tabs import SUCCESS
-
-if TYPE_CHECKING:
-    from muxwire.results import LogChunk, LogTail
+from muxwire.mcp.registry import Call, Hints, tool
+from muxwire.mcp.tools.tabs import Success
+from muxwire.results import LogChunk, LogTail
 
 # As many lines as a model reads with profit.
 DEFAULT_LINES = 500
@@ -49,71 +45,45 @@ class SetHistoryLimit(Arguments):
 
 @tool(
     ReadLogs,
-    returns=object_of(
-        {
-            "content": STRING,
-            "returned_lines": INTEGER,
-            "truncated": BOOLEAN,
-            "next_byte": INTEGER,
-            "first_byte": INTEGER,
-            "note": STRING,
-        }
-    ),
+    returns=LogTail,
     hints=Hints(read_only=True),
     large_result=True,
 )
-async def read_logs_from_tab(call: Call, given: ReadLogs) -> Result:
+async def read_logs_from_tab(call: Call, given: ReadLogs) -> LogTail:
     """Read the last lines that a tab showed, also of a closed one. Go on from next_byte with stream_logs_from_tab."""
-    tail = await call.terminals.read_logs(
-        given.window_id,
+    return await call.terminals.read_logs(
+        given.target,
         lines=given.lines,
         strip_ansi=given.strip_ansi,
         grep=given.grep,
         before=given.before,
         after=given.after,
     )
-    return _told(tail)
 
 
 @tool(
     StreamLogs,
-    returns=object_of(
-        {
-            "chunk": STRING,
-            "next_byte": INTEGER,
-            "eof": BOOLEAN,
-            "closed": BOOLEAN,
-            "dropped": INTEGER,
-            "first_byte": INTEGER,
-            "note": STRING,
-        }
-    ),
+    returns=LogChunk,
     hints=Hints(read_only=True),
     large_result=True,
 )
-async def stream_logs_from_tab(call: Call, given: StreamLogs) -> Result:
+async def stream_logs_from_tab(call: Call, given: StreamLogs) -> LogChunk:
     """Read a tab's output from a byte offset on, then from next_byte. eof: no more yet; closed: never more;
     dropped: bytes before chunk that are lost.
     """
-    chunk = await call.progress.during(
+    return await call.progress.during(
         call.terminals.stream_logs(
-            given.window_id,
+            given.target,
             from_byte=given.from_byte,
             max_bytes=given.max_bytes,
             strip_ansi=given.strip_ansi,
             wait=seconds(given.wait_ms),
         )
     )
-    return _told(chunk)
 
 
-def _told(read: LogTail | LogChunk) -> Result:
-    """Return what was read; without a note if there is none."""
-    return {name: value for name, value in asdict(read).items() if name != "note" or value}
-
-
-@tool(SetHistoryLimit, returns=SUCCESS, hints=Hints())
-async def set_history_limit(call: Call, given: SetHistoryLimit) -> Result:
+@tool(SetHistoryLimit, returns=Success, hints=Hints())
+async def set_history_limit(call: Call, given: SetHistoryLimit) -> Success:
     """Set how many lines of scrollback new tabs keep; logs keep all."""
     await call.terminals.set_history_limit(given.limit)
-    return {"success": True}
+    return Success(success=True)

@@ -2,41 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, WithJsonSchema
 
 from muxwire.mcp.arguments import DEFAULT_MAX_CHARS, Arguments, Milliseconds, seconds
-from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import ARRAY, BOOLEAN, Schema, object_of
+from muxwire.mcp.registry import Call, Hints, tool
 from muxwire.operations import KINDS
 from muxwire.operations.context import DISPATCH_TIMEOUT
+from muxwire.operations.kinds import Scope
+from muxwire.operations.parse import is_required, json_fields
+from muxwire.operations.step_results import Dispatch, StepResult  # noqa: TC001 (schemas are made of them)
 
-# Every field of every kind in one flat list, most of them by name alone: a schema for each kind would say `target` 17
-# times, and cost every model three times as much. Which kind takes which, and of what type, the library checks; its
-# error names them.
-_NAMES = (
-    "with into ref refs name cwd env session horizontal size count rows cols keys enter literal timeout_ms until regex "
-    "idle_ms exit prompt height width zoom layout option value scope global format start end"
+_STRING = {"type": "string"}
+_STRINGS = {"type": "array", "items": _STRING}
+# Of the fields of operations, as they are declared.
+_TYPES: dict[str, dict[str, Any]] = {
+    "str": _STRING,
+    "bool": {"type": "boolean"},
+    "bool | None": {"type": "boolean"},
+    **{name: {"type": "integer"} for name in ("int", "int | None", "float | None")},
+    "str | tuple[str, ...]": {"anyOf": [_STRING, _STRINGS]},
+    "tuple[str, ...]": _STRINGS,
+    "Mapping[str, str]": _STRINGS,
+    "Target": _STRING,
+    "Target | None": _STRING,
+    "Scope": {"enum": list(get_args(Scope)), "type": "string"},
+}
+_DESCRIPTION = (
+    'target: a tab, a pane, or ref:NAME of an earlier step. Example: [{"kind":"new_window","ref":"w"},'
+    '{"kind":"send_keys","target":"ref:w","keys":"htop"}]'
 )
-_FIELDS: Schema = {
-    "kind": {"enum": list(KINDS)},
-    "target": {"description": 'or {"ref":NAME}'},
-    "command": {"description": "execute: string, else argv"},
-    **{name: {} for name in _NAMES.split()},
-}
-_OPERATION: Schema = {
-    "type": "object",
-    "properties": _FIELDS,
-    "required": ["kind"],
-    "additionalProperties": False,
-}
+
+
+# Kinds that share a schema, which is what one of them takes: all must be short, and the library checks each exactly.
+_LIKE = {"show_option": "set_option", "break_pane": "rename_window", "kill_pane": "select_pane"}
+
+
+def _operations() -> list[dict[str, Any]]:
+    """Return a schema for each kind, or for a few that take nearly the same."""
+    return [
+        _operation([kind, *(name for name in KINDS if _LIKE.get(name) == kind)]) for kind in KINDS if kind not in _LIKE
+    ]
+
+
+def _operation(kinds: list[str]) -> dict[str, Any]:
+    known = [json_fields(KINDS[kind]) for kind in kinds]
+    properties = {name: _TYPES[str(field.type)] for name, field in known[0].items()}
+    needed = [name for name in properties if all(name in one and is_required(one[name]) for one in known)]
+    return {
+        "type": "object",
+        "properties": {"kind": {"enum": kinds, "type": "string"}, **properties},
+        "required": ["kind", *needed],
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListOutcome:
+    """What a model is told of a list of operations."""
+
+    succeeded: bool
+    steps: tuple[StepResult, ...]
+    created_panes: dict[str, str]
+    rolled_back_panes: tuple[str, ...] = ()
+    rollback_errors: tuple[str, ...] = ()
+    dispatches: tuple[Dispatch, ...] = ()
 
 
 class RunTmuxOperations(Arguments):
     """What `run_tmux_operations` takes."""
 
-    operations: Annotated[list[dict[str, Any]], WithJsonSchema({"type": "array", "items": _OPERATION})]
+    operations: Annotated[
+        list[dict[str, Any]],
+        WithJsonSchema({"description": _DESCRIPTION, "items": {"anyOf": _operations()}, "type": "array"}),
+    ]
     on_error: Literal["stop", "continue"] = "stop"
     dry_run: bool = False
     rollback_on_error: bool = False
@@ -46,20 +86,11 @@ class RunTmuxOperations(Arguments):
 
 @tool(
     RunTmuxOperations,
-    returns=object_of(
-        {
-            "succeeded": BOOLEAN,
-            "steps": ARRAY,
-            "created_panes": {"type": "object"},
-            "rolled_back_panes": ARRAY,
-            "rollback_errors": ARRAY,
-            "dispatches": ARRAY,
-        }
-    ),
+    returns=ListOutcome,
     hints=Hints(destructive=True, open_world=True),
     toolset="ops",
 )
-async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> Result:
+async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> ListOutcome:
     """Steps in one call: make panes (ids work as window_id), arrange, type, run, wait."""
     result = await call.progress.during(
         call.terminals.run_operations(
@@ -72,4 +103,11 @@ async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> Result:
             max_chars=DEFAULT_MAX_CHARS,
         )
     )
-    return result.told()
+    return ListOutcome(
+        succeeded=result.succeeded,
+        steps=result.steps,
+        created_panes=result.created_panes,
+        rolled_back_panes=result.rolled_back_panes,
+        rollback_errors=result.rollback_errors,
+        dispatches=result.dispatches if given.dry_run else (),
+    )

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import dataclass
 
 from pydantic import Field
 
 from muxwire.mcp.arguments import InTab, Milliseconds, seconds
-from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import BOOLEAN, INTEGER, INTEGER_OR_NULL, STRING, object_of
+from muxwire.mcp.registry import Call, Hints, tool
+from muxwire.results import ProcessStop, State
 
 # A development server that compiles first takes this long to say that it listens.
 DEFAULT_READY_TIMEOUT_MS = 30_000
 
 # What a program gets to end by itself before the next, stronger signal.
 DEFAULT_GRACE_MS = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOutcome:
+    """What a model is told of a process; `ready` if that was asked for, `exit_code` and `state` if it has ended."""
+
+    started: bool
+    command_id: str = ""
+    window_id: str = ""
+    ready: bool | None = None
+    output: str = ""
+    exit_code: int | None = None
+    state: State | None = None
 
 
 class StartProcess(InTab):
@@ -36,24 +49,14 @@ class StopProcess(InTab):
 
 @tool(
     StartProcess,
-    returns=object_of(
-        {
-            "started": BOOLEAN,
-            "command_id": STRING,
-            "from_byte": INTEGER,
-            "ready": BOOLEAN,
-            "state": STRING,
-            "output": STRING,
-            "exit_code": INTEGER,
-        }
-    ),
+    returns=StartOutcome,
     hints=Hints(destructive=True, open_world=True),
 )
-async def start_process(call: Call, given: StartProcess) -> Result:
+async def start_process(call: Call, given: StartProcess) -> StartOutcome:
     """Start a server, watcher or REPL in a tab and leave it running. Also types into a running program.
     Read on with command_result.
     """
-    tab = await call.terminals.tab(given.window_id)
+    tab, is_new = await call.terminals.tab_or_new(given.target)
     started = await call.progress.during(
         tab.start_process(
             given.command,
@@ -63,15 +66,23 @@ async def start_process(call: Call, given: StartProcess) -> Result:
             ready_timeout=seconds(given.ready_timeout_ms),
         )
     )
-    return {name: value for name, value in asdict(started).items() if value not in (None, "")}
+    return StartOutcome(
+        started=started.started,
+        command_id=started.command_id,
+        window_id=tab.window_id if is_new else "",
+        ready=started.ready,
+        output=started.output,
+        exit_code=started.exit_code,
+        state=started.state if started.ended else None,
+    )
 
 
 @tool(
     StopProcess,
-    returns=object_of({"success": BOOLEAN, "signal_sent": STRING, "exit_code": INTEGER_OR_NULL, "state": STRING}),
+    returns=ProcessStop,
     hints=Hints(destructive=True),
 )
-async def stop_process(call: Call, given: StopProcess) -> Result:
+async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
     """Stop what runs in a tab: the signal, and after each grace_ms a stronger one, up to SIGKILL."""
-    tab = await call.terminals.tab(given.window_id)
-    return asdict(await call.progress.during(tab.stop_process(given.signal, grace=seconds(given.grace_ms))))
+    tab = await call.terminals.tab(given.target)
+    return await call.progress.during(tab.stop_process(given.signal, grace=seconds(given.grace_ms)))

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from muxwire.mcp.arguments import Arguments, InTab, Milliseconds, Target, seconds
-from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import ARRAY, BOOLEAN, INTEGER, STRING, object_of
+from muxwire.mcp.arguments import ACTIVE, Arguments, InTab, Milliseconds, Target, seconds
+from muxwire.mcp.registry import Call, Hints, tool
+from muxwire.results import Cursor, KeysSent, Snapshot, WaitOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muxwire.vt.cells import Run
 
 # What a build's step or a server's start takes; a longer wait is better said in so many words.
 DEFAULT_WAIT_MS = 30_000
 
-SNAPSHOT = {
-    "schema_version": INTEGER,
-    "pane": STRING,
-    "cols": INTEGER,
-    "rows": INTEGER,
-    "cursor": {"type": "object"},
-    "lines": ARRAY,
-    "title": STRING,
-    "alternate_screen": BOOLEAN,
-    "soft_wrap": ARRAY,
-    "scrollback": ARRAY,
-    "cells": ARRAY,
-    "next_byte": INTEGER,
-    "source": STRING,
-}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """What a model is told of a screen."""
+
+    schema_version: int
+    pane: str
+    cols: int
+    rows: int
+    cursor: Cursor
+    lines: tuple[str, ...]
+    next_byte: int
+    source: str
+    title: str = ""
+    alternate_screen: bool = False
+    soft_wrap: tuple[int, ...] = ()
+    scrollback: tuple[str, ...] | None = None
+    cells: list[dict[str, Any]] | None = None
+    scrollback_cells: list[dict[str, Any]] | None = None
 
 
 class TakeSnapshot(InTab):
@@ -49,7 +58,7 @@ class SendKeys(InTab):
 class WaitFor(Arguments):
     """What `wait_for` takes."""
 
-    window_ids: list[Target] = Field(min_length=1)
+    window_ids: list[Target] = Field(default=[], description="[]: the active tab")
     until: str = Field(default="", description="text")
     regex: str = ""
     idle_ms: Milliseconds = Field(default=0, description="no output for so long")
@@ -60,66 +69,31 @@ class WaitFor(Arguments):
     timeout_ms: Milliseconds = DEFAULT_WAIT_MS
 
 
-@tool(
-    TakeSnapshot,
-    returns=object_of(SNAPSHOT),
-    hints=Hints(read_only=True),
-    toolset="screen",
-    large_result=True,
-)
-async def snapshot(call: Call, given: TakeSnapshot) -> Result:
+@tool(TakeSnapshot, returns=Screen, hints=Hints(read_only=True), toolset="screen", large_result=True)
+async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
     """See what a tab's screen shows now, as full-screen programs draw it. For plain output read the log."""
-    tab = await call.terminals.tab(given.window_id)
+    tab = await call.terminals.tab(given.target)
     taken = await tab.snapshot(
         given.scrollback if given.scrollback >= 0 else None, cells=given.cells, unwrap=given.unwrap
     )
-    told = {name: getattr(taken, name) for name in SNAPSHOT if name not in ("cursor", "cells", "scrollback")}
-    told["cursor"] = asdict(taken.cursor)
-    if taken.scrollback is not None:
-        told["scrollback"] = taken.scrollback
-    if taken.cells is not None:
-        told["cells"] = [run.told() for run in taken.cells]
-    if taken.scrollback_cells is not None:
-        told["scrollback_cells"] = [run.told() for run in taken.scrollback_cells]
-    return told
+    return _screen(taken)
 
 
-@tool(
-    SendKeys,
-    returns=object_of({"sent": INTEGER, "pane": STRING, "next_byte": INTEGER, "note": STRING}),
-    hints=Hints(destructive=True, open_world=True),
-    toolset="screen",
-)
-async def send_keys(call: Call, given: SendKeys) -> Result:
+@tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True), toolset="screen")
+async def send_keys(call: Call, given: SendKeys) -> KeysSent:
     """Type into the program that runs in a tab: REPL, editor, prompt. Then wait_for from next_byte, or snapshot."""
-    tab = await call.terminals.tab(given.window_id)
-    sent = await tab.send_keys(given.keys, paste=given.paste)
-    fields: dict[str, object] = {"sent": sent.sent, "pane": sent.pane, "next_byte": sent.next_byte}
-    return fields | ({"note": sent.note} if sent.note else {})
+    tab, _ = await call.terminals.tab_or_new(given.target)
+    return await tab.send_keys(given.keys, paste=given.paste)
 
 
-@tool(
-    WaitFor,
-    returns=object_of(
-        {
-            "outcome": {"enum": ["met", "timed_out", "closed"]},
-            "which": STRING,
-            "match": STRING,
-            "matched_at_entry": BOOLEAN,
-            "next_byte": INTEGER,
-            "tail": STRING,
-        }
-    ),
-    hints=Hints(read_only=True),
-    toolset="screen",
-)
-async def wait_for(call: Call, given: WaitFor) -> Result:
+@tool(WaitFor, returns=WaitOutcome, hints=Hints(read_only=True), toolset="screen")
+async def wait_for(call: Call, given: WaitFor) -> WaitOutcome:
     """Wait until one of these tabs meets any condition. Text is matched without escape sequences, from the
     last command on, or from_byte: with next_byte of send_keys the echo does not count.
     """
-    outcome = await call.progress.during(
+    return await call.progress.during(
         call.terminals.wait_for(
-            given.window_ids,
+            given.window_ids or [ACTIVE],
             until=given.until,
             regex=given.regex,
             idle=seconds(given.idle_ms) if given.idle_ms else None,
@@ -130,4 +104,26 @@ async def wait_for(call: Call, given: WaitFor) -> Result:
             timeout=seconds(given.timeout_ms),
         )
     )
-    return asdict(outcome)
+
+
+def _screen(taken: Snapshot) -> Screen:
+    return Screen(
+        schema_version=taken.schema_version,
+        pane=taken.pane,
+        cols=taken.cols,
+        rows=taken.rows,
+        cursor=taken.cursor,
+        lines=taken.lines,
+        next_byte=taken.next_byte,
+        source=taken.source,
+        title=taken.title,
+        alternate_screen=taken.alternate_screen,
+        soft_wrap=taken.soft_wrap,
+        scrollback=taken.scrollback,
+        cells=_runs(taken.cells),
+        scrollback_cells=_runs(taken.scrollback_cells),
+    )
+
+
+def _runs(cells: Sequence[Run] | None) -> list[dict[str, Any]] | None:
+    return None if cells is None else [run.told() for run in cells]

@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from muxwire.mcp.arguments import Arguments, Environment, InTab
-from muxwire.mcp.registry import Call, Hints, Result, tool
-from muxwire.mcp.schemas import ARRAY, BOOLEAN, STRING, object_of
+from muxwire.mcp.registry import Call, Hints, tool
+from muxwire.results import TabList
 
-TAB = dict.fromkeys(("window_id", "name", "pane_id", "session", "log_path"), STRING)
-SUCCESS = object_of({"success": BOOLEAN})
+# Columns and rows.
+SIZE_LENGTH = 2
 
-Size = Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]
+
+def _nothing(given: object) -> object:
+    """Return no size for one of zeros: so strict clients say that there is none."""
+    if not isinstance(given, list):
+        return given
+    if len(given) not in (0, SIZE_LENGTH):
+        raise ValueError("must be columns and rows")
+    return given if any(given) else []
+
+
+Size = Annotated[
+    list[Annotated[int, Field(ge=1)]],
+    BeforeValidator(_nothing),
+    WithJsonSchema({"type": "array", "items": {"type": "integer"}, "description": "columns, rows"}),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class NewTab:
+    """The tab that was made."""
+
+    window_id: str
+    name: str
+    pane_id: str
+    session: str
+    log_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """It was done; else there is an error."""
+
+    success: bool
 
 
 class CreateTab(Arguments):
@@ -27,21 +59,29 @@ class CreateTab(Arguments):
     shell: str = ""
     command: list[str] = Field(default=[], description="argv to run in place of a shell")
     session: str = ""
-    size: Size = Field(default=[], description="columns, rows")
+    size: Size = Field(default=[])
 
 
 class CloseTab(InTab):
     """What `close_tab` takes."""
 
     force: bool = Field(default=False, description="even if something runs")
+    session: str = Field(default="", description="all its tabs instead")
+
+
+class ListTabs(Arguments):
+    """What `list_tabs` takes."""
+
+    closed: bool = Field(default=False, description="closed tabs too")
+    session: str = ""
 
 
 @tool(
     CreateTab,
-    returns=object_of(TAB),
+    returns=NewTab,
     hints=Hints(destructive=True, open_world=True),  # `command` may be anything
 )
-async def create_tab(call: Call, given: CreateTab) -> Result:
+async def create_tab(call: Call, given: CreateTab) -> NewTab:
     """Open a terminal tab with a shell; it lives until closed."""
     tab = await call.terminals.create_tab(
         name=given.name,
@@ -53,28 +93,20 @@ async def create_tab(call: Call, given: CreateTab) -> Result:
         session=given.session or None,
         size=(given.size[0], given.size[1]) if given.size else None,
     )
-    return {
-        "window_id": tab.window_id,
-        "name": tab.name,
-        "pane_id": tab.pane_id,
-        "session": tab.session,
-        "log_path": str(tab.log_path),
-    }
+    return NewTab(tab.window_id, tab.name, tab.pane_id, tab.session, str(tab.log_path))
 
 
-@tool(
-    Arguments,
-    returns=object_of({"tabs": ARRAY, "sessions": ARRAY}),
-    hints=Hints(read_only=True),
-)
-async def list_tabs(call: Call, _given: Arguments) -> Result:
-    """List tabs (closed ones too: logs stay readable) and sessions with attached clients. state "prompt": ready."""
-    listed = await call.terminals.list_tabs()
-    return {"tabs": [asdict(tab) for tab in listed.tabs], "sessions": [asdict(session) for session in listed.sessions]}
+@tool(ListTabs, returns=TabList, hints=Hints(read_only=True))
+async def list_tabs(call: Call, given: ListTabs) -> TabList:
+    """List tabs and sessions with attached clients. state "prompt": ready. Logs of closed tabs stay readable."""
+    return await call.terminals.list_tabs(closed=given.closed, session=given.session)
 
 
-@tool(CloseTab, returns=SUCCESS, hints=Hints(destructive=True))
-async def close_tab(call: Call, given: CloseTab) -> Result:
+@tool(CloseTab, returns=Success, hints=Hints(destructive=True))
+async def close_tab(call: Call, given: CloseTab) -> Success:
     """Close a tab and end what runs in it. Its log stays."""
-    await call.terminals.close_tab(given.window_id, force=given.force)
-    return {"success": True}
+    if given.session and not given.window_id:
+        await call.terminals.close_session(given.session, force=given.force)
+    else:
+        await call.terminals.close_tab(given.target, force=given.force)
+    return Success(success=True)

@@ -1,0 +1,159 @@
+"""What an agent does first, in one call, and what the answers cost it: with the real server behind a real client."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.types import TextContent
+
+from tests.users import environ_of
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+# What a command that says nothing may cost, its output included (issue of the agent's hands).
+MAX_CHARACTERS = 110
+
+
+class Agent:
+    """Calls, and what their answers cost."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.characters = 0
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.content
+        [block] = result.content
+        assert isinstance(block, TextContent)
+        self.characters = len(block.text)
+        told: dict[str, Any] = json.loads(block.text)
+        return told
+
+
+@asynccontextmanager
+async def agent_at_a_server() -> AsyncIterator[Agent]:
+    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
+        home = Path(name) / "home"
+        home.mkdir()
+        environ = environ_of(home, runtime=Path(name)) | {"MUXWIRE_STATE_DIR": f"{name}/state"}
+        server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve"], env=environ)
+        with anyio.fail_after(DEADLINE):
+            async with Client(server) as client:
+                yield Agent(client)
+
+
+async def test_the_first_command_makes_its_tab_and_says_which() -> None:
+    async with agent_at_a_server() as agent:
+        first = await agent.call("execute_command", command="cd /; X=1", timeout_ms=20_000)
+        assert (first["window_id"], first["cwd"]) == ("@1", "/")
+        second = await agent.call("execute_command", command="echo $X")
+        assert second["output"] == "1\n"
+        assert "window_id" not in second
+
+
+async def test_first_calls_at_once_make_one_tab() -> None:
+    async with agent_at_a_server() as agent:
+        async with anyio.create_task_group() as calls:
+            for _ in range(4):
+                calls.start_soon(lambda: agent.call("execute_command", command="true", timeout_ms=20_000))
+        assert len((await agent.call("list_tabs"))["tabs"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("execute_script", {"language": "shell", "code": "echo hi"}),
+        ("start_process", {"command": "sleep 60"}),
+        ("send_keys", {"keys": ["echo hi", "Enter"]}),
+    ],
+    ids=["execute_script", "start_process", "send_keys"],
+)
+async def test_what_runs_something_makes_a_tab_where_there_is_none(tool: str, arguments: dict[str, Any]) -> None:
+    async with agent_at_a_server() as agent:
+        await agent.call(tool, **arguments)
+        [tab] = (await agent.call("list_tabs"))["tabs"]
+        assert tab["active"]
+        await agent.call("read_logs_from_tab")
+        await agent.call("snapshot")
+        await agent.call("close_tab", force=True)
+        assert (await agent.call("list_tabs"))["tabs"] == []
+
+
+async def test_after_the_active_tab_is_closed_the_one_before_it_is_active() -> None:
+    async with agent_at_a_server() as agent:
+        one = (await agent.call("create_tab"))["window_id"]
+        two = (await agent.call("create_tab"))["window_id"]
+        await agent.call("create_tab")
+        await agent.call("execute_command", window_id=one, command="true", timeout_ms=20_000)
+        await agent.call("execute_command", window_id=two, command="true", timeout_ms=20_000)
+        await agent.call("close_tab")
+        tabs = (await agent.call("list_tabs"))["tabs"]
+        assert [tab["window_id"] for tab in tabs if tab.get("active")] == [one]
+
+
+async def test_a_command_that_says_nothing_costs_little() -> None:
+    async with agent_at_a_server() as agent:
+        await agent.call("create_tab")
+        await agent.call("execute_command", command="true", timeout_ms=20_000)
+        await agent.call("execute_command", command="true")
+        assert agent.characters <= MAX_CHARACTERS
+        await agent.call("execute_command", command="false")
+        assert agent.characters <= MAX_CHARACTERS
+
+
+async def test_the_list_of_tabs_shows_open_ones_and_what_they_ran() -> None:
+    async with agent_at_a_server() as agent:
+        for number in range(3):
+            await agent.call("create_tab", name=f"t{number}")
+            await agent.call("close_tab")
+        await agent.call("create_tab", session="work")
+        await agent.call("execute_command", command="(exit 3)", timeout_ms=20_000)
+        [tab] = (await agent.call("list_tabs"))["tabs"]
+        assert (tab["last_command"], tab["last_exit_code"], tab["session"]) == ("(exit 3)", 3, "work")
+        assert len((await agent.call("list_tabs", closed=True))["tabs"]) == 4
+        of_session = await agent.call("list_tabs", closed=True, session="work")
+        assert [one["session"] for one in of_session["tabs"]] == ["work"]
+        assert [one["name"] for one in of_session["sessions"]] == ["work"]
+
+
+async def test_a_session_is_closed_whole_or_not_at_all() -> None:
+    async with agent_at_a_server() as agent:
+        other = (await agent.call("create_tab"))["window_id"]
+        for _ in range(2):
+            await agent.call("create_tab", session="work")
+        await agent.call("start_process", command="sleep 60")
+        refused = await agent.client.call_tool("close_tab", {"session": "work"})
+        assert refused.is_error
+        assert len((await agent.call("list_tabs"))["tabs"]) == 3
+        await agent.call("close_tab", session="work", force=True)
+        assert [tab["window_id"] for tab in (await agent.call("list_tabs"))["tabs"]] == [other]
+        assert (await agent.client.call_tool("close_tab", {"session": "work"})).is_error
+
+
+async def test_the_result_of_a_command_has_a_limit_of_characters() -> None:
+    async with agent_at_a_server() as agent:
+        started = await agent.call("execute_command", **{"command": "seq 5000", "async": True})
+        result = await agent.call("command_result", command_id=started["command_id"], max_chars=100, wait_ms=20_000)
+        assert len(result["output"]) < 300
+
+
+async def test_an_equals_sign_is_the_tab_used_before_this_one() -> None:
+    async with agent_at_a_server() as agent:
+        one, two = [(await agent.call("create_tab"))["window_id"] for _ in range(2)]
+        assert not (await agent.client.call_tool("snapshot", {"window_id": "="})).is_error
+        await agent.call("execute_command", window_id="=", command="X=1", timeout_ms=20_000)  # back in `two`
+        assert (await agent.call("execute_command", window_id=two, command="echo $X"))["output"] == "1\n"
+        assert (await agent.call("execute_command", window_id="=", command="echo $X"))["output"] == "\n"
+        await agent.call("close_tab", window_id=one)
+        assert (await agent.client.call_tool("snapshot", {"window_id": "="})).is_error

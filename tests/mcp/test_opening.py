@@ -1,0 +1,77 @@
+"""When the library is opened and closed: at the first call, with the server, and again after a failure."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from muxwire.mcp.lifespan import LazyTerminals
+from muxwire.mcp.server import build_server
+from tests.mcp.fake_terminals import Opener
+from tests.mcp.test_calls import DEADLINE, text_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_nothing_is_opened_before_a_call_and_all_is_closed_after() -> None:
+    events: list[str] = []
+    async with Client(build_server(Opener(events.append))) as client:
+        await client.list_tools()
+        assert events == []
+        await client.call_tool("list_tabs", {})
+        await client.call_tool("list_tabs", {})
+    assert events == ["opened", "closed"]
+
+
+async def test_a_failed_opening_is_told_and_tried_again() -> None:
+    events: list[str] = []
+    async with Client(build_server(Opener(events.append, refuse=1))) as client:
+        first = await client.call_tool("list_tabs", {})
+        assert text_of(first).startswith("instance_unavailable: the state folder cannot be written\n")
+        assert not (await client.call_tool("list_tabs", {})).is_error
+    assert events == ["opened", "closed"]
+
+
+async def test_a_close_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("muxwire.mcp.lifespan.CLOSE_SECONDS", 0.05)
+    events: list[str] = []
+    with anyio.fail_after(DEADLINE):
+        async with Client(build_server(Opener(events.append, slow_close=True))) as client:
+            await client.call_tool("list_tabs", {})
+    assert events == ["opened"]
+
+
+async def test_a_library_that_fails_is_opened_again(caplog: pytest.LogCaptureFixture) -> None:
+    events: list[str] = []
+    opener = Opener(events.append)
+
+    async def fail() -> None:
+        raise OSError("the reader died")
+
+    @asynccontextmanager
+    async def failing_once() -> AsyncIterator[Any]:
+        async with anyio.create_task_group() as tasks, opener() as terminals:
+            if events == ["opened"]:
+                tasks.start_soon(fail)
+            yield terminals
+
+    with anyio.fail_after(DEADLINE):
+        async with Client(build_server(failing_once)) as client:
+            while events.count("opened") < 2:
+                await client.call_tool("list_tabs", {})
+    assert events == ["opened", "closed", "opened", "closed"]
+    assert "the terminals ended unexpectedly" in caplog.text
+
+
+async def test_after_the_end_nothing_is_opened() -> None:
+    terminals = LazyTerminals(Opener(print))
+    async with anyio.create_task_group() as owner:
+        owner.start_soon(terminals.own)
+        await terminals.aclose()
+    with pytest.raises(Exception, match="shutting down"):
+        await terminals.get()
