@@ -62,6 +62,7 @@ from muxwire.errors import (
 if typing.TYPE_CHECKING:
     from muxwire import operations as operations
     from muxwire.library.opening import open_terminals as open_terminals
+    from muxwire.library.opening import start as start
     from muxwire.library.terminals import Terminals as Terminals
     from muxwire.results import (
         Cursor as Cursor,
@@ -146,6 +147,7 @@ __all__ = (
     "TmuxUnavailable",
     "WaitOutcome",
     "open_terminals",
+    "start",
 )
 
 # The rest is imported when it is first asked for: `muxwire attach` and Tab at a prompt need none of it,

@@ -81,3 +81,16 @@ def test_an_empty_instance_says_so_and_what_makes_a_tab(place: Place) -> None:
         "muxwire: there is no tab in the instance nothing\n  muxwire new makes one; muxwire ls -a lists closed ones\n"
     )
     assert place.document("--name", "nothing", "ls", "--json")["tabs"] == []
+
+
+def test_a_reader_of_an_instance_of_its_own_says_that_there_is_nothing_to_read(place: Place) -> None:
+    done = place.run("serve", "--read-only")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"there would never be anything to show" in done.stderr
+    assert b"--name NAME" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["ls", "snapshot", "logs", "kill", "wait --prompt", "send-keys x", "kill --all"])
+def test_a_name_that_is_only_looked_at_leaves_nothing(place: Place, verb: str) -> None:
+    place.run("--name", "seen", *verb.split())
+    assert not [path for path in place.home.rglob("seen*") if path.exists()]

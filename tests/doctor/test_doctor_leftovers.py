@@ -15,7 +15,7 @@ import pytest
 
 from muxwire.host.folders import Folders
 from muxwire.library.doctor import leftovers
-from tests.doctor.person import SECONDS, do, levels, only
+from tests.doctor.person import SECONDS, do, doctor, levels, only
 
 
 def dead_pid() -> int:
@@ -57,9 +57,28 @@ def test_folders_of_instances_that_are_gone(where: Folders, environ: dict[str, s
     for name in (f"e{dead_pid()}-abcdef", "named"):
         (where.runtime / name / "shells").mkdir(parents=True)
     found = only(leftovers.folders(where))
-    assert (found.level, found.said[:10]) == ("warning", "2 folders ")
+    assert (found.level, found.said[:13]) == ("warning", "2 directories")
     do(found.remedy, environ)
     assert [entry.name for entry in where.runtime.iterdir()] == [f"e{os.getpid()}-abcdef"]
+
+
+def test_what_many_instances_have_left_goes_by_one_command(where: Folders, environ: dict[str, str]) -> None:
+    gone, living = f"e{dead_pid()}-", f"e{os.getpid()}-abcdef"
+    for number in range(5):
+        (where.runtime / f"{gone}{number:06x}" / "shells").mkdir(parents=True)
+        (where.runtime / f"{gone}{number:06x}.sock").touch()
+    orphan, kept = where.runtime / f"{gone}abcdef.sock", where.runtime / f"{living}.sock"
+    (where.runtime / living).mkdir()
+    for one in (orphan, kept):
+        subprocess.run(["tmux", "-S", one, "-f", "/dev/null", "new-session", "-d", "cat"], check=True, env=environ)
+    remedies = {one.check: one.remedy for one in (*leftovers.sockets(where), *leftovers.folders(where))}
+    assert remedies["sockets"] == remedies["folders left"] == "muxwire doctor --clean"
+    done = doctor(environ, "--clean")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("\n11 leftovers removed\n")
+    assert sorted(entry.name for entry in where.runtime.iterdir()) == [living, f"{living}.sock"]
+    assert doctor(environ, "--clean").stdout == "0 leftovers removed\n"
+    do(f"tmux -S {kept} kill-server", environ)
 
 
 def test_a_named_instance_whose_owner_lives_is_left_alone(where: Folders, environ: dict[str, str]) -> None:

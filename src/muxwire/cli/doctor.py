@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,32 @@ def add(verbs: Verbs) -> None:
         _doctor,
         summary="say what is wrong with this machine, and what to do about it",
         example="muxwire doctor",
-        details="It looks at tmux, shells, directories, limits and leftovers; nothing is changed. "
+        details="It looks at tmux, shells, directories, limits and leftovers; nothing is changed without --clean. "
         "Every shell is tried in an instance of its own. Exit code 1: something is broken.",
+    )
+    doctor.add_argument(
+        "--clean", action="store_true", help="only remove what instances that are gone have left, and say what"
     )
     doctor.add_argument("--json", action="store_true", help="print one JSON document")
 
 
+def _clean(arguments: argparse.Namespace) -> int:
+    from muxwire.host.folders import folders_for
+    from muxwire.library.doctor import leftovers
+
+    removed = list(leftovers.clean(folders_for("doctor", os.environ)))
+    if arguments.json:
+        document({"removed": removed})
+    else:
+        for one in removed:
+            say(f"removed: {shown(one)}")
+        say(f"{len(removed)} leftovers removed")
+    return 0
+
+
 def _doctor(arguments: argparse.Namespace) -> int:
+    if arguments.clean:
+        return _clean(arguments)
     import anyio  # late, as for every verb
 
     from muxwire.library.doctor.examine import examine

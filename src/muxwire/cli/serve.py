@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_name, given_instance
 from muxwire.cli.options import add_instance, add_parser, seconds
+from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import argparse
@@ -38,6 +39,11 @@ def add(verbs: Verbs) -> None:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
+    if arguments.read_only and not given_instance(arguments):
+        raise InvalidArgument(
+            "--read-only makes no tab, and an instance of its own has none: there would never be anything to show",
+            remedy="say which tabs are meant: --name NAME, --socket PATH or --socket-name NAME",
+        )
     # A hundred thousand objects come with these modules, all to stay: to look for garbage among them again and again
     # takes a third of the start, and every later look would take 20 ms of somebody's call.
     gc.disable()

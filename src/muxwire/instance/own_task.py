@@ -15,7 +15,7 @@ import anyio
 from muxwire.client.loops import asyncio_loop
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
 T = TypeVar("T")
 
@@ -39,6 +39,15 @@ async def in_own_task(block: AbstractAsyncContextManager[T]) -> AsyncIterator[T]
         await owner.leave()
 
 
+async def entered(block: AbstractAsyncContextManager[T]) -> tuple[T, Callable[[], Awaitable[None]]]:
+    """Enter a block without a block: what it gives, and what leaves it, in any task. Under asyncio only.
+
+    If it ends by itself nobody is cancelled, and leaving it raises why.
+    """
+    owner = _Owner(block)
+    return await owner.enter(tied=False), owner.leave
+
+
 @final
 class _Owner(Generic[T]):
     """The task that enters the block and leaves it, and who asked for that."""
@@ -56,8 +65,8 @@ class _Owner(Generic[T]):
             self._value.set_result(value)
             await self._left.wait()
 
-    async def enter(self) -> T:
-        """Return what the block gives; raise why it could not be entered."""
+    async def enter(self, *, tied: bool = True) -> T:
+        """Return what the block gives; raise why it could not be entered. `tied`: if it ends, so does who entered."""
         try:
             await asyncio.wait((self._task, self._value), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -66,7 +75,8 @@ class _Owner(Generic[T]):
             raise
         if not self._value.done():
             await self._task
-        self._task.add_done_callback(self._interrupt)
+        if tied:
+            self._task.add_done_callback(self._interrupt)
         return self._value.result()
 
     async def leave(self) -> None:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from muxwire.client.loops import asyncio_loop
 from muxwire.errors import InstanceUnavailable, InvalidArgument
 from muxwire.host.descriptors import OURS
 from muxwire.host.folders import Folders, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock
 from muxwire.instance.log_merge import join_dead
-from muxwire.instance.own_task import in_own_task
+from muxwire.instance.own_task import entered, in_own_task
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
 from muxwire.tmux.access import Access
@@ -25,6 +26,7 @@ from muxwire.tmux.program import server_runs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
+    from contextlib import AbstractAsyncContextManager
 
     from muxwire.host.host import Host
     from muxwire.instance.connect import Wrap
@@ -84,6 +86,45 @@ async def open_terminals(
 
     Under asyncio the block may be left in another task than it was entered in; under trio it may not.
     """
+    block = _instance(name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap)
+    async with in_own_task(block) as terminals:
+        yield terminals
+
+
+async def start(
+    name: str | None = None,
+    *,
+    socket: str | os.PathLike[str] | None = None,
+    socket_name: str | None = None,
+    state_dir: str | os.PathLike[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    wrap: Wrap | None = None,
+) -> Terminals:
+    """Open an instance that lasts until `await terminals.aclose()`, which may be called in another task.
+
+    For the cells of a notebook, and fixtures of pytest-asyncio. The parameters are those of `open_terminals`. Under
+    asyncio only: InvalidArgument under trio, where only a block can hold tasks.
+    """
+    if asyncio_loop() is None:
+        raise InvalidArgument(
+            "start() needs asyncio", remedy="under trio: async with muxwire.open_terminals() as terminals"
+        )
+    block = _instance(name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap)
+    terminals, leave = await entered(block)
+    terminals.leave = leave
+    return terminals
+
+
+def _instance(
+    name: str | None = None,
+    *,
+    socket: str | os.PathLike[str] | None = None,
+    socket_name: str | None = None,
+    state_dir: str | os.PathLike[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    wrap: Wrap | None = None,
+) -> AbstractAsyncContextManager[Terminals]:
+    """The block of an instance, with all that can be said of it before it is entered."""
     environ = dict(os.environ if environ is None else environ)
     host = LocalHost(environ)
     if sum(given is not None for given in (name, socket, socket_name)) > 1:
@@ -105,30 +146,29 @@ async def open_terminals(
         if name is not None
         else Access(persistent=adopted is not None, adopted=adopted is not None)
     )
-    with OURS.reserved():
-        async with in_own_task(_opened(folders, host, wrap, access)) as terminals:
-            yield terminals
+    return _opened(folders, host, wrap, access)
 
 
 @asynccontextmanager
 async def _opened(folders: Folders, host: Host, wrap: Wrap | None, access: Access) -> AsyncIterator[Terminals]:
     """Run the instance's tasks, and end it with the block."""
     failure: Exception | None = None
-    async with anyio.create_task_group() as tasks:
-        terminals = Terminals(folders, host, tasks, wrap, access)
-        try:
-            if access.role == "adopted" or (access.persistent and server_runs(host, folders.socket_path)):
-                await terminals.server()
-            # A name of which nothing is known leaves nothing behind until it is used.
-            elif access.lock is not None and folders.generations() and await access.lock.take_soon():
-                async with LogStore() as store:
-                    await join_dead(folders, store)
-                access.lock.give_back()  # the owner is who starts the server: it may be another process
-            yield terminals
-        except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
-            failure = error
-        finally:
-            await terminals.aclose()
-            tasks.cancel_scope.cancel()
+    with OURS.reserved():
+        async with anyio.create_task_group() as tasks:
+            terminals = Terminals(folders, host, tasks, wrap, access)
+            try:
+                if access.role == "adopted" or (access.persistent and server_runs(host, folders.socket_path)):
+                    await terminals.server()
+                # A name of which nothing is known leaves nothing behind until it is used.
+                elif access.lock is not None and folders.generations() and await access.lock.take_soon():
+                    async with LogStore() as store:
+                        await join_dead(folders, store)
+                    access.lock.give_back()  # the owner is who starts the server: it may be another process
+                yield terminals
+            except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
+                failure = error
+            finally:
+                await terminals.end()
+                tasks.cancel_scope.cancel()
     if failure is not None:
         raise failure

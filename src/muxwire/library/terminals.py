@@ -22,7 +22,7 @@ from muxwire.tabs.waits import Wanted, wait_for
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from anyio.abc import TaskGroup
 
@@ -54,6 +54,7 @@ class Terminals:
         self._life = ServerLifetime(folders, host, tasks, wrap, access)
         self._book = self._life.book
         self._making = anyio.Lock()  # calls that come at once make one tab, not one each
+        self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
 
     @property
     def role(self) -> Role:
@@ -321,5 +322,13 @@ class Terminals:
         self._life.history_limit = limit
 
     async def aclose(self) -> None:
-        """End the instance: every process in its tabs, its tmux server, its connection. Logs stay."""
+        """End the instance: every process in its tabs, its tmux server, its connection. Logs stay.
+
+        A named instance is left running. What `start` opened is closed with it; a block closes at its end.
+        """
+        leave, self.leave = self.leave, None
+        await (leave() if leave is not None else self.end())
+
+    async def end(self) -> None:
+        """End the instance, and leave its tasks to the block that holds them."""
         await self._life.aclose()

@@ -1,14 +1,18 @@
 """What instances that are gone have left, and locks of others that hold up every shell; each with its command.
 
-Nothing is removed here. What belongs to an instance that runs is never named: a server that answers, or an owner that
-lives.
+`clean` removes what instances have left. What belongs to an instance that runs is never named: a server that answers,
+or an owner that lives.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
+import signal
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,20 +39,55 @@ _SHIMS = (
 )
 
 
+# What removes it all, where a line of paths would be too long to read.
+CLEAN = "muxwire doctor --clean"
+
+
+def clean(places: Folders) -> Iterator[str]:
+    """Remove what instances that are gone have left; yield each thing that was. OSError."""
+    for pid in _clients_left(places):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+            yield f"process {pid}, `tmux -C` without a driver"
+    for path in _orphans(places):
+        with suppress(ProcessLookupError):
+            # tmux ends its server at SIGTERM, and hangs up on what runs in it (tmux.c, server_signal).
+            os.kill(LocalHost({}).listening_pid(path) or 0, signal.SIGTERM)
+            yield f"the server of {path.stem}"
+        path.unlink(missing_ok=True)
+    for path in _dead_sockets(places):
+        path.unlink(missing_ok=True)
+        yield str(path)
+    for folder in _folders_left(places):
+        shutil.rmtree(folder)
+        yield str(folder)
+
+
 def sockets(places: Folders) -> Iterator[Finding]:
     """Sockets at which nobody listens, and ephemeral servers whose owner is gone."""
-    found = sorted(places.runtime.glob("*.sock"))
-    running = [path for path in found if _listens(path)]
-    dead = [path for path in found if path not in running and not _is_owned(places, path.stem)]
+    dead = _dead_sockets(places)
     if dead:
         said = f"{_counted(dead, 'socket')} at which no server listens: {_names(dead)}"
-        yield warning("sockets", said, f"rm {shlex.join(map(str, dead))}")
-    for path in running:
-        if _EPHEMERAL.match(path.stem) and not _is_owned(places, path.stem):
-            said = f"the server of {path.stem} runs, and the process that it should have ended with is gone"
-            yield warning("orphans", said, f"tmux -S {shlex.quote(str(path))} kill-server")
+        yield warning("sockets", said, _removal("rm", dead))
+    for path in _orphans(places):
+        said = f"the server of {path.stem} runs, and the process that it should have ended with is gone"
+        yield warning("orphans", said, f"tmux -S {shlex.quote(str(path))} kill-server")
     if not dead:
-        yield ok("sockets", f"{len(running)} servers run")
+        yield ok("sockets", f"{sum(map(_listens, places.runtime.glob('*.sock')))} servers run")
+
+
+def _dead_sockets(places: Folders) -> list[Path]:
+    found = sorted(places.runtime.glob("*.sock"))
+    return [path for path in found if not _listens(path) and not _is_owned(places, path.stem)]
+
+
+def _orphans(places: Folders) -> list[Path]:
+    found = sorted(path for path in places.runtime.glob("*.sock") if _EPHEMERAL.match(path.stem))
+    return [path for path in found if _listens(path) and not _is_owned(places, path.stem)]
+
+
+def _removal(command: str, left: list[Path]) -> str:
+    return f"{command} {shlex.join(map(str, left))}" if len(left) <= _NAMED else CLEAN
 
 
 def _is_owned(places: Folders, instance: str) -> bool:
@@ -64,20 +103,23 @@ def _listens(path: Path) -> bool:
 
 
 def folders(places: Folders) -> Iterator[Finding]:
-    """Folders for sockets and bodies of commands, of instances that do not run."""
-    homes = dict.fromkeys((places.runtime, places.memory))
-    left = [
+    """Directories for sockets and bodies of commands, of instances that do not run."""
+    left = _folders_left(places)
+    if left:
+        said = f"{len(left)} director{'y' if len(left) == 1 else 'ies'} of instances that are gone: {_names(left)}"
+        yield warning("folders left", said, _removal("rm -r", left))
+    else:
+        yield ok("folders left", "none")
+
+
+def _folders_left(places: Folders) -> list[Path]:
+    return [
         entry
-        for home in homes
+        for home in dict.fromkeys((places.runtime, places.memory))
         if home.is_dir()
         for entry in sorted(home.iterdir())
         if entry.is_dir() and not entry.is_symlink() and not _in_use(places, entry.name)
     ]
-    if left:
-        said = f"{_counted(left, 'folder')} of instances that are gone: {_names(left)}"
-        yield warning("folders left", said, f"rm -r {shlex.join(map(str, left))}")
-    else:
-        yield ok("folders left", "none")
 
 
 def _in_use(places: Folders, instance: str) -> bool:
@@ -86,14 +128,18 @@ def _in_use(places: Folders, instance: str) -> bool:
 
 def clients(places: Folders) -> Iterator[Finding]:
     """`tmux -C` clients whose driver is gone: tmux waits for them, and freezes every pane that they listen to."""
-    table = process_table()
-    left = [pid for pid in table if _is_reaper(table[pid].parent) and _is_client(pid, places.runtime)]
+    left = _clients_left(places)
     if left:
         pids = " ".join(map(str, left))
         said = f"{_counted(left, 'process', 'es')} `tmux -C` without a driver ({pids}), for which panes may stand still"
         yield warning("clients left", said, f"kill -9 {pids}")
     else:
         yield ok("clients left", "none")
+
+
+def _clients_left(places: Folders) -> list[int]:
+    table = process_table()
+    return [pid for pid in table if _is_reaper(table[pid].parent) and _is_client(pid, places.runtime)]
 
 
 def _is_reaper(pid: int) -> bool:
