@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 30.0
+# So often in a row: a piece of our line stayed in one of ten.
+ASKED = 20
+OURS = ("eval", "mux", "\\", "{")
 # Each shows its prompt where the output ended; zsh and fish begin a new line for it.
 PROMPTS = {"bash": "b$ ", "dash": "# ", "ksh": "$ "}
 
@@ -32,19 +35,15 @@ async def test_a_prompt_behind_an_output_without_a_line_end_stays(terminals: Ter
         assert f"{PROMPTS[shell]}echo third" in lines, lines
 
 
-@pytest.mark.xfail(strict=False, reason="an answer that is still on its way while the line is cleared is drawn into it")
+@pytest.mark.parametrize("query", ["[6n", "[c"])
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
-async def test_what_a_terminal_answered_leaves_no_line_of_ours(terminals: Terminals, shell: str) -> None:
+async def test_what_a_terminal_answered_leaves_no_line_of_ours(terminals: Terminals, shell: str, query: str) -> None:
     async with tab_for(DEADLINE, terminals, shell) as tab:
         for text in ("first", "again"):
             assert (await tab.execute(f"echo {text}")).output == f"{text}\n"
-        await tab.execute("printf '\\033[6n'")
-        asked = tab.next_byte
-        while b"R" not in tab.pane.stream.ring.read(asked - 4096, tab.next_byte).rpartition(b"[6n")[2]:
-            await tab.pane.stream.changed()
-        assert (await tab.execute("echo y")).output == "y\n"
-        (line,) = [line for line in (await tab.snapshot()).lines if line.endswith("echo y")]
-        assert "eval" not in line
-        assert "mux" not in line
-        assert "\\" not in line
-        assert "{" not in line
+        for _ in range(ASKED):
+            await tab.execute(f"printf '\\033{query}'")
+            assert (await tab.execute("echo y")).output == "y\n"
+            (line,) = [line for line in (await tab.snapshot()).lines if line.endswith("echo y")]
+            assert not any(piece in line for piece in OURS), line
+            assert (await tab.execute("clear")).exit_code == 0

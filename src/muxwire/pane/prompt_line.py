@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.pane.foreground_shell import DRAWN, ForegroundShell, caught_up, fall_silent, mend_line_modes, shell_sleeps
-from muxwire.shell import CLEAR_TYPED
+from muxwire.shell import CLEAR_LINE, CLEAR_TYPED
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
@@ -45,11 +45,22 @@ _EDITOR_SIGN = b"\x1b[?2004h"
 _TELLS = ("bash", "zsh")
 # They begin a new line for their prompt if the output has not.
 _NEW_LINE = ("zsh", "fish")
+# It gives back at its next prompt what was typed before our key.
+_SETS_ASIDE = "zsh"
 # The marks that end a command and begin a prompt, with a folder in each.
 _LINE_REACH = 1024
 _ONLY_MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
 # DSR 6, "where is the cursor?" (ECMA-48).
 _CURSOR_QUERY = b"\x1b[6n"
+# What a terminal answers, into the tty: DA, DSR, DECRQM, XTVERSION, XTWINOPS, DECRQSS, XTGETTCAP, colours (input.c of
+# tmux); and how far back in an output it is looked for.
+_QUERY = re.compile(rb"\x1b(?:\[[0-9;?>=$]*[cnpqt]|P[+$]q|\][0-9;]*\?)")
+_QUERY_REACH = 64 << 10
+# A key whose echo is in no such answer; in the command mode of vi it does nothing.
+_SHOWN_KEY = b","
+_RUBOUT = b"\x7f"
+# What the kernel echoes for that (ECHOE).
+_RUBBED_OUT = b"\b \b"
 
 
 def drawn_prompt(pane: PaneState) -> bytes:
@@ -187,16 +198,18 @@ class PromptEnd:
         begins = shell.name in _NEW_LINE or _begins_line(pane)
         column = pane.prompts.column(drawn) if begins else None
         self.cleared = False
-        if column is not None:
+        if column is not None and not (shell.name == _SETS_ASIDE and self._asked()):
             return column
         pane.prompts.took = 0.0
         # Behind a prompt that is known something was typed: by a person, or by a terminal that answers a query.
         known = pane.prompts.length(drawn)
         typed = known not in (0, len(drawn))
-        self.cleared = self._had_text or typed or not fresh
+        asked = self._asked()
+        self.cleared = self._had_text or typed or asked or not fresh
         before, end = await self._cursor(), pane.stream.end
         if self.cleared:
-            await self._clear(shell, edits=edits)
+            if not (asked and await self._took_answer(shell, drawn)):
+                await self._clear(shell, edits=edits)
             after = await self._cursor()
             if typed and begins:
                 # What was on its way to the shell is drawn meanwhile, too; unless it is another, longer prompt.
@@ -210,6 +223,34 @@ class PromptEnd:
         if begins and after and after == before and drawn and end == pane.prompt_end + len(drawn):
             pane.prompts.remember(drawn, after[0])
         return after[0] if after else None
+
+    def _asked(self) -> bool:
+        """Whether the newest command asked the terminal something: the answer is read as if it had been typed."""
+        pane, ran = self._pane, self._pane.current
+        begin = max(ran.begin if ran is not None else pane.prompt_end, pane.stream.end - _QUERY_REACH)
+        return _QUERY.search(pane.stream.ring.read(begin, pane.stream.end)) is not None
+
+    async def _took_answer(self, shell: Shell, drawn: bytes) -> bool:
+        """Wait until the shell has the answer, which is before our keys in its queue; return whether it is gone too.
+
+        The echo of a key says so. Where the kernel echoes, it has shown the answer where that came, before the prompt
+        perhaps: there C-u would rub out the prompt.
+        """
+        pane = self._pane
+        if shell.name in _NEW_LINE:  # what their key writes says it; and what it sets aside comes back
+            self._keyboard.press(CLEAR_LINE)
+            return False
+        plain = shell.name == "dash" and drawn in pane.prompts
+        shown = _SHOWN_KEY + _RUBBED_OUT if plain else _SHOWN_KEY
+        end = pane.stream.end
+        self._keyboard.press(_SHOWN_KEY + _RUBOUT if plain else _SHOWN_KEY)
+        with anyio.move_on_after(CLEARED):
+            while pane.stream.ring.find(shown, end) < 0:
+                await pane.stream.changed()
+        if plain and drawn_prompt(pane) == drawn + shown:
+            pane.host.restore_line_modes(pane.tty)  # forgets what is typed
+            return True
+        return False
 
     async def _clear(self, shell: Shell, *, edits: bool) -> None:
         pane, end = self._pane, self._pane.stream.end
