@@ -168,6 +168,9 @@ class Host(Protocol):
     def checked_program(self, program: str, what: str) -> str:
         """Return the path of an executable; InvalidArgument if there is none of that name."""
 
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder at that path."""
+
     def own_folder(self) -> str:
         """The folder in which a tab begins that was given none."""
 

@@ -93,6 +93,9 @@ class LocalHost:
     def checked_program(self, program: str, what: str) -> str:
         return environment.checked_program(program, what, self.environ)
 
+    def is_folder(self, path: str) -> bool:
+        return Path(path).is_dir()
+
     def own_folder(self) -> str:
         try:
             return str(Path.cwd())

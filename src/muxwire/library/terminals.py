@@ -251,12 +251,12 @@ class Terminals:
         whole. `execute` and `wait_for` have times of their own. InvalidArgument, TmuxUnavailable, InstanceUnavailable.
         """
         # Late: what few programs use takes a fifth of what all of the library takes to import.
-        from muxwire.operations.checks import Checker
+        from muxwire.operations.checks import check_list
         from muxwire.operations.parse import read_operations
         from muxwire.operations.run_list import OperationsRun
 
         found = read_operations(operations)
-        Checker(self.host, adopted=self.role == "adopted").check(found)
+        check_list(found, self.host, adopted=self.role == "adopted")
         options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
         options.check()
         await self._life.look()

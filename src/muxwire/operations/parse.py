@@ -7,11 +7,12 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, get_args
 
 from muxwire.errors import InvalidArgument
-from muxwire.operations.kinds import KINDS, Execute, Operation, Ref, Scope
+from muxwire.operations.kinds import KINDS
+from muxwire.operations.operation import Operation, Ref
+from muxwire.operations.options import Scope
 
 # JSON says milliseconds, and has no reserved words.
-_FIELD = {"with": "with_", "global": "global_", "timeout_ms": "timeout", "idle_ms": "idle"}
-_NAME = {field: name for name, field in _FIELD.items()}
+_NAME = {"with_": "with", "global_": "global", "timeout": "timeout_ms", "idle": "idle_ms"}
 
 
 # How a schema without unions says what `{"ref": NAME}` says, too.
@@ -88,16 +89,17 @@ def _scope(value: object) -> str:
     return _text(value)
 
 
+# By the type of a field, as it is declared.
 _READERS: Mapping[str, Callable[[object], Any]] = {
-    **dict.fromkeys(("target", "with", "into"), _target),
-    **dict.fromkeys(("horizontal", "enter", "literal", "exit", "prompt", "zoom", "global"), _flag),
-    **dict.fromkeys(("count", "rows", "cols", "height", "width", "start", "end"), _integer),
-    **dict.fromkeys(("timeout_ms", "idle_ms"), _milliseconds),
-    **dict.fromkeys(("refs", "command"), _texts),
-    "env": _environment,
-    "keys": _keys,
-    "scope": _scope,
-    "size": _size,
+    "str": _text,
+    "bool": _flag,
+    "int": _integer,
+    "float": _milliseconds,
+    "tuple[str, ...]": _texts,
+    "str | tuple[str, ...]": _keys,
+    "Mapping[str, str]": _environment,
+    "Target": _target,
+    "Scope": _scope,
 }
 
 
@@ -131,13 +133,13 @@ def read_operation(given: object, where: str) -> Operation:
         raise InvalidArgument(f"{where} takes no {', '.join(unknown)}", remedy=f"it takes {', '.join(known)}")
     if missing := [name for name in needed if name not in said]:
         raise InvalidArgument(f"{where} needs {', '.join(missing)}", remedy=f"it takes {', '.join(known)}")
-    values: dict[str, Any] = {_FIELD.get(name, name): _value(made, name, value, where) for name, value in said.items()}
+    values: dict[str, Any] = {known[name].name: _value(known[name], name, value, where) for name, value in said.items()}
     operation: Operation = made(**values)
     return operation
 
 
-def _value(made: type[Operation], name: str, value: object, where: str) -> Any:  # noqa: ANN401 (JSON)
-    reader = _text if made is Execute and name == "command" else _READERS.get(name, _text)
+def _value(field: Field[Any], name: str, value: object, where: str) -> Any:  # noqa: ANN401 (JSON)
+    reader = _size if name == "size" else _READERS[str(field.type).removesuffix(" | None")]
     try:
         return reader(value)
     except _Mismatch as error:

@@ -6,47 +6,21 @@ every command with a block of its own. With "continue" each is a line of its own
 
 from __future__ import annotations
 
-import secrets
+import re
 from collections import deque
+from dataclasses import field
 from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.lowlevel
 
 from muxwire.client.patience import ANSWER_SECONDS
-from muxwire.errors import MuxwireError
-from muxwire.operations.batch import Batch, Part
-from muxwire.operations.checks import request
-from muxwire.operations.compound import CompoundSteps
-from muxwire.operations.kinds import (
-    CapturePane,
-    DisplayMessage,
-    JoinPane,
-    NewWindow,
-    Operation,
-    RenameWindow,
-    SetOption,
-    SplitPane,
-    SwapPane,
-    targets_of,
-)
-from muxwire.operations.late import Late, was_done
-from muxwire.operations.rollback import (
-    TOUCHES_WINDOW,
-    name_command,
-    option_command,
-    picture_command,
-    undoable,
-    was_renamed,
-    will_rename,
-)
-from muxwire.operations.run_state import RunState
-from muxwire.operations.step import Step, explained
+from muxwire.errors import MuxwireError, TmuxSilent
+from muxwire.operations.operation import Compound, Operation, Part, Ref, RunState, Step, explained, written
 from muxwire.operations.step_results import Dispatch, OperationsResult
-from muxwire.operations.tmux_commands import Place, command_of, folder_of, row_range, shown_birth, split_flags
-from muxwire.pane.captures import capture_commands, captured
 from muxwire.tabs.maker import PANE_FORMAT
 from muxwire.tabs.windows import look_up
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +28,41 @@ if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
     from muxwire.client.pending import Pending
     from muxwire.operations.context import RunContext, RunOptions
+    from muxwire.operations.rollback import Rollback
     from muxwire.tabs.maker import PaneSpec
+
+# One line is parsed on tmux's only thread, where every pane waits meanwhile: this takes less than 2 ms.
+LINE_MAX = 32 << 10
+_ID = re.compile(r"[@%][0-9]+\Z")
+_NO_ANSWER = "no answer came in time: what it did, or may still do, is not undone"
+
+
+@final
+@dataclass(slots=True)
+class Batch:
+    """Plain steps of which none needs the result of another: they are written to tmux at once."""
+
+    parts: list[Part] = field(default_factory=list)
+    _refs: set[str] = field(default_factory=set)
+    _size: int = 0
+
+    def takes(self, operation: Operation) -> bool:
+        """Whether a step can be written together with those that are here, and mean the same."""
+        if not operation.plain or not self.parts:
+            return operation.plain
+        if self.parts[-1].step.operation.moves or self._size > LINE_MAX:
+            return False
+        # A name or an index may come to mean something else by what the steps before it do.
+        return all(
+            target.name not in self._refs if isinstance(target, Ref) else _ID.match(target) is not None
+            for target in operation.targets
+        )
+
+    def add(self, part: Part) -> None:
+        """Take a step in."""
+        self.parts.append(part)
+        self._refs.update(part.step.operation.made_refs)
+        self._size += sum(len(word) for one in part.commands for word in one)
 
 
 @final
@@ -64,8 +72,7 @@ class OperationsRun(RunState):
     def __init__(self, operations: Sequence[Operation], options: RunOptions, around: RunContext) -> None:
         super().__init__(options, around)
         self.steps = [Step(index, operation) for index, operation in enumerate(operations)]
-        self._compound = CompoundSteps(self)
-        self._late = Late(around.book)
+        self._late: list[tuple[Part, Pending]] = []  # what was given up, but for what makes panes
 
     async def run(self) -> OperationsResult:
         """Do all of it; never raises for what a step meets."""
@@ -73,9 +80,9 @@ class OperationsRun(RunState):
             return await self._run()
 
     async def _run(self) -> OperationsResult:
-        active = self.around.book.latest
+        active = self.book.latest
         with anyio.move_on_after(self.options.timeout) as self.whole:
-            if not self.dry and not all(targets_of(step.operation) for step in self.steps):
+            if not self.dry and not all(step.operation.targets for step in self.steps):
                 await self.attached.enter_async_context(self.server.attached())
             await self._run_steps()
         if self.whole.cancelled_caught:
@@ -84,10 +91,10 @@ class OperationsRun(RunState):
                     step.skip(f"the {self.options.timeout} s for the whole list were over")
         succeeded = all(step.status in ("succeeded", "planned") for step in self.steps)
         if self.rollback is not None and not succeeded:
-            await self._late.undo(self.rollback, self.steps, self.options.dispatch_timeout or ANSWER_SECONDS)
+            await self._undo_late(self.rollback, self.options.dispatch_timeout or ANSWER_SECONDS)
             await self.rollback.run(self.options.dispatch_timeout)
-            if active in self.around.book.open:
-                self.around.book.latest = active
+            if active in self.book.open:
+                self.book.latest = active
         return OperationsResult(
             succeeded=succeeded,
             dry_run=self.dry,
@@ -105,11 +112,35 @@ class OperationsRun(RunState):
             if batch.parts:
                 await self._dispatch(batch)
             elif waiting and not self._stopped() and not batch.takes(waiting[0].operation):
-                await self._compound.do(waiting.popleft())
+                await self._do(waiting.popleft())
                 await anyio.lowlevel.checkpoint()  # the time for the whole list may have passed meanwhile
 
     def _stopped(self) -> bool:
         return self.options.on_error == "stop" and any(step.status in ("failed", "unknown") for step in self.steps)
+
+    # -- one step that is not plain
+
+    async def _do(self, step: Step) -> None:
+        operation = step.operation
+        try:
+            places = [await self.place(target) for target in operation.targets]
+        except MuxwireError as error:
+            self.refuse(step, error)
+            return
+        self.dispatches.append(Dispatch((step.index,), "own", tuple(map(written, operation.shown(places)))))
+        if self.dry:
+            self.plan(step)
+            return
+        step.sent()
+        if self.rollback is not None:
+            self.rollback.at(step.index)
+        with anyio.move_on_after(None if operation.own_time else self.options.dispatch_timeout):
+            try:
+                await operation.do(self, step, [place.tab for place in places if place.tab is not None])
+            except TmuxSilent as error:
+                step.end("unknown", explained(error))
+            except MuxwireError as error:
+                step.fail(explained(error))
 
     # -- one write
 
@@ -118,7 +149,8 @@ class OperationsRun(RunState):
         while waiting and batch.takes(waiting[0].operation):
             step = waiting.popleft()
             try:
-                batch.add(await self._part(step))
+                places = [await self.place(target) for target in step.operation.targets]
+                part = step.operation.part(self, step, places)
             except MuxwireError as error:
                 if batch.parts:  # its turn comes behind those
                     waiting.appendleft(step)
@@ -126,50 +158,19 @@ class OperationsRun(RunState):
                 self.refuse(step, error)
                 if self._stopped():
                     break
+                continue
+            part.was_called = part.tab.name if part.tab is not None else ""
+            batch.add(part)
         return batch
-
-    async def _part(self, step: Step) -> Part:
-        operation = step.operation
-        places = [await self.place(target) for target in targets_of(operation)]
-        place, other = (*places, None, None)[:2]
-        if isinstance(operation, NewWindow | SplitPane):
-            return self._birth_part(step, operation, place)
-        command = command_of(operation, place, other)
-        assert command is not None
-        part = Part(step, [command], command, place, other)
-        if isinstance(operation, CapturePane) and not self.dry:
-            part.commands = capture_commands(self.server.version, places[0].pane, row_range(operation))
-        if isinstance(operation, DisplayMessage) and place is not None:
-            part.commands.insert(0, ("has-session", "-t", place.pane))  # display-message itself minds no missing pane
-        if place is not None and place.tab is not None:
-            part.was_called = place.tab.name
-        if self.rollback is not None:
-            if isinstance(operation, TOUCHES_WINDOW):
-                part.commands[:0] = [picture_command(one.pane) for one in places]
-            elif isinstance(operation, RenameWindow):
-                part.commands.insert(0, name_command(places[0].pane))
-            elif isinstance(operation, SetOption):
-                part.commands.insert(0, option_command(operation, place))
-        return part
-
-    def _birth_part(self, step: Step, operation: NewWindow | SplitPane, place: Place | None) -> Part:
-        cwd = folder_of(place.tab) if place is not None and place.tab is not None else ""
-        asked = request(operation, self.around.host, cwd)
-        shown = shown_birth(operation, place, asked.cwd if place is None or operation.cwd or cwd else "")
-        if self.dry:
-            return Part(step, [shown], shown, place)
-        spec = self.maker.prepare(asked, secrets.token_hex(8), is_split=place is not None)
-        if place is None:
-            return Part(step, [self.maker.window_command(spec)], shown, spec=spec)
-        assert isinstance(operation, SplitPane)
-        command = self.maker.split_command(spec, place.pane, split_flags(operation))
-        before = [picture_command(place.pane)] if self.rollback is not None else []
-        return Part(step, [*before, command], shown, place, spec=spec)
 
     async def _dispatch(self, batch: Batch) -> None:
         chain = self.options.on_error == "stop"
-        indexes = tuple(part.step.index for part in batch.parts)
-        dispatch = Dispatch(indexes, "chain" if chain else "lines", batch.shown(chain=chain))
+        lines = [written(part.shown) for part in batch.parts]
+        dispatch = Dispatch(
+            tuple(part.step.index for part in batch.parts),
+            "chain" if chain else "lines",
+            (" ; ".join(lines),) if chain else tuple(lines),
+        )
         answers = [] if self.dry else self._submit(batch, chain=chain)
         if self.dry or answers:
             self.dispatches.append(dispatch)
@@ -186,9 +187,9 @@ class OperationsRun(RunState):
             for part, answer in zip(batch.parts, answers * len(batch.parts) if chain else answers, strict=True):
                 self._answered(part, answer)
         # tmux told the widths of new panes before they were ours to hear of.
-        if any(isinstance(part.step.operation, SwapPane | JoinPane | SplitPane) for part in batch.parts):
+        if any(part.step.operation.moves or (part.spec and part.places) for part in batch.parts):
             with anyio.move_on_after(self.options.dispatch_timeout):
-                await look_up(self.around.book)
+                await look_up(self.book)
 
     def _submit(self, batch: Batch, *, chain: bool) -> list[Pending]:
         """Write the batch; no answers if it could not be written."""
@@ -202,91 +203,107 @@ class OperationsRun(RunState):
             answers = self._client(*batch.parts).submit_lists(*lines)
         except MuxwireError as error:
             for part in batch.parts:
-                self._unsent(part, error)
+                if part.spec is not None:
+                    part.spec.discard()
+                if self._stopped():
+                    part.step.skip()
+                else:
+                    part.step.fail(explained(error))
             return []
         for part in batch.parts:
             part.step.sent()
-            if (tab := part.renames) is not None:
-                will_rename(self.around.book, tab)
+            part.step.operation.sent(self, part)
         return answers
 
     def _client(self, *parts: Part) -> ControlClient:
         """The connection of the first tab that is named; a person's sessions have one each."""
-        tabs = (part.place.tab for part in parts if part.place is not None and part.place.tab is not None)
-        return next((tab.client for tab in tabs), self.server.client)
-
-    def _unsent(self, part: Part, error: MuxwireError) -> None:
-        if part.spec is not None:
-            part.spec.discard()
-        if self._stopped():
-            part.step.never_ran()
-        else:
-            part.step.fail(explained(error))
+        return next((part.tab.client for part in parts if part.tab is not None), self.server.client)
 
     def _answered(self, part: Part, answer: Pending) -> None:
         step, blocks = part.step, part.blocks(answer)
         if self.rollback is not None:
-            self.rollback.at(step)
-        if was_done(part, answer):
+            self.rollback.at(step.index)
+        if part.was_done(answer):
             self._succeeded(part, [block.output for block in blocks])
             return
         if blocks and blocks[-1].error:
             step.fail(told_by_tmux(part, blocks[-1].output))
         elif answer.done and not answer.failed:
-            step.never_ran()  # one before it failed
+            step.skip()  # one before it failed
         else:
-            if (client := self._client(part)).closed:
-                step.lose(f"the tmux connection ended: {client.close_reason}")
-            elif answer.failed:
-                step.lose("the tmux connection was lost before an answer came: look before you try it again")
-            if part.spec is not None:
-                self.around.book.spawn(lambda: self._made_late(part, answer))
-            else:
-                self._late.add(part, answer)
+            self._unanswered(part, answer)
             return
         if part.spec is not None:
             part.spec.discard()
-        if (tab := part.renames) is not None:
-            will_rename(self.around.book, tab, -1)
+        step.operation.refused(self, part)
 
-    def _succeeded(self, part: Part, outputs: Sequence[tuple[bytes, ...]]) -> None:
-        step, operation, place = part.step, part.step.operation, part.place
-        tab = place.tab if place is not None else None
+    def _succeeded(self, part: Part, answers: Sequence[tuple[bytes, ...]]) -> None:
+        step, operation = part.step, part.step.operation
         if part.spec is not None:
-            self._born(part, outputs[-1])
-            step.succeed()
+            tab = self.maker.register(part.spec, answers[-1], beside=part.tab)
+            self.keep(step, [tab])
+            if not part.places:
+                step.window = tab.window_id
+                self.server.client.submit(self.maker.show_in_place_of_keeper(tab.window_id))
         else:
-            shown = captured(self.server.version, outputs) if isinstance(operation, CapturePane) else outputs
-            step.succeed(shown[-1] or None)
-        if isinstance(operation, RenameWindow) and tab is not None:
-            was_renamed(self.around.book, tab, operation.name)
+            operation.tell(self, step, answers)
+        step.succeed()
+        operation.done(self, part, answers)
         if self.rollback is not None:
-            undoable(self.rollback, part, outputs)
+            operation.undo(self, self.rollback, part, answers)
 
-    def _born(self, part: Part, answer: tuple[bytes, ...]) -> None:
-        assert part.spec is not None
-        beside = part.place.tab if part.place is not None else None
-        tab = self.maker.register(part.spec, answer, beside=beside)
-        self.keep(part.step, [tab])
-        if beside is None:
-            part.step.window = tab.window_id
-            self.server.client.submit(self.maker.show_in_place_of_keeper(tab.window_id))
+    # -- what was not answered in time: what it did in the end is known, and a rollback undoes it
+
+    def _unanswered(self, part: Part, answer: Pending) -> None:
+        if (client := self._client(part)).closed:
+            part.step.end("unknown", f"the tmux connection ended: {client.close_reason}")
+        elif answer.failed:
+            part.step.end("unknown", "the tmux connection was lost before an answer came: look before you try it again")
+        if part.spec is not None:
+            self.book.spawn(lambda: self._made_late(part, answer))
+        else:
+            self._late.append((part, answer))
+            answer.then(lambda: self._done_late(part, answer))
+
+    def _done_late(self, part: Part, answer: Pending) -> None:
+        operation = part.step.operation
+        if not part.was_done(answer):
+            operation.refused(self, part)
+            return
+        operation.done(self, part, [block.output for block in part.blocks(answer)])
+        if operation.moves:
+            self.book.spawn(lambda: look_up(self.book))
+
+    async def _undo_late(self, rollback: Rollback, timeout: float | None) -> None:
+        """Have undone what was done late too; what has no answer in `timeout` seconds is told as an error."""
+        with anyio.move_on_after(timeout):
+            for _, answer in self._late:
+                await answer.settled()
+        for part, answer in self._late:
+            operation = part.step.operation
+            rollback.at(part.step.index)
+            if part.was_done(answer):
+                operation.undo(self, rollback, part, [block.output for block in part.blocks(answer)])
+            elif not answer.done and not operation.undo_unanswered(self, rollback, part):
+                rollback.cannot(operation.kind, _NO_ANSWER)
+        for step in self.steps:
+            if step.status == "unknown" and isinstance(step.operation, Compound) and step.operation.unanswered_stays:
+                rollback.at(step.index)
+                rollback.cannot(step.operation.kind, _NO_ANSWER)
 
     async def _made_late(self, part: Part, answer: Pending) -> None:
         """The answer to a step that was given up: a pane that was made all the same is known all the same."""
         assert part.spec is not None
         await answer.settled()
-        blocks = part.blocks(answer)
         made: tuple[bytes, ...] = ()
-        if was_done(part, answer):
-            made = blocks[-1].output
+        if part.was_done(answer):
+            made = part.blocks(answer)[-1].output
         elif answer.failed:
             made = await self._made_unheard(part.spec)
         if not made:
             part.spec.discard()
             return
-        beside = part.place.tab if part.place is not None else None
-        tab = self.maker.register(part.spec, made, beside=beside)
+        tab = self.maker.register(part.spec, made, beside=part.tab)
         if self.rollback is not None:
             await tab.close(force=True)
 
@@ -304,6 +321,6 @@ class OperationsRun(RunState):
 def told_by_tmux(part: Part, output: Sequence[bytes]) -> str:
     """What went wrong with a step, in tmux's words; why its pane is gone, if that is known."""
     said = b" ".join(output).decode("utf-8", "replace") or "failed without a message"
-    gone = [one.tab for one in (part.place, part.other) if one is not None and one.tab is not None]
+    gone = [place.tab for place in part.places if place.tab is not None]
     reasons = [f"; {tab.key} is closed: {tab.end_reason}" for tab in gone if tab.end_reason]
     return f"tmux {part.shown[0]}: {said}{''.join(reasons)}"

@@ -11,7 +11,7 @@ import pytest
 
 import muxwire
 from muxwire.errors import InvalidArgument
-from muxwire.operations.kinds import Execute, NewWindow, Ref, SetOption, SplitPane
+from muxwire.operations import Execute, NewWindow, Ref, SetOption, SplitPane
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,7 @@ import pytest
 
 import muxwire
 from muxwire.errors import NoSuchTarget
-from muxwire.operations.kinds import BreakPane, JoinPane, MakeGrid, SplitEvenly, SplitPane, SwapPane
+from muxwire.operations import BreakPane, JoinPane, MakeGrid, SplitEvenly, SplitPane, SwapPane
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.local import LocalHost
-from muxwire.operations.checks import Checker
+from muxwire.operations.checks import check_list
 from muxwire.operations.formats import OPTIONS, check_format, check_option, check_value
 from muxwire.operations.kinds import KINDS
 from muxwire.operations.layouts import NAMES, check_layout, checksum_of
@@ -185,7 +185,7 @@ def test_anything_is_read_or_refused(kind: str, fields: dict[str, Any]) -> None:
     """No JSON is let through half understood, and none makes anything but InvalidArgument."""
     try:
         [operation] = read_operations([{"kind": kind, **fields}])
-        Checker(LocalHost({"PATH": SYSTEM_PATH})).check([operation])
+        check_list([operation], LocalHost({"PATH": SYSTEM_PATH}))
     except InvalidArgument as error:
         if not error.remedy:
             raise

@@ -11,7 +11,7 @@ from muxwire.mcp.arguments import DEFAULT_MAX_CHARS, Arguments, Milliseconds, se
 from muxwire.mcp.registry import Call, Hints, tool
 from muxwire.operations import KINDS
 from muxwire.operations.context import DISPATCH_TIMEOUT
-from muxwire.operations.kinds import Scope
+from muxwire.operations.options import Scope
 from muxwire.operations.parse import is_required, json_fields
 from muxwire.operations.step_results import Dispatch, StepResult  # noqa: TC001 (schemas are made of them)
 

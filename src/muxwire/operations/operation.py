@@ -1,0 +1,385 @@
+"""What a kind of operation is, a step of a list while it runs, and what the steps of one run share.
+
+A kind is one class in `panes.py`, `arranging.py`, `options.py` or `input.py`: its fields, its check, its tmux commands
+and what undoes them. What `Operation` has is what most kinds do; nothing else knows which kinds there are.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import AsyncExitStack, contextmanager
+from typing import TYPE_CHECKING, ClassVar, final
+
+import anyio
+
+from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget
+from muxwire.operations.rollback import Picture, Rollback, picture_command
+from muxwire.operations.step_results import Dispatch, Status, StepResult
+from muxwire.protocol.commands import command
+from muxwire.tabs.attached import attached
+from muxwire.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+    from muxwire.client.pending import Pending
+    from muxwire.host.host import Host
+    from muxwire.operations.context import RunContext, RunOptions
+    from muxwire.protocol.events import CommandBlock
+    from muxwire.tabs.maker import PaneSpec, TabMaker
+    from muxwire.tabs.tab import Tab
+    from muxwire.tmux.server import TmuxServer
+
+Arguments = tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The pane that an earlier step of the list makes."""
+
+    name: str
+
+
+Target = str | Ref
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a target stands for: tmux's ids of the pane and its session, and its tab; None in a dry run."""
+
+    pane: str
+    session: str
+    tab: Tab | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One step of a list; frozen. Every kind is a subclass."""
+
+    kind: ClassVar[str]
+    harmless: ClassVar[bool] = False  # may be done at a server that a person runs: nothing there changes
+    touches_window: ClassVar[bool] = False  # its window is arranged as before by a rollback
+    moves: ClassVar[bool] = False  # panes change their windows by it
+    own_time: ClassVar[bool] = False  # it ends by a time of its own
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is one tmux command, that tmux answers at once: several are written together."""
+        return True
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """The panes that it names."""
+        named = (getattr(self, name, None) for name in ("target", "with_", "into"))
+        return tuple(target for target in named if target is not None)
+
+    @property
+    def made_refs(self) -> tuple[str, ...]:
+        """The names under which it makes panes."""
+        one: str = getattr(self, "ref", "")
+        several: tuple[str, ...] = getattr(self, "refs", ())
+        return (one,) if one else several
+
+    def check(self, host: Host) -> None:
+        """InvalidArgument for what can never work."""
+
+    # -- a plain one
+
+    def words(self, places: Sequence[Place]) -> Arguments:
+        """The tmux command that does it; none of its arguments is expanded or split by tmux."""
+        raise NotImplementedError(self.kind)
+
+    def part(self, run: RunState, step: Step, places: Sequence[Place]) -> Part:
+        """The step as it is written; MuxwireError if it cannot be."""
+        shown = self.words(places)
+        asked = [] if run.rollback is None else self.questions(places)
+        return Part(step, [*asked, shown], shown, places)
+
+    def questions(self, places: Sequence[Place]) -> list[Arguments]:
+        """What tmux is asked before it, so that it can be undone."""
+        return [picture_command(place.pane) for place in places] if self.touches_window else []
+
+    def sent(self, run: RunState, part: Part) -> None:
+        """It was written."""
+
+    def refused(self, run: RunState, part: Part) -> None:
+        """It was written, and tmux has not done it."""
+
+    def done(self, run: RunState, part: Part, answers: Sequence[tuple[bytes, ...]]) -> None:
+        """Tmux has done it, perhaps late; `answers` are those to the part's commands."""
+
+    def tell(self, run: RunState, step: Step, answers: Sequence[tuple[bytes, ...]]) -> None:
+        """Put what tmux printed into the step's result."""
+        step.stdout = _text(answers[-1])
+
+    def undo(self, run: RunState, rollback: Rollback, part: Part, answers: Sequence[tuple[bytes, ...]]) -> None:
+        """Note what undoes it."""
+        if self.touches_window:
+            for before in answers[:-1]:
+                rollback.saw(Picture.told(before))
+
+    def undo_unanswered(self, run: RunState, rollback: Rollback, part: Part) -> bool:
+        """Note what undoes it whenever it is done; False if nothing does."""
+        return False
+
+    # -- one that is not plain
+
+    def shown(self, places: Sequence[Place]) -> list[Arguments]:
+        """Its commands as a dispatch shows them."""
+        return [self.words(places)]
+
+    async def do(self, run: RunState, step: Step, tabs: Sequence[Tab]) -> None:
+        """Do it, and end the step; MuxwireError. `tabs` are those of its targets."""
+        raise NotImplementedError(self.kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compound(Operation):
+    """A step that is more than one tmux command: muxwire has its own way of doing it, or must ask tmux first."""
+
+    unanswered_stays: ClassVar[bool] = False  # what it did, or may still do, when no answer came, nothing undoes
+
+    @property
+    def plain(self) -> bool:
+        return False
+
+
+@final
+class Step:
+    """One step while it runs: skipped until it is sent, unknown until it is answered."""
+
+    def __init__(self, index: int, operation: Operation) -> None:
+        self.index = index
+        self.operation = operation
+        self.status: Status = "skipped"
+        self.error = ""
+        self.stdout: str | None = None
+        self.lines: tuple[str, ...] | None = None
+        self.output: str | None = None
+        self.exit_code: int | None = None
+        self.panes: list[str] = []
+        self.window = ""
+        self._sent = 0.0
+        self._elapsed: float | None = None
+
+    def sent(self) -> None:
+        """It goes out now; until its answer is here nobody knows what became of it."""
+        self.status, self._sent = "unknown", time.monotonic()
+        self.error = "no answer came: it may have happened, or may still; look before you try it again"
+
+    def end(self, status: Status, error: str = "") -> None:
+        """It was done, or refused, or nobody will ever say what became of it."""
+        self.status, self.error = status, error
+        if self._sent:
+            self._elapsed = (time.monotonic() - self._sent) * 1000
+
+    def succeed(self) -> None:
+        """It was done."""
+        self.end("succeeded")
+
+    def fail(self, error: str) -> None:
+        """It was refused, or went wrong."""
+        self.end("failed", error)
+
+    def skip(self, error: str = "") -> None:
+        """It was not sent, or tmux threw it away behind one that failed."""
+        self.status, self.error, self._elapsed = "skipped", error, None
+
+    def result(self) -> StepResult:
+        """What there is to say of it."""
+        single = self.operation.kind in ("new_window", "split_pane", "break_pane")
+        return StepResult(
+            index=self.index,
+            kind=self.operation.kind,
+            status=self.status,
+            stdout=self.stdout,
+            error=self.error,
+            created_pane_id=self.panes[0] if single and self.panes else "",
+            created_pane_ids=() if single else tuple(self.panes),
+            created_window_id=self.window,
+            lines=self.lines,
+            output=self.output,
+            exit_code=self.exit_code,
+            elapsed_ms=self._elapsed,
+        )
+
+
+@final
+@dataclass(slots=True)
+class Part:
+    """A plain step as it is written: its commands, of which the last one does it; those before ask how things are."""
+
+    step: Step
+    commands: list[Arguments]
+    shown: Arguments
+    places: Sequence[Place]
+    spec: PaneSpec | None = None  # of the pane that it makes
+    was_called: str = ""
+    first: int = 0  # which block of its line is its first
+
+    @property
+    def tab(self) -> Tab | None:
+        """The tab of its target."""
+        return self.places[0].tab if self.places else None
+
+    def blocks(self, answer: Pending) -> Sequence[CommandBlock]:
+        """The blocks that have come for this step, of all that answer its line."""
+        return answer.blocks[self.first : self.first + len(self.commands)]
+
+    def was_done(self, answer: Pending) -> bool:
+        """Whether tmux has answered it, and not with an error."""
+        blocks = self.blocks(answer)
+        return len(blocks) == len(self.commands) and not blocks[-1].error
+
+
+class RunState:
+    """The panes that were made, what was sent, what can be undone; `planned` is what a dry run calls its panes."""
+
+    def __init__(self, options: RunOptions, around: RunContext) -> None:
+        self.options = options
+        self.book, self.host = around.book, around.host
+        self.dry = around.server is None
+        self.made: dict[str, Tab] = {}
+        self.planned: dict[str, str] = {}
+        self.dispatches: list[Dispatch] = []
+        self.typed_at: dict[str, int] = {}  # by pane: where the answer to what a step typed begins
+        self.attached = AsyncExitStack()  # to the sessions of the tabs that were named so far
+        self.whole = anyio.CancelScope()  # all of it
+        self._around = around
+        server = around.server
+        self.rollback = Rollback(server) if server and options.rollback_on_error else None
+
+    @property
+    def server(self) -> TmuxServer:
+        """The server; not in a dry run."""
+        assert self._around.server is not None
+        return self._around.server
+
+    @property
+    def maker(self) -> TabMaker:
+        """What makes panes; not in a dry run."""
+        assert self._around.maker is not None
+        return self._around.maker
+
+    @contextmanager
+    def time_for(self, seconds: float) -> Iterator[tuple[float, str]]:
+        """For a step that ends by a time of its own: that, or what is left for all, and how to call it.
+
+        The step is not interrupted from outside: it ends itself, and tells what it has.
+        """
+        deadline, self.whole.deadline = self.whole.deadline, math.inf
+        left = max(0.0, deadline - anyio.current_time())
+        try:
+            whole = left, f"the {self.options.timeout} s for the whole list"
+            yield (seconds, f"{seconds} s") if seconds <= left else whole
+        finally:
+            self.whole.deadline = deadline
+
+    async def place(self, target: Target) -> Place:
+        """The pane of a target now; NoSuchTarget."""
+        if self.dry:
+            return self._planned_place(target)
+        if isinstance(target, Ref):
+            tab = self.made.get(target.name)
+            if tab is None:
+                raise NoSuchTarget(f"the step that makes ref {target.name} did not succeed")
+        else:
+            tab = self.book.open.get(target) or await self._around.find(target)
+        if tab.pane.closed:
+            tab = await self._around.find(tab.pane_id)  # which says why
+        await self.attached.enter_async_context(attached(tab))
+        return Place(tab.pane_id, tab.session_id or self.server.sessions.hub, tab)
+
+    def _planned_place(self, target: Target) -> Place:
+        if isinstance(target, Ref):
+            return Place(_placeholder(target.name), f"<session of {target.name}>")
+        tabs = self.book.open
+        tab = tabs.get(target) or next((one for one in tabs.values() if one.pane_id == target), None)
+        return Place(tab.pane_id, tab.session_id) if tab is not None else Place(target, f"<session of {target}>")
+
+    def plan(self, step: Step) -> None:
+        """A dry run got as far as this step."""
+        step.status = "planned"
+        for ref in step.operation.made_refs:
+            self.planned[ref] = _placeholder(ref)
+            step.panes.append(_placeholder(ref))
+
+    def keep(self, step: Step, tabs: Sequence[Tab]) -> None:
+        """A step has made these panes."""
+        step.panes = [tab.pane_id for tab in tabs]
+        self.made.update(zip(step.operation.made_refs, tabs, strict=False))
+        if self.rollback is not None:
+            for tab in tabs:
+                self.rollback.made(tab)
+
+    def refuse(self, step: Step, error: MuxwireError) -> None:
+        """A step cannot be sent: its target is not there, or was never made."""
+        lost = [one for one in step.operation.targets if isinstance(one, Ref) and one.name not in self.made]
+        if lost:
+            step.skip(explained(error))
+        else:
+            step.fail(explained(error))
+
+    def cannot_undo(self, step: Step, why: str) -> None:
+        """A step that nothing undoes was done."""
+        if self.rollback is not None:
+            self.rollback.cannot(step.operation.kind, why)
+
+    async def saw(self, tab: Tab) -> Picture | None:
+        """How a tab's window is arranged before a step that touches it; None without a rollback."""
+        if self.rollback is None:
+            return None
+        picture = Picture.told(await tab.client.command(*picture_command(tab.pane_id)))
+        self.rollback.saw(picture)
+        return picture
+
+    async def apart(
+        self, work: Callable[[], Awaitable[object]], late: Callable[[], Awaitable[object]] | None = None
+    ) -> None:
+        """Wait for what is done whole or not at all, for as long as the step has; `late` follows if that was less."""
+        done, failures, abandoned = anyio.Event(), [], anyio.Event()
+
+        async def run() -> None:
+            try:
+                await work()
+            except MuxwireError as error:
+                failures.append(error)
+            done.set()
+            if late is not None and abandoned.is_set() and not failures:
+                await late()
+
+        self.book.spawn(run)
+        try:
+            await done.wait()
+        except BaseException:
+            abandoned.set()
+            raise
+        if failures:
+            raise failures[0]
+
+
+def explained(error: MuxwireError) -> str:
+    """An error as a step tells it."""
+    return f"{error}; {error.remedy}" if error.remedy else str(error)
+
+
+def written(arguments: Sequence[str]) -> str:
+    """A command as it is written to tmux."""
+    return command(*arguments).line.decode("ascii", "replace")
+
+
+def in_range(name: str, value: int, least: int, most: int) -> None:
+    """InvalidArgument if a number is too small or too large."""
+    if not least <= value <= most:
+        raise InvalidArgument(f"{name} is {value}", remedy=f"use {least} to {most}")
+
+
+def _text(answer: Sequence[bytes]) -> str | None:
+    return "\n".join(line.decode("utf-8", "replace") for line in answer) if answer else None
+
+
+def _placeholder(ref: str) -> str:
+    return f"<ref:{ref}>"
