@@ -36,6 +36,7 @@ def run(name: str, arguments: tuple[str, ...]) -> int:
 def main() -> int:
     """Return 0 if every check passed."""
     started = time.monotonic()
+    absent = subprocess.run(["sh", ".ci/needs", "missing"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     failed = []
     for name, arguments in CHECKS:
         code = run(name, arguments)
@@ -43,6 +44,8 @@ def main() -> int:
             code = run("those that failed, alone", AGAIN)
         if code:
             failed.append(name)
+    if absent:
+        print(f"== not installed, and their tests were skipped: {absent}")
     seconds = time.monotonic() - started
     verdict = f"FAILED: {', '.join(failed)}" if failed else f"all passed: {', '.join(name for name, _ in CHECKS)}"
     print(f"== {verdict} ({seconds:.0f} s)")

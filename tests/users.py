@@ -7,6 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
+import pytest
+
 # The path of another tmux than the machine's, for every test and every process that a test starts.
 TMUX_VARIABLE = "MUXWIRE_TEST_TMUX"
 
@@ -28,6 +30,12 @@ def tmux_folders() -> tuple[str, ...]:
 # Without the python of the tests: what a script finds that names no more than the system's own programs.
 SYSTEM_PATH = os.pathsep.join((*tmux_folders(), "/usr/local/bin", "/usr/bin", "/bin"))
 USER_PATH = os.pathsep.join((str(Path(sys.executable).parent), SYSTEM_PATH))
+
+
+def needs(program: str) -> None:
+    """Skip the test where a program is not installed; `sh .ci/needs tests` installs all of them."""
+    if shutil.which(program, path=USER_PATH) is None:
+        pytest.skip(f"needs {program}")
 
 
 def environ_of(home: Path, *, runtime: Path) -> dict[str, str]:

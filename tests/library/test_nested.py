@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
     from muxwire.client.pending import Pending
+from tests.users import needs
 
 pytestmark = pytest.mark.anyio
 
@@ -148,6 +149,7 @@ async def test_a_question_of_a_nested_shell_is_not_taken_for_its_prompt(
     "program", ["python3 -q", "python3 -i -c 'x = 1'", "vim -n -u NONE", "less /etc/passwd", "cat", "sqlite3"]
 )
 async def test_a_program_that_is_no_shell_is_never_typed_into(tab: Tab, program: str) -> None:
+    needs(program.split(maxsplit=1)[0])
     outer = await tab.execute(program, timeout=5)
     assert outer.state == "interactive", outer
     before = tab.next_byte

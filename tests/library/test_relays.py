@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from muxwire import Tab, Terminals
+from tests.users import needs
 
 pytestmark = pytest.mark.anyio
 
@@ -169,6 +170,7 @@ SCREENS = {"vim -n -u NONE": b"\x1b[?1049h", "less /etc/profile": b"\x1b[?1049h"
 
 @pytest.mark.parametrize("program", SCREENS)
 async def test_a_screen_behind_ssh_gets_no_probe(tab: Tab, ssh: str, program: str) -> None:
+    needs(program.split(maxsplit=1)[0])
     await tab.execute(f"{ssh} 'TERM=screen {program}'", timeout=DEADLINE)
     await shown(tab, SCREENS[program], 0)
     with pytest.raises(TabUnavailable, match="whole screen") as refused:

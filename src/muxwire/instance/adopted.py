@@ -145,7 +145,7 @@ class Adopted:
                 f"no tmux server with a session at {socket}: {error}",
                 remedy="`tmux display-message -p '#{socket_path}'` inside of it tells the path",
             ) from error
-        self._questions.version = read_version(rows[0][2])
+        self._questions.version = read_version(rows[0][2], self._host)
         # Where a person is, is where the tabs are that matter.
         return [row[0] for row in sorted(rows, key=lambda row: row[1] == "0")]
 

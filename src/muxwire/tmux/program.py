@@ -7,6 +7,7 @@ which the kernel keeps for as long as the server lives, also when the file is go
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from typing import TYPE_CHECKING
@@ -19,26 +20,44 @@ if TYPE_CHECKING:
     from muxwire.host.host import Host
 
 MINIMUM_VERSION = (3, 3)
-INSTALL = "install tmux 3.3 or newer (apt-get install tmux, brew install tmux)"
+# Package managers, in the order in which they are looked for: a Mac or a Linux with brew may have another, too.
+_MANAGERS = {
+    "apt-get": ("apt-get update", "apt-get install -y tmux"),
+    "dnf": ("dnf install -y tmux",),
+    "apk": ("apk add tmux",),
+    "pacman": ("pacman -S tmux",),
+    "zypper": ("zypper install tmux",),
+    "brew": ("brew install tmux",),
+}
+_RUNS_AS_USER = "brew"
 _VERSION = re.compile(r"(?:next-)?(\d+)\.(\d+)")
 # `tmux -V` only prints.
 _VERSION_SECONDS = 2.0
 
 
+def how_to_install(host: Host) -> str:
+    """The one line that gets a tmux onto that machine."""
+    manager = next((name for name in _MANAGERS if host.which(name)), "")
+    if not manager:
+        return "install tmux 3.3 or newer with the system's package manager"
+    sudo = "" if manager == _RUNS_AS_USER or os.geteuid() == 0 else "sudo "
+    return f"install tmux 3.3 or newer: {' && '.join(sudo + command for command in _MANAGERS[manager])}"
+
+
 def find_tmux(host: Host) -> str:
     """The tmux on PATH; TmuxUnavailable if there is none."""
-    return _there(host.which("tmux"))
+    return _there(host.which("tmux"), host)
 
 
 def program_for(pid: int | None, host: Host) -> str:
     """The tmux to talk to that server with, or to start one with; TmuxUnavailable if there is none."""
     found = host.which("tmux")
-    return _there(host.running_program(pid, found) if pid else found)
+    return _there(host.running_program(pid, found) if pid else found, host)
 
 
-def _there(found: str | None) -> str:
+def _there(found: str | None, host: Host) -> str:
     if found is None:
-        raise TmuxUnavailable("tmux is not installed, or not on PATH", remedy=f"{INSTALL}, then try again")
+        raise TmuxUnavailable("tmux is not installed, or not on PATH", remedy=how_to_install(host))
     return found
 
 
@@ -59,11 +78,11 @@ def program_version(tmux: str) -> str:
     return version if name == "tmux" else ""
 
 
-def read_version(text: str) -> tuple[int, int]:
+def read_version(text: str, host: Host) -> tuple[int, int]:
     """The version that a tmux says it has; TmuxUnavailable if it is too old."""
     found = _VERSION.match(text)
     # A build from git calls itself `next-3.8` or `master`: newer than all that has a number.
     version = (int(found[1]), int(found[2])) if found else (99, 0)
     if version < MINIMUM_VERSION:
-        raise TmuxUnavailable(f"tmux {text} is too old, 3.3 is needed", remedy=INSTALL)
+        raise TmuxUnavailable(f"tmux {text} is too old, 3.3 is needed", remedy=how_to_install(host))
     return version

@@ -23,7 +23,7 @@ from muxwire.errors import (
     remedy_for,
 )
 from muxwire.protocol.escaping import DOLLAR_VERSION
-from muxwire.tmux.program import INSTALL, find_tmux, program_for, program_version, read_version
+from muxwire.tmux.program import find_tmux, how_to_install, program_for, program_version, read_version
 from muxwire.tmux.status_line import status_config
 from muxwire.values import dataclass
 
@@ -154,7 +154,7 @@ class ServerStart:
         except (ConnectionClosed, CommandError, TimeoutError) as error:
             raise await self._failure(error) from error
         pid, hub, generation, version = answer.decode("utf-8", "replace").split(" ", _WORDS - 1)
-        found = Greeting(int(pid), hub, int(generation or 0), read_version(version))
+        found = Greeting(int(pid), hub, int(generation or 0), read_version(version, self._host))
         if not generation:
             raise InstanceUnavailable(
                 f"the tmux server at {self._folders.socket_path} was not started by muxwire", remedy=self._ends_it
@@ -172,10 +172,10 @@ class ServerStart:
         timed_out = isinstance(error, TimeoutError | TmuxSilent)
         silent = f"did not answer within {START_SECONDS} s" if timed_out else ""
         if self._running is None:
-            read_version(await anyio.to_thread.run_sync(program_version, self._tmux))
+            read_version(await anyio.to_thread.run_sync(program_version, self._tmux), self._host)
             reason = error.reason if isinstance(error, ConnectionClosed) else error
             why = f"tmux {silent}" if silent else f"tmux did not start: {reason}"
-            return TmuxUnavailable(why, remedy=f"{INSTALL}; `tmux -V` says which one is found")
+            return TmuxUnavailable(why, remedy=f"{how_to_install(self._host)}; `tmux -V` says which one is found")
         who = f"the tmux server of this instance (process {self._running})"
         if self._host.is_stopped(self._running):
             return TmuxUnavailable(f"{who} is stopped", remedy=_continues(self._running))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import anyio
 import pytest
+
+from tests.users import needs
 
 pytestmark = pytest.mark.anyio
 
@@ -44,7 +45,7 @@ def forks(trace: str, begin: str, end: str) -> list[str]:
 @pytest.mark.skipif(sys.platform != "linux", reason="strace is Linux")
 @pytest.mark.timeout(180)
 async def test_fifty_commands_fork_nothing(folder: Path, environ: dict[str, str], tmp_path: Path) -> None:
-    assert shutil.which("strace"), "install strace"
+    needs("strace")
     trace = tmp_path / "trace"
     argv = [
         *("strace", "-f", "-qq", "-o", str(trace), "-e", CALLS),

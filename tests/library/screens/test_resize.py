@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from tests.library.screens.agreeing import agree
+from tests.users import needs
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
@@ -37,6 +38,7 @@ async def resized(terminals: Terminals, tab: Tab, size: tuple[int, int]) -> None
     ids=["lines", "vim", "less", "htop"],
 )  # fmt: skip
 async def test_resize_while_a_program_draws(terminals: Terminals, command: list[str]) -> None:
+    needs(command[0])
     tab = await terminals.create_tab(command=["bash", "-c", 'read -rs; "$@"; cat', "-", *command], size=(80, 24))
     await tab.send_keys(["Enter"])
     for size in SIZES:

@@ -11,6 +11,7 @@ from muxwire.library.doctor.finding import Finding, broken, ok, warning
 from muxwire.tmux.program import (
     MINIMUM_VERSION,
     find_tmux,
+    how_to_install,
     program_for,
     program_version,
 )
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 # It only prints its version.
 _SECONDS = 10
 _VERSION = re.compile(r"tmux (?:next-)?(\d+)\.(\d+)")
-_INSTALL = "install tmux 3.3 or newer (apt-get install tmux, brew install tmux)"
 
 # What is used, and the first version that has it (tmux's CHANGES).
 FEATURES: Final = (
@@ -49,22 +49,22 @@ def tmux(host: Host) -> Finding:
     try:
         answer = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=_SECONDS, check=False, env={})
     except (OSError, subprocess.SubprocessError) as error:
-        return broken("tmux", f"{path} -V fails: {error}", _INSTALL)
-    return judged(path, answer.stdout.strip() or answer.stderr.strip())
+        return broken("tmux", f"{path} -V fails: {error}", how_to_install(host))
+    return judged(path, answer.stdout.strip() or answer.stderr.strip(), host)
 
 
-def judged(path: str, said: str) -> Finding:
+def judged(path: str, said: str, host: Host) -> Finding:
     """What its version means."""
     found = _VERSION.match(said)
     if found is None:
         # A build from git calls itself `tmux master`.
         if said.startswith("tmux "):
             return ok("tmux", f"{said} at {path}: newer than all that has a number")
-        return broken("tmux", f"{path} -V says {said!r}", _INSTALL)
+        return broken("tmux", f"{path} -V says {said!r}", how_to_install(host))
     version = (int(found[1]), int(found[2]))
     lacking = [feature for since, feature in FEATURES if version < since]
     if version < MINIMUM_VERSION or lacking:
-        return broken("tmux", f"{said} at {path} is too old; it lacks: {'; '.join(lacking)}", _INSTALL)
+        return broken("tmux", f"{said} at {path} is too old; it lacks: {'; '.join(lacking)}", how_to_install(host))
     costs = [f"{fault} (mended in {since[0]}.{since[1]})" for since, fault in MENDED if version < since]
     return ok("tmux", "; ".join((f"{said} at {path}", *costs)))
 
