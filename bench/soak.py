@@ -170,8 +170,8 @@ class Soak:
                         os.kill(pid, signal.SIGKILL)
         await self._closed(tab)
         whole = end == "wait" and self._unharmed(harm)
-        if whole and tab.pane.exit_status != status:
-            self.figures.wrong.append(f"{name}: status {tab.pane.exit_status}, not {status}")
+        if whole and tab.pane.session.exit_status != status:
+            self.figures.wrong.append(f"{name}: status {tab.pane.session.exit_status}, not {status}")
         await self._judge(tab, Truth(name, truth.lines, wide=truth.wide, file=truth.file, whole=whole))
 
     # -- panes with a shell
@@ -187,7 +187,7 @@ class Soak:
                 printed += await self._command(tab, name, printed, count, chosen, turn, harm)
             await tab.close(force=True)
         finally:
-            if not self._unharmed(harm) and not tab.pane.closed:
+            if not self._unharmed(harm) and not tab.pane.session.closed:
                 with anyio.move_on_after(END_SECONDS):
                     await tab.close(force=True)
             await self._judge(tab, Truth(name, printed, whole=self._unharmed(harm)))
@@ -226,7 +226,7 @@ class Soak:
     # -- looking
 
     async def _closed(self, tab: muxwire.Tab) -> None:
-        while not tab.pane.closed:
+        while not tab.pane.session.closed:
             await tab.pane.stream.changed()
 
     async def _judge(self, tab: muxwire.Tab, truth: Truth) -> None:

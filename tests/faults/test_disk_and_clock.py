@@ -91,7 +91,7 @@ async def test_a_clock_that_is_set_back_changes_nothing(
         # A second life of the server goes on counting where the first ended, whatever day it is.
         (answer,) = await (await alone.server()).client.command("display-message", "-p", "#{pid}")
         os.kill(int(answer), signal.SIGKILL)
-        while not tab.pane.closed:
+        while not tab.pane.session.closed:
             await tab.pane.stream.changed()
         second = await alone.create_tab(shell="bash")
         assert (tab.generation, second.generation) == (1, 2)

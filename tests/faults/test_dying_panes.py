@@ -48,7 +48,7 @@ def printed(lines: int) -> bytes:
 
 
 async def closed(tab: muxwire.Tab) -> None:
-    while not tab.pane.closed:
+    while not tab.pane.session.closed:
         await tab.pane.stream.changed()
 
 
@@ -56,11 +56,11 @@ async def check(terminals: muxwire.Terminals, tab: muxwire.Tab, lines: int, stat
     """The raw log is what the program wrote and then our mark of its end, and nothing else."""
     await closed(tab)
     assert await tab.pane.stream.log.flushed()
-    mark = b"\x1b]7770;X;%s;%d\x07" % (tab.pane.nonce.encode(), status)
+    mark = b"\x1b]7770;X;%s;%d\x07" % (tab.pane.session.nonce.encode(), status)
     raw = read_raw(tab.log_path, 0, tab.next_byte)
     assert raw[-200:] == (printed(lines) + mark)[-200:], (lines, status)
     assert raw == printed(lines) + mark, (lines, status)
-    assert tab.pane.exit_status == status
+    assert tab.pane.session.exit_status == status
     assert tab.end_reason == f"its program ended with status {status}"
 
 

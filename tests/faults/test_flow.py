@@ -35,11 +35,11 @@ async def flood(terminals: muxwire.Terminals, lines: int = LINES) -> muxwire.Tab
 
 
 async def check(tab: muxwire.Tab, lines: int = LINES) -> None:
-    while not tab.pane.closed:
+    while not tab.pane.session.closed:
         await tab.pane.stream.changed()
     assert await tab.pane.stream.log.flushed()
     raw = read_raw(tab.log_path, 0, tab.next_byte)
-    expected = b"\r\n" + printed(lines) + b"\x1b]7770;X;%s;0\x07" % tab.pane.nonce.encode()
+    expected = b"\r\n" + printed(lines) + b"\x1b]7770;X;%s;0\x07" % tab.pane.session.nonce.encode()
     assert len(raw) == len(expected)
     assert raw == expected
     assert not tab.log_path.with_suffix(".gaps").exists()
@@ -59,7 +59,7 @@ async def test_a_disk_that_stands_still_holds_up_nothing(
         monkeypatch.setattr(os, "writev", writev)
         await tab.send_keys(["Enter"])
         # All of it arrives and commands run, while not one byte gets to the disk.
-        while not tab.pane.closed:
+        while not tab.pane.session.closed:
             assert (await other.execute("echo $((6 * 7))")).output == "42\n"
         assert not tab.log_path.stat().st_size
         standing.set()
@@ -75,7 +75,7 @@ async def test_a_garbage_collection_costs_no_byte(alone: muxwire.Terminals) -> N
         for tab in tabs:
             await tab.send_keys(["Enter"])
         slowest = 0.0
-        while not all(tab.pane.closed for tab in tabs):
+        while not all(tab.pane.session.closed for tab in tabs):
             begun = time.perf_counter()
             gc.collect()
             slowest = max(slowest, time.perf_counter() - begun)
@@ -126,7 +126,7 @@ async def test_readers_that_fall_behind_or_never_read_cost_no_byte(alone: muxwir
             assert seen.encode() == b"\r\n" + printed(LINES)
 
         async def give_up() -> None:
-            while not tab.pane.closed:
+            while not tab.pane.session.closed:
                 with anyio.move_on_after(0.003):
                     await alone.wait_for([tab.window_id], until="never", timeout=DEADLINE)
 

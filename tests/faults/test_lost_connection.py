@@ -16,6 +16,7 @@ import pytest
 import muxwire
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import gaps_path
+from muxwire.pane.state import end_of
 from tests.faults.victims import victim
 
 pytestmark = pytest.mark.anyio
@@ -51,7 +52,7 @@ def gaps(tab: muxwire.Tab) -> list[dict[str, Any]]:
 async def ended(terminals: muxwire.Terminals, command_id: str) -> muxwire.ExecutionResult:
     """The result of a command that has ended; one that waits for input comes back before."""
     _, execution = terminals._book.command(command_id)
-    await execution.ended()
+    await end_of(execution).wait()
     return await terminals.command_result(command_id)
 
 
@@ -101,7 +102,7 @@ async def test_a_flood_has_one_gap_and_each_line_at_most_once(alone: muxwire.Ter
                 await tabs[0].pane.stream.changed()
             await lose(alone, "kill", *tabs, times=times)
         for tab in tabs:
-            while not tab.pane.closed:
+            while not tab.pane.session.closed:
                 await tab.pane.stream.changed()
             assert await tab.pane.stream.log.flushed()
             found = numbers(read_raw(tab.log_path, 0, tab.next_byte))
@@ -145,7 +146,7 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
         assert "its end was not seen" in result.note
         assert (await shell.execute("echo fine")).output == "fine\n"
         for tab in (program, closed):
-            while not tab.pane.closed:
+            while not tab.pane.session.closed:
                 await tab.pane.stream.changed()
         assert "its status is not known" in program.end_reason
         assert "window was closed" in closed.end_reason

@@ -91,7 +91,7 @@ async def test_every_call_ends_and_what_it_asked_for_is_done_once(
             await anyio.lowlevel.checkpoint()
         late = await terminals.tab("late")
         assert (await late.execute("echo here")).output == "here\n"
-        while third.pane.closed is False:
+        while third.pane.session.closed is False:
             await anyio.lowlevel.checkpoint()
         assert (await other.execute("echo on")).output == "on\n"
         assert text_of(tmp_path / "typed") in ("", "once\n")

@@ -56,13 +56,13 @@ async def main(panes: int, amount: int, kind: str, stop_at: int) -> None:
         if stop_at:
             await stop(tabs, stop_at)
         for tab in tabs:
-            while not tab.pane.closed:
+            while not tab.pane.session.closed:
                 await tab.pane.stream.changed()
             assert await tab.pane.stream.log.flushed()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        statuses = [tab.pane.exit_status for tab in tabs]
+        statuses = [tab.pane.session.exit_status for tab in tabs]
         ends = [tab.next_byte for tab in tabs]
-        marks = [len(f"\x1b]7770;X;{tab.pane.nonce};0\x07") for tab in tabs]
+        marks = [len(f"\x1b]7770;X;{tab.pane.session.nonce};0\x07") for tab in tabs]
         print(json.dumps({"grown_kib": peak - before, "statuses": statuses, "ends": ends, "marks": marks}), flush=True)
         await anyio.to_thread.run_sync(sys.stdin.readline)
 

@@ -90,7 +90,7 @@ async def run(terminals: Terminals, tab: Tab, command: bytes, keys: list[Any]) -
     """Run to the end, pressing keys whenever the program waits for them, or at the case's own time."""
     timeout = keys[0][0] if keys else DEADLINE
     result = await tab.execute(command, timeout=timeout, on_timeout="leave")
-    while result.running and tab.pane.current is not None and not tab.pane.current.started:
+    while result.running and tab.pane.session.current is not None and not tab.pane.session.current.started:
         # On a busy machine; a key would be the line editor's, and C-c would throw the typed line away.
         result = await terminals.command_result(result.command_id, wait=timeout)
     begin, text = result.from_byte, result.output
@@ -174,7 +174,7 @@ async def test_case(terminals: Terminals, shared: dict[str, Tab], folder: Path, 
     except BaseException:
         await tab.close(force=True)
         raise
-    if clean and b"set " not in command and not tab.pane.dead:
+    if clean and b"set " not in command and not tab.pane.session.dead:
         shared[name] = tab
-    elif not tab.pane.dead:
+    elif not tab.pane.session.dead:
         await tab.close(force=True)

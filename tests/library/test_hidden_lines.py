@@ -205,6 +205,10 @@ async def test_a_stopped_terminal_holds_nobody_up(tab_of: Tab) -> None:
             assert result.output == "late\n"
 
         tasks.start_soon(late)
-        while tab_of.pane.running is None or tab_of.pane.running.started or tab_of.pane.running.level == 1:
+        while (
+            tab_of.pane.session.running is None
+            or tab_of.pane.session.running.started
+            or tab_of.pane.session.running.level == 1
+        ):
             await anyio.lowlevel.checkpoint()
         await tab_of.send_keys(["C-q"])

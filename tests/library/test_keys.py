@@ -173,7 +173,7 @@ async def test_a_line_that_a_terminal_would_cut_is_refused(terminals: Terminals,
         await tab.send_keys(["x" * (LINE_MAX + 1), "Enter"])
     await tab.send_keys(["x" * LINE_MAX, "Enter", "y" * LINE_MAX + "\n" + "z" * LINE_MAX, "Enter", "C-d"])
     with anyio.fail_after(DEADLINE):
-        while not tab.pane.at_prompt:
+        while not tab.pane.session.at_prompt:
             await tab.pane.stream.changed()
     assert (tmp_path / "got").read_text() == "".join(letter * LINE_MAX + "\n" for letter in "xyz")
     await tab.close(force=True)
@@ -216,7 +216,7 @@ async def test_a_line_typed_in_parts_is_not_cut_either(terminals: Terminals, tmp
     await tab.send_keys(["z", "Enter"])
     await tab.send_keys(["one", "C-u", "two", "BSpace", "Enter", "C-d"])
     with anyio.fail_after(DEADLINE):
-        while not tab.pane.at_prompt:
+        while not tab.pane.session.at_prompt:
             await tab.pane.stream.changed()
     assert (tmp_path / "got").read_text() == "x" * half + "y" * half + "z\ntw\n"
     await tab.close(force=True)
@@ -231,7 +231,7 @@ async def test_lines_for_a_reader_that_is_slow_all_arrive(terminals: Terminals, 
     await tab.send_keys(["go", "Enter"])
     await tab.send_keys([text, "C-d"], paste=True)
     with anyio.fail_after(DEADLINE):
-        while not tab.pane.at_prompt:
+        while not tab.pane.session.at_prompt:
             await tab.pane.stream.changed()
     assert (tmp_path / "got").read_text() == text
     await tab.close(force=True)
@@ -331,13 +331,13 @@ async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals) -
     with anyio.fail_after(DEADLINE):
         tab = await terminals.create_tab(shell=shutil.which("bash"))
         await tab.execute("true")
-        os.kill(tab.pane.shell_pid, signal.SIGSTOP)  # as on a busy machine
+        os.kill(tab.pane.session.shell_pid, signal.SIGSTOP)  # as on a busy machine
         result = await tab.execute("read -r line", wait=False)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(tab.send_keys, ["C-c"])
             for _ in range(10):  # what a key that did not wait would need
                 await tab.client.command("display-message", "-p", "")
-            os.kill(tab.pane.shell_pid, signal.SIGCONT)
+            os.kill(tab.pane.session.shell_pid, signal.SIGCONT)
         done = await terminals.command_result(result.command_id, wait=DEADLINE / 2)
         assert (done.running, done.exit_code) == (False, 130)
         await tab.close()

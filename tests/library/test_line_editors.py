@@ -56,7 +56,7 @@ async def test_what_is_half_typed_without_a_line_editor_is_thrown_away(terminals
         await seen(tab, b"echo half", since)
         assert (await tab.execute("echo ok")).output == "ok\n"
         await tab.send_keys(["echo 'open", "Enter"])
-        await seen(tab, b"> ", tab.pane.prompt_end)
+        await seen(tab, b"> ", tab.pane.session.prompt_end)
         result = await tab.execute("echo again")
         assert (result.output, result.exit_code) == ("again\n", 0), result
         assert (await tab.execute("echo last")).output == "last\n"

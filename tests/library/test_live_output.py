@@ -13,10 +13,10 @@ import muxwire
 from muxwire.host.local import LocalHost
 from muxwire.host.shells import shell_for
 from muxwire.logs.store import LogStore
-from muxwire.pane.execution import Execution
 from muxwire.pane.live_output import LiveOutput
 from muxwire.pane.state import PaneState
 from muxwire.pane.stream import PaneStream
+from muxwire.shell.execution import Execution
 
 pytestmark = pytest.mark.anyio
 
@@ -31,8 +31,8 @@ def pane(folder: Path, store: LogStore, shell: str) -> tuple[PaneState, Executio
         host=LocalHost(os.environ), nonce=NONCE, shell=shell_for(shell), leader_pid=os.getpid(), tty="", cwd="/"
     )
     state.stream = PaneStream(store.open(folder / "pane.log"), state.on_mark)
-    execution = Execution(command_id=ID, command=b"x", prompt_seq=1, typed_at=0)
-    state.open(execution)
+    execution = Execution(command_id=ID, command=b"x", prompt_seq=1, typed_at=0, typed_time=0.0)
+    state.session.typed(execution)
     return state, execution
 
 
@@ -150,8 +150,8 @@ async def test_a_receiver_that_fails_waits_for_the_end(terminals: muxwire.Termin
             await tab.execute(
                 "bash -c \"trap '' INT; echo x; while :; do sleep 0.1; done\"", timeout=900, on_output=refuse
             )
-        assert tab.pane.current is not None
-        assert tab.pane.current.exit_code == 128 + signal.SIGTERM
+        assert tab.pane.session.current is not None
+        assert tab.pane.session.current.exit_code == 128 + signal.SIGTERM
     await tab.close(force=True)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from muxwire import InvalidArgument, TabUnavailable
 from muxwire.host.environment import COLUMNS_MIN
-from muxwire.pane.execution import SHELL_NOTES
+from muxwire.shell.execution import SHELL_NOTES
 
 if TYPE_CHECKING:
     from muxwire import Tab, Terminals

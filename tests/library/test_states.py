@@ -75,7 +75,7 @@ async def test_whatever_a_person_left_open_is_thrown_away(terminals: Terminals, 
         await tab.execute("true")
         await types(tab, line)
         await tab.runner.keyboard.type(b"\r")
-        await seen(tab, b"> ", tab.pane.prompt_end)
+        await seen(tab, b"> ", tab.pane.session.prompt_end)
         result = await tab.execute("echo ok", timeout=5)
         assert (result.output, result.exit_code) == ("ok\n", 0), result
 

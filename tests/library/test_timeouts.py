@@ -12,6 +12,7 @@ from muxwire import ConnectionClosed, TabUnavailable
 from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.runner import BUSY_GRACE
+from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
 
 if TYPE_CHECKING:
@@ -70,13 +71,13 @@ async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = await tab.execute("echo early; read -r go; echo late; (exit 4)", timeout=0.2, on_timeout="leave")
-    running = tab.pane.current
+    running = tab.pane.session.current
     assert running is not None
     running.read_up_to = left.from_byte
 
     async def end() -> None:
         await tab.send_keys(["Enter"])
-        await running.ended()
+        await end_of(running).wait()
 
     once_behind_a_read(monkeypatch, end)
     result = await tab.result(running)
@@ -100,7 +101,7 @@ async def test_of_two_calls_at_once_none_takes_the_other_back(
     terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = await tab.execute("echo one; read -r go; echo two; read -r go", timeout=0.2, on_timeout="leave")
-    running = tab.pane.current
+    running = tab.pane.session.current
     assert running is not None
     running.read_up_to = left.from_byte
 
@@ -198,7 +199,7 @@ async def test_a_cancelled_call_interrupts_its_command(terminals: Terminals, tab
 
 async def test_a_call_that_waited_for_our_command_waits_for_its_prompt_too(tab: Tab) -> None:
     running = await tab.execute("sleep 1000", wait=False)
-    command = tab.pane.current
+    command = tab.pane.session.current
     assert command is not None
     results = []
 
@@ -229,9 +230,9 @@ async def test_a_call_cancelled_between_two_connections_interrupts_its_command(
             await tab.pane.stream.changed()
         monkeypatch.setattr(Keyboard, "press", refused)
         group.cancel_scope.cancel()
-    running = tab.pane.current
+    running = tab.pane.session.current
     assert running is not None
-    await running.ended()
+    await end_of(running).wait()
     monkeypatch.undo()
     assert running.exit_code == 130
     assert (await tab.execute("echo ok")).output == "ok\n"
@@ -251,15 +252,15 @@ async def test_a_call_cancelled_while_it_interrupts_still_ends_its_command(
     monkeypatch.setattr(Interrupter, "stop", given_up)
     with scope:
         await tab.execute("sleep 100", timeout=0.1)
-    running = tab.pane.current
+    running = tab.pane.session.current
     assert running is not None
-    await running.ended()
+    await end_of(running).wait()
     assert (running.exit_code, running.timed_out) == (130, True)
 
 
 async def test_who_interrupts_a_command_that_has_just_ended_spares_the_next(terminals: Terminals, tab: Tab) -> None:
     await tab.execute("true")
-    ended = tab.pane.current
+    ended = tab.pane.session.current
     assert ended is not None
     after = await tab.execute("echo begun; read -r line; echo $line", timeout=5)
     assert after.state == "interactive"

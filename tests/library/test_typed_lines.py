@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Tab, Terminals
-    from muxwire.pane.execution import Execution
+    from muxwire.shell.execution import Execution
 
 pytestmark = pytest.mark.anyio
 
@@ -56,7 +56,7 @@ async def test_what_could_not_be_typed_is_not_run_by_a_later_call(
     with pytest.raises(type(error)):
         await tab.execute(f"touch {tmp_path}/ran")
     monkeypatch.undo()
-    assert (tab.pane.running, tab.state) == (None, "prompt")
+    assert (tab.pane.session.running, tab.state) == (None, "prompt")
     assert (await tab.execute("echo next")).output == "next\n"
     assert not (tmp_path / "ran").exists()
 
@@ -138,7 +138,7 @@ async def test_a_tab_that_ends_just_before_the_line_is_typed_refuses_it(
     async def ends_meanwhile(prompt: PromptEnd, *arguments: Any, **options: Any) -> int | None:
         found = await column(prompt, *arguments, **options)
         await tab.send_keys(["exit", "Enter"])
-        while not tab.pane.dead:
+        while not tab.pane.session.dead:
             await tab.pane.stream.changed()
         return found
 

@@ -22,7 +22,7 @@ DEADLINE = 20
 async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: Terminals) -> None:
     tab = await terminals.create_tab(shell="bash")
     await tab.execute("true")
-    shell = tab.pane.shell_pid
+    shell = tab.pane.session.shell_pid
     os.kill(shell, signal.SIGSTOP)
     running = await tab.execute("echo begun; read -r go", wait=False)
     assert running.command_id is not None
@@ -38,7 +38,7 @@ async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: 
 
 async def test_no_time_at_all_is_enough_to_look_once(terminals: Terminals) -> None:
     tab = await terminals.create_tab(command=["sh", "-c", f"echo needle; seq {SLICE}; exit 3"])
-    while not tab.pane.closed:
+    while not tab.pane.session.closed:
         await tab.pane.stream.changed()
     gone = await terminals.wait_for([tab.window_id], exit=True, timeout=0)
     assert (gone.outcome, gone.match) == ("met", "exit 3")

@@ -85,9 +85,9 @@ async def test_keys_do_what_people_expect(person: Person) -> None:
     await person.sees(r"^tmux> :exec echo begun; sleep 600$")
     await person.type("C-c", "C-d")
     with anyio.fail_after(SECONDS):
-        while not person.tab.pane.dead:
+        while not person.tab.pane.session.dead:
             await person.tab.pane.stream.changed()
-    assert person.tab.pane.exit_status == 0
+    assert person.tab.pane.session.exit_status == 0
 
 
 async def test_a_paste_of_lines_runs_line_by_line_and_a_quote_may_stay_open(person: Person) -> None:

@@ -145,7 +145,7 @@ class _Signals:
     @property
     def _runs(self) -> bool:
         # Its output may be read long after its end, and somebody else's command be in the foreground by then.
-        running = self._tab.pane.running
+        running = self._tab.pane.session.running
         return running is not None and running.command_id == self._command_id
 
     async def pass_on(self) -> None:

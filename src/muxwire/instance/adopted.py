@@ -228,7 +228,7 @@ class Adopted:
             elif row.name != self._shown[tab]:
                 tab.name = row.name
             self._shown[tab] = row.name
-            if not tab.theirs and tab.pane.exit_status is not None:  # it was the only window of a session
+            if not tab.theirs and tab.pane.session.exit_status is not None:  # it was the only window of a session
                 self._reap(tab)
         known = {tab.window_id for tab in self._book.open.values()}
         for window, row in rows.items():

@@ -20,14 +20,15 @@ from muxwire.client.process import TmuxProcess, clean_environment
 from muxwire.errors import ConnectionClosed, TmuxUnavailable
 from muxwire.ids import pane_id
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
+from muxwire.pane.state import end_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from muxwire.instance.connect import Wrap
     from muxwire.logs.store import LogStore
-    from muxwire.pane.execution import Execution
     from muxwire.protocol.events import Event
+    from muxwire.shell.execution import Execution
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
 
@@ -89,7 +90,7 @@ class Link:
         await anyio.sleep(LINGER_SECONDS)
         # All tabs anew after each: another command may have been left running while this one ended.
         while not self._calls and (running := self._left_running()) is not None:
-            await running.ended()
+            await end_of(running).wait()
         if self._calls or self._resting or self.client.closed:
             return
         self._resting, self._wanted, self._back = True, anyio.Event(), anyio.Event()
@@ -100,7 +101,7 @@ class Link:
         return [tab for tab in self._book.open.values() if tab.session_id == self.session]
 
     def _left_running(self) -> Execution | None:
-        return next((tab.pane.running for tab in self._tabs() if tab.pane.running is not None), None)
+        return next((tab.pane.session.running for tab in self._tabs() if tab.pane.session.running is not None), None)
 
     async def reconnect(self, reason: str) -> str:
         """There is no connection: not before somebody wants it, or for good."""

@@ -177,7 +177,7 @@ async def join_living(
         piped = [tab for tab in tabs if tab.log_path.name in carried]
         await _settle(server, tabs, () if heard else piped, remains, sinks)
         for tab in tabs:
-            if tab.pane.closed:  # meanwhile
+            if tab.pane.session.closed:  # meanwhile
                 continue
             name = tab.log_path.name
             sink = sinks[name]
@@ -192,7 +192,7 @@ async def join_living(
     for one in remains:
         await sinks.flushed()
         one.remove()
-    sinks.close({tab.log_path.name for tab in tabs if not tab.pane.closed})
+    sinks.close({tab.log_path.name for tab in tabs if not tab.pane.session.closed})
 
 
 async def _settle(

@@ -7,6 +7,7 @@ folder of that nonce. What its shell is doing is told by the marks in its log, r
 from __future__ import annotations
 
 import re
+import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
@@ -113,29 +114,17 @@ async def succeed(server: TmuxServer, book: TabBook) -> None:
 
 async def restore(tab: Tab, book: TabBook) -> None:
     """Give a tab the state and the commands that its log tells of, up to where its stream begins."""
-    executions = book.recall(tab)
+    pane, executions = tab.pane, book.recall(tab)
     for execution in executions:
-        if execution.running:
-            execution.ends_with(tab.pane.stream.wake)
-            tab.pane.open(execution)
-    # The marks since the last command was typed say all, and those since an older one was whose end nobody saw; before
-    # the first command, those since the pane was made.
-    first = next((execution for execution in executions if execution.running), executions[-1] if executions else None)
-    if first is not None:
-        tab.pane.prompt_seq = first.prompt_seq
-    start = first.typed_at if first is not None else 0
-    typed_at = tab.pane.typed.offset
-    for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, tab.pane.stream.end)):
-        tab.pane.on_mark(mark)
-        if tab.pane.typed.offset == typed_at < tab.pane.preexec_offset:  # what stands before it is the echo
-            tab.pane.typed = replace(tab.pane.typed, offset=tab.pane.preexec_offset)
-    if tab.pane.current is None and executions:
-        tab.pane.current = executions[-1]
-    begun = max((execution.typed_at for execution in executions if execution.started), default=0)
-    for execution in executions:
-        # Lines are read in their order: what a later one has overtaken was thrown away.
-        if execution.running and not execution.started and execution.typed_at < begun:
-            execution.finish("never_ran", end=tab.pane.stream.end, exit_code=None)
+        execution.ends_with(pane.stream.wake)
+    assert tab.record is not None
+    start = pane.session.recall(executions, tab.record.shell_pid)
+    typed_at = pane.typed.offset
+    for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, pane.stream.end)):
+        pane.on_mark(mark)
+        if pane.typed.offset == typed_at < pane.session.preexec_offset:  # what stands before it is the echo
+            pane.typed = replace(pane.typed, offset=pane.session.preexec_offset)
+    pane.session.recalled(time.monotonic(), end=pane.stream.end)
 
 
 def _marks(tab: Tab, start: int) -> list[Mark]:

@@ -161,7 +161,7 @@ class Reconnect:
             await look_up(self._book)
             self._reason = ""
         for tab, whole_from in tabs:
-            if not tab.pane.dead:
+            if not tab.pane.session.dead:
                 await poll_until(tab, reason, whole_from)
 
 
@@ -172,9 +172,9 @@ async def poll_until(tab: Tab, reason: str, before: int) -> None:
         tab.end_reason = f"its program ended while the connection was lost ({reason}); its status is not known"
         await tab.close(force=True)
         return
-    settled = tab.pane.at_prompt and tab.pane.running is None
-    if tab.pane.integrated and not settled and tab.pane.waits_for_input() == "editor":
+    settled = tab.pane.session.at_prompt and tab.pane.session.running is None
+    if tab.pane.session.integrated and not settled and tab.pane.waits_for_input() == "editor":
         await anyio.sleep(UNDER_WAY)  # a mark that was not lost may be on its way
-        if tab.pane.dead or tab.pane.waits_for_input() != "editor":
+        if tab.pane.session.dead or tab.pane.waits_for_input() != "editor":
             return
-        tab.pane.came_back(f"the connection was lost while it ran ({reason}); its end was not seen", before)
+        tab.pane.prompt_found(f"the connection was lost while it ran ({reason}); its end was not seen", before)

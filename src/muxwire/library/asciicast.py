@@ -77,7 +77,7 @@ class Recorder:
             await self._follow()
         finally:
             # Half a line end is held back, and half of what we type.
-            if self._tab.next_byte > self._next_byte and not self._tab.pane.dead:
+            if self._tab.next_byte > self._next_byte and not self._tab.pane.session.dead:
                 with anyio.move_on_after(_LAST_SECONDS, shield=True):
                     await self._event("o", painted(await self._tab.snapshot(cells=True)))
 

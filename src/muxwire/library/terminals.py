@@ -157,7 +157,7 @@ class Terminals:
         if not tab.is_split and tab.generation == self._book.generation:
             for pane in [one for one in self._book.panes(tab.window_id) if one.is_split and one.theirs == tab.theirs]:
                 await pane.close(force=force)
-        if not tab.pane.closed:
+        if not tab.pane.session.closed:
             await tab.close(force=force)
 
     async def close_session(self, session: str, *, force: bool = False) -> None:

@@ -288,7 +288,7 @@ class RunState:
                 raise NoSuchTarget(f"the step that makes ref {target.name} did not succeed")
         else:
             tab = self.book.open.get(target) or await self._around.find(target)
-        if tab.pane.closed:
+        if tab.pane.session.closed:
             tab = await self._around.find(tab.pane_id)  # which says why
         await self.attached.enter_async_context(attached(tab))
         return Place(tab.pane_id, tab.session_id or self.server.sessions.hub, tab)

@@ -10,8 +10,8 @@ from muxwire.pane.output import Reading, read_output, settled_end, whole_charact
 from muxwire.results import ExecutionResult
 
 if TYPE_CHECKING:
-    from muxwire.pane.execution import Execution
     from muxwire.pane.state import PaneState
+    from muxwire.shell.execution import Execution
 
 
 async def result_of(

@@ -15,6 +15,7 @@ import anyio
 from muxwire.errors import MORE_FILES, TabUnavailable
 from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
+from muxwire.shell.session_table import ShellState
 from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi
 
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.client.client import ControlClient
-    from muxwire.pane.execution import Execution
     from muxwire.pane.state import PaneState
     from muxwire.shell import Shell
+    from muxwire.shell.execution import Execution
 
 # A program that has printed nothing for this long may be waiting for us; a compiler's pause is not shorter.
 QUIET = 0.15
@@ -104,28 +105,29 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
 
     `folder` is the tab's own: a shell that cannot read in it gets its commands typed.
     """
-    kind = pane.waits_for_input()
+    session, kind = pane.session, pane.waits_for_input()
     front = pane.front() if kind else None
-    if front is None or (pane.running is not None and not quiet(pane, DRAWN)):
+    if front is None or (session.running is not None and not quiet(pane, DRAWN)):
         return None
-    own = pane.shell if front.pgrp == pane.shell_pid else None
+    own = pane.shell if front.pgrp == session.shell_pid else None
     shell = own or pane.host.shell_for(front.program)
-    running = pane.running
+    running = session.running
     if shell is None:
         relay = front.program in RELAYS and kind == "raw" and quiet(pane) and not asks_secret(pane)
         return ForegroundShell(None, 3, front.pgrp) if relay and not _busy_with_ours(running, front.pgrp) else None
-    if own is not None and kind == "line" and running is None and pane.has_preexec_mark and pane.preexec_time is None:
+    unaccepted = session.has_preexec_mark and session.preexec_time is None
+    if own is not None and kind == "line" and running is None and unaccepted:
         return ForegroundShell(own, 1, edits=False)  # `unsetopt zle`: a line that was not accepted goes on below
     if not takes_lines(shell, kind) or _busy_with_ours(running, front.pgrp):
         return None
     if own is None and pane.host.runs_script(front.pgrp):  # what it reads is for its `read`
         return None
     if own is not None:
-        ended = pane.current.end_time if pane.current is not None else 0.0
-        theirs = pane.preexec_time is not None and pane.preexec_time > ended  # a person's line, which reads itself
+        ended = session.current.end_time if session.current is not None else 0.0
+        theirs = session.state is ShellState.ACCEPTED  # a person's line, which reads itself
         late = time.monotonic() - ended >= PROMPT_GRACE
         return ForegroundShell(own, 2, front.pgrp) if late and running is None and not theirs else None
-    if not pane.integrated and pane.shell is not None and running is None:
+    if not session.integrated and pane.shell is not None and running is None:
         editing = shell.name in _EDITING and quiet(pane, UNHOOKED_QUIET)
         return ForegroundShell(shell, 2, front.pgrp) if editing or (quiet(pane) and waited >= START_TIMEOUT) else None
     if pane.host.shares_folder(front.pgrp, folder):
@@ -143,7 +145,7 @@ def mend_line_modes(pane: PaneState, shell: Shell) -> None:
     modes = pane.host.tty_modes(pane.tty)
     raw = modes is not None and not modes.icanon
     if shell.name == "dash":
-        raw = raw or pane.repair_tty
+        raw = raw or pane.session.repair_tty
     elif raw and modes is not None and modes.opost and not modes.isig:
         reader = pane.host.foreground_pgrp(pane.leader_pid)  # the shell itself: to look for others takes a ms
         raw = pane.host.sees_waits and reader is not None and pane.host.sleeps_for_keys(reader, polls=False)
@@ -153,7 +155,7 @@ def mend_line_modes(pane: PaneState, shell: Shell) -> None:
 
 def ready_deadline(pane: PaneState, begun: float, deadline: float) -> float:
     """Until when a listener is waited for: a call's own time-out is not for a shell that is still starting."""
-    starting = not pane.integrated and pane.shell is not None and pane.current is None
+    starting = not pane.session.integrated and pane.shell is not None and pane.session.current is None
     return max(deadline, begun + START_TIMEOUT) if starting else deadline
 
 
@@ -183,11 +185,11 @@ def shell_sleeps(pane: PaneState) -> str:
     if modes is None or pane.shell is None:
         return ""
     no_editor = not (pane.shell.private_key or pane.shell.draws_early)
-    if modes.icanon and not (pane.host.sees_waits or (no_editor and pane.at_prompt)):
+    if modes.icanon and not (pane.host.sees_waits or (no_editor and pane.session.at_prompt)):
         return ""
-    if not pane.host.sleeps_for_keys(pane.shell_pid, polls=not modes.icanon or pane.shell.name == "ash"):
+    if not pane.host.sleeps_for_keys(pane.session.shell_pid, polls=not modes.icanon or pane.shell.name == "ash"):
         return ""
-    if pane.host.foreground_pgrp(pane.leader_pid) != pane.shell_pid:
+    if pane.host.foreground_pgrp(pane.leader_pid) != pane.session.shell_pid:
         return ""
     return "line" if modes.icanon else "editor"
 
@@ -205,10 +207,10 @@ def _last_line(pane: PaneState) -> bytes:
 
 async def prompt_begun(pane: PaneState, listener: ForegroundShell) -> bool:
     """Wait, for a while at most, until something stands where a nested shell shows its prompt; False if it did."""
-    before = pane.current
+    before = pane.session.current
     known = before is not None and before.shell_pgrp == listener.pgrp
     empty = known and before is not None and not _looks(before.shell_prompt)
-    if listener.pgrp == pane.shell_pid or empty or _shows_prompt(pane):
+    if listener.pgrp == pane.session.shell_pid or empty or _shows_prompt(pane):
         return False
     with anyio.move_on_after(PROMPT_GRACE if listener.level < 3 else FIRST_PROMPT):
         while not _shows_prompt(pane):
@@ -226,11 +228,11 @@ async def prompt_drawn(pane: PaneState, listener: ForegroundShell) -> bytes:
     """The prompt of a nested shell, whole; only its last line where nothing of ours has ended just before it."""
     await prompt_begun(pane, listener)
     await fall_silent(pane, DRAWN if listener.level < 3 else DRAWN_REMOTE)
-    before = pane.current
+    before = pane.session.current
     ours = before is not None and not before.running and before.level > 1 and before.shell_pgrp == listener.pgrp
     if not ours and listener.level < 3:  # behind a relay it was a probe
         return _last_line(pane)
-    return pane.stream.ring.read(max(pane.ended_at, pane.stream.end - _PROMPT_REACH), pane.stream.end)
+    return pane.stream.ring.read(max(pane.session.ended_at, pane.stream.end - _PROMPT_REACH), pane.stream.end)
 
 
 def prompt_again(pane: PaneState, execution: Execution) -> int:
@@ -278,12 +280,12 @@ def check_width(pane: PaneState, columns: int) -> None:
 
 def refusal(pane: PaneState) -> TabUnavailable:
     """Why no command can be typed now, and what to do instead."""
-    state = pane.look()
-    running = pane.running
+    session, state = pane.session, pane.look()
+    running = session.running
     if state == "dead":
         return TabUnavailable(
             "the tab's program has ended"
-            + (f" with status {pane.exit_status}" if pane.exit_status is not None else ""),
+            + (f" with status {session.exit_status}" if session.exit_status is not None else ""),
             state=state,
             remedy="its log stays readable; create a new tab with create_tab",
         )
@@ -305,10 +307,12 @@ def refusal(pane: PaneState) -> TabUnavailable:
     remedy = "wait for it, stop it with stop_process, or use another tab"
     if running is not None:
         what = f"{running.command[:80].decode('utf-8', 'replace')!r} (command_id {running.command_id})"
-        what += f" has been running for {running.age:.1f} s"
+        what += f" has been running for {time.monotonic() - running.typed_time:.1f} s"
         remedy = "wait with command_result, stop it with stop_process, or use another tab"
-    elif pane.preexec_time is not None:
-        what = f"{program} runs in the foreground, started by a person {time.monotonic() - pane.preexec_time:.1f} s ago"
+    elif session.preexec_time is not None:
+        what = (
+            f"{program} runs in the foreground, started by a person {time.monotonic() - session.preexec_time:.1f} s ago"
+        )
     else:
         what = f"{program} runs in the foreground, not started by execute_command"
     few = pane.short_of_files()

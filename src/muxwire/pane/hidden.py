@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.marks import EchoEnd
 from muxwire.shell.redraw import readable
 
 if TYPE_CHECKING:
     from muxwire.host.host import Host
-    from muxwire.shell.marks import EchoStart
+    from muxwire.shell.session import ShellSession
 
 # DECSET 1049, the alternate screen with the cursor saved (xterm's control sequences).
 _OTHER_SCREEN = b"\x1b[?1049h"
@@ -31,48 +30,32 @@ def shown_again(command_id: str) -> bytes:
 class HiddenLines:
     """The lines of one pane that are being typed out of sight."""
 
-    def __init__(self, host: Host, tty: str) -> None:
+    def __init__(self, host: Host, tty: str, session: ShellSession) -> None:
         self._host = host
         self._tty = tty
-        self._id = ""  # of what is hidden now
-        self.since = -1  # the stream's end when it was about to be typed; -1 if nothing is hidden
-        self.begin = -1  # where its B mark is, as soon as that has come
+        self._session = session
 
     def hide(self, hidden_id: str, end: int, shown: bytes = b"") -> bool:
         """From here on, `end` in the stream, typed lines are ours, until T with this id; `shown` is seen before.
 
         False if the terminal does not take it at once: then all is seen.
         """
-        before = shown_again(self._id) if self._id else b""
+        before = shown_again(self._session.hidden_id) if self._session.hidden_id else b""
         if shown:
             modes = self._host.tty_modes(self._tty)
             before += readable(shown).replace(b"\n", b"\n" if modes is None or modes.opost else b"\r\n")
         if not self._host.write_tty(self._tty, before + b"\x1b]7770;B;%s;1\x07" % hidden_id.encode() + _OTHER_SCREEN):
             return False
-        self._id = hidden_id
-        self.since = end if self.since < 0 else self.since
+        self._session.hide(hidden_id, end)
         return True
 
     def give_up(self, *, seen: bool = False) -> None:
         """What is hidden, if anything, was not taken by a shell; with `seen` a reader is to know of it."""
-        if self._id:
-            end = _SCREEN_BACK + b"\x1b]7770;B;%s;0\x07" % self._id.encode() if seen else shown_again(self._id)
-            self._id = ""
-            if not self._host.write_tty(self._tty, end):  # the terminal is gone
-                self.since = -1
+        if hidden_id := self._session.hidden_id:
+            end = _SCREEN_BACK + b"\x1b]7770;B;%s;0\x07" % hidden_id.encode() if seen else shown_again(hidden_id)
+            self._session.unhide(told=self._host.write_tty(self._tty, end))  # else the terminal is gone
 
     def ended(self, hidden_id: str) -> None:
         """The command of this id has ended: if its line is hidden still, it was lost."""
-        if self._id == hidden_id:
+        if self._session.hidden_id == hidden_id:
             self.give_up()
-
-    def on_mark(self, mark: EchoStart | EchoEnd) -> tuple[int, int] | None:
-        """Take a B or T of the stream; return the range that turns out to be ours."""
-        found = (self.begin, mark.end) if isinstance(mark, EchoEnd) and self.begin >= 0 else None
-        if isinstance(mark, EchoEnd) or mark.step == 0:
-            self.begin = -1
-            if mark.command_id == self._id or not self._id:
-                self._id, self.since = "", -1
-        elif self.since >= 0 and self.begin < 0:
-            self.begin = mark.begin
-        return found

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import ConnectionClosed
-from muxwire.pane.execution import SIGNAL_STATUS
 from muxwire.pane.foreground_shell import DRAWN_REMOTE
 from muxwire.pane.nesting import settle_aborted
+from muxwire.pane.state import end_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from muxwire.pane.execution import Execution
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
+    from muxwire.shell.execution import Execution
 
 # Seconds each step gets before the next: sleep, pipelines and loops end within 10 ms of the first C-c; a program that
 # cleans up on SIGTERM gets a second. One C-c in about 60 is lost when it hits zsh between two forks: hence two.
@@ -53,8 +53,8 @@ def continue_shell(pane: PaneState) -> None:
 
     ksh stops itself along with the job that a C-z stopped, and `suspend` does so in any shell.
     """
-    if pane.shell_pid and pane.host.is_stopped(pane.shell_pid):
-        pane.host.signal_process(pane.shell_pid, signal.SIGCONT)
+    if pane.session.shell_pid and pane.host.is_stopped(pane.session.shell_pid):
+        pane.host.signal_process(pane.session.shell_pid, signal.SIGCONT)
 
 
 @final
@@ -81,7 +81,7 @@ class Interrupter:
         async def ended(seconds: float) -> bool:
             with anyio.move_on_after(seconds):
                 if execution.level == 1 and execution.started:
-                    await execution.ended()
+                    await end_of(execution).wait()
                 else:
                     await self._given_up(execution, unstick)
             return not execution.running
@@ -93,9 +93,7 @@ class Interrupter:
             return
         execution.signal_sent = await self.stop(ended, first=first, grace=grace, spared=spared)
         if execution.running and execution.level > 1 and not execution.started:
-            execution.start(self._pane.stream.end)  # C-c threw away the typed line; what it does later is not ours
-            execution.note = "it had not begun when it was interrupted"
-            execution.finish("aborted", end=execution.begin, exit_code=SIGNAL_STATUS + signal.SIGINT)
+            self._pane.session.line_interrupted(execution, time.monotonic(), end=self._pane.stream.end)
         elif execution.running:
             execution.note = "could not be interrupted: the shell itself ignores SIGINT; close the tab with force"
 
@@ -132,8 +130,10 @@ class Interrupter:
         while time.monotonic() - begun < FORKS_WITHIN:
             await pane.refresh()
             group = pane.host.foreground_pgrp(pane.leader_pid)
-            shells = (pane.shell_pid, pane.leader_pid, spared)
-            if group is None or (group not in shells and pane.host.takes(group, number, spared or pane.shell_pid)):
+            shells = (pane.session.shell_pid, pane.leader_pid, spared)
+            if group is None or (
+                group not in shells and pane.host.takes(group, number, spared or pane.session.shell_pid)
+            ):
                 return
             if await ended(_LOOK_SECONDS):
                 return
@@ -164,7 +164,7 @@ class Interrupter:
             if self._send(number, typed=typed, spared=spared):
                 typed += number == signal.SIGINT
                 sent = number.name
-                self._pane.repair_tty = True
+                self._pane.session.signalled()
                 if await ended(seconds if grace is None else grace):
                     return sent
                 grace = None
@@ -185,7 +185,7 @@ class Interrupter:
                 return True
             # A second C-c, and the signal itself: a tty left raw for a moment may have eaten the key.
             return group is not None and self._signal(group, number)
-        return group is not None and group != pane.shell_pid and self._signal(group, number)
+        return group is not None and group != pane.session.shell_pid and self._signal(group, number)
 
     def _signal(self, group: int, number: signal.Signals) -> bool:
         pane = self._pane

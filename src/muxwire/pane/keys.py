@@ -242,13 +242,13 @@ class KeySender:
             try:
                 return await self._send(keys, paste=paste, literal=literal, enter=enter)
             except CommandError:
-                if self._pane.dead:
+                if self._pane.session.dead:
                     raise self._dead() from None
                 raise
 
     async def _send(self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool) -> KeysSent:
         await self._prompt_to_come()
-        if self._pane.at_prompt:
+        if self._pane.session.at_prompt:
             # Its terminal may still have the modes of a program that reads by lines.
             await editor_up(self._pane, self._client)
         await self._begun()
@@ -258,7 +258,7 @@ class KeySender:
         if b"\0" in data:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
         self._line.check(data, self._pane.host.tty_modes(self._pane.tty))
-        if self._pane.dead:
+        if self._pane.session.dead:
             raise self._dead()
         if modes.input_off:
             raise TabUnavailable(
@@ -267,7 +267,7 @@ class KeySender:
                 remedy="switch it on again: select-pane -e",
             )
         next_byte = self._pane.stream.end
-        self._pane.typed = Typed.of(next_byte, data, at_prompt=self._pane.at_prompt)
+        self._pane.typed = Typed.of(next_byte, data, at_prompt=self._pane.session.at_prompt)
         self._on_input()
         await self._type(found, in_mode=modes.in_mode)
         notes = ["" if literal else mistaken(keys)]
@@ -277,11 +277,11 @@ class KeySender:
 
     async def _prompt_to_come(self) -> None:
         """Behind a command of ours that has just ended let the prompt come first: it is not the answer to the keys."""
-        last = self._pane.current
-        if last is None or last.running or self._pane.prompt_end > last.end:
+        last = self._pane.session.current
+        if last is None or last.running or self._pane.session.prompt_end > last.end:
             return
         with anyio.move_on_after(last.end_time + PROMPT_GRACE - time.monotonic()):
-            while not (self._pane.at_prompt or self._pane.dead):
+            while not (self._pane.session.at_prompt or self._pane.session.dead):
                 await self._pane.stream.changed()
 
     async def _begun(self) -> None:
@@ -289,10 +289,10 @@ class KeySender:
 
         The line editor would take them for more of the line, and at C-c it throws the line away.
         """
-        running = self._pane.running
+        running = self._pane.session.running
 
         def on_its_way() -> bool:
-            return running is not None and running.running and not running.started and not self._pane.dead
+            return running is not None and running.running and not running.started and not self._pane.session.dead
 
         if on_its_way():
             with anyio.move_on_after(BEGIN_SECONDS):
@@ -301,7 +301,7 @@ class KeySender:
             await anyio.sleep(FORK_SECONDS)
 
     async def _modes(self) -> KeyModes:
-        if self._pane.dead:
+        if self._pane.session.dead:
             raise self._dead()
         (answer,) = await self._client.command("display-message", "-p", "-t", self._pane_id, _MODES)
         return KeyModes(*(flag == b"1" for flag in answer.split(b" ")))
@@ -310,15 +310,15 @@ class KeySender:
         answers = []
         for number, stroke in enumerate(found):
             await self._line_taken()
-            if self._pane.dead:
+            if self._pane.session.dead:
                 raise self._dead()
             # The line before may have started a program that reads by lines, where an editor had read keys.
             tty = self._pane.host.tty_modes(self._pane.tty)
             self._line.check(stroke.data, tty, begun=number > 0)
             self._line.typed(stroke.data, tty)
-            if self._pane.at_prompt and not stroke.bracketed and b"\r" in stroke.data:
+            if self._pane.session.at_prompt and not stroke.bracketed and b"\r" in stroke.data:
                 # The shell takes the line now; only its next prompt says that it is free again.
-                self._pane.at_prompt = False
+                self._pane.session.line_entered()
                 self._entered = time.monotonic()
             if stroke.bracketed and in_mode:
                 answers += self._keyboard.press(self._marked(stroke.data))
@@ -342,7 +342,7 @@ class KeySender:
         """
         pane = self._pane
         with anyio.move_on_after(self._entered + PROMPT_GRACE - time.monotonic()):
-            while not (pane.at_prompt or pane.dead) and pane.preexec_time is None:
+            while not (pane.session.at_prompt or pane.session.dead) and pane.session.preexec_time is None:
                 await pane.stream.changed()
 
     def _dead(self) -> TabUnavailable:

@@ -9,12 +9,13 @@ import anyio
 
 from muxwire.pane.interrupt import ESCALATION_SECONDS
 from muxwire.pane.output import settled_end, without
+from muxwire.pane.state import end_of
 from muxwire.vt.text import undo_onlcr
 
 if TYPE_CHECKING:
-    from muxwire.pane.execution import Execution
     from muxwire.pane.stream import PaneStream
     from muxwire.shell import Shell
+    from muxwire.shell.execution import Execution
 
 # Receives the next bytes of a command's output, the terminal's CR LF back to LF.
 OnOutput = Callable[[bytes], Awaitable[None]]
@@ -50,7 +51,7 @@ class LiveOutput:
         if self._failure is not None:
             if self._stop_at is None:
                 with anyio.move_on_after(ESCALATION_SECONDS):
-                    await self._execution.ended()
+                    await end_of(self._execution).wait()
             raise self._failure
 
     async def _run(self, scope: anyio.CancelScope) -> None:

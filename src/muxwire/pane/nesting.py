@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muxwire.client.client import ControlClient
-    from muxwire.pane.execution import Execution
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
+    from muxwire.shell.execution import Execution
 
 # A shell on the other side of the world answers a probe within half a second; one that just starts, on a machine with
 # much to do, took 2 s.
@@ -56,7 +56,7 @@ async def reach_shell(
     pane.hidden.hide(probe_id, pane.stream.end)
     keyboard.press(_CLEAR_LINE + probe(probe_id))
     with anyio.move_on_after(PROBE_TIMEOUT):
-        while (reply := pane.reply) is None or reply.probe_id != probe_id:
+        while (reply := pane.session.reply) is None or reply.probe_id != probe_id:
             await pane.stream.changed()
         return replace(found, fish=reply.fish, status=reply.status)
     raise TabUnavailable(
@@ -75,10 +75,10 @@ async def nested_prompt(pane: PaneState, keyboard: Keyboard, listener: Foregroun
 
 async def _forget_typed(pane: PaneState, keyboard: Keyboard, listener: ForegroundShell) -> bytes:
     """Clear what a person has half typed behind a prompt that is known; return that prompt, b"" if nothing was."""
-    before = pane.current
+    before = pane.session.current
     if before is None or before.running or before.shell_pgrp != listener.pgrp:
         return b""
-    prompt, drawn = before.shell_prompt, pane.stream.ring.read(pane.ended_at, pane.stream.end)
+    prompt, drawn = before.shell_prompt, pane.stream.ring.read(pane.session.ended_at, pane.stream.end)
     if not prompt or not drawn.startswith(prompt) or drawn == prompt:
         return b""
     keyboard.press(_CLEAR_LINE)
@@ -125,6 +125,6 @@ def settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) ->
     before = shown_again(command_id) + again if pane.hidden.hide(command_id, pane.stream.end) else b""
     try:
         keyboard.press(_CLEAR_LINE + foreign_end(command_id, before, fish=execution.shell_name == "fish"))
-        execution.cut = prompt
+        pane.session.prompt_seen_again(execution, prompt)
     except ConnectionClosed:  # between two connections: whoever looks again asks
         pane.hidden.give_up()

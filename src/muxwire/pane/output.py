@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, final
 
 from anyio.to_thread import run_sync
 
+from muxwire.shell.output_end import REACH, trailing_begun
 from muxwire.values import dataclass
 from muxwire.vt.readable import COLUMNS, PLAYED_MAX, Readable, continued, lines_before, needs_playing, on_alternate
 from muxwire.vt.text import undo_onlcr
 
 if TYPE_CHECKING:
-    from muxwire.pane.execution import Execution
     from muxwire.pane.stream import PaneStream
     from muxwire.shell import Shell
+    from muxwire.shell.execution import Execution
 
 # A terminal's end matters most (the error, the summary); its beginning says what ran.
 HEAD_SHARE = 0.2
@@ -32,20 +33,6 @@ _BEFORE_MAX = 64 << 10
 # UTF-8 needs at most 4 bytes a character; escape sequences to be stripped may be as much again.
 _BYTES_PER_CHAR = 8
 
-# zsh prints a reversed % or # and blanks before a prompt where the output did not end its line (PROMPT_SP).
-PROMPT_SP_REACH = 4096
-_PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
-# fish 4 tells its terminal of a command's end just before it tells us (OSC 133;D), unless the command has come to E.
-FISH_END_REACH = 32
-_FISH_END = re.compile(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
-
-# The beginning of zsh's PROMPT_SP: a bold and reversed % or #, blanks. Nobody misses colours that come a little later.
-_SGR, _SGR_BEGUN = rb"(?:\x1b\[[0-9;]*m)", rb"(?:\x1b(?:\[[0-9;]*)?)"
-_PROMPT_SP_BEGUN = re.compile(
-    rb"(?:SGR{2,}[%#]SGR*(?:BEGUN| +(?:\r ?)?)?|SGR+BEGUN?|BEGUN)\Z".replace(b"SGR", _SGR).replace(b"BEGUN", _SGR_BEGUN)
-)
-# The same of what fish 4 prints.
-_FISH_END_BEGUN = re.compile(rb"\x1b(?:\](?:1(?:3(?:3(?:;(?:D(?:;[0-9]*)?\x07?)?)?)?)?)?)?\Z")
 # The beginning of a character (RFC 3629, section 4): the rest of it is still to come.
 _CHARACTER_BEGUN = re.compile(rb"(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z")
 _CHARACTER_REACH = 3
@@ -138,18 +125,6 @@ def _clip(head_read: Readable, tail_read: Readable, begin: int, end: int, max_ch
     return OutputText(head + joint + note + tail, omitted, lost, head_read.note or tail_read.note)
 
 
-def without_prompt_sp(raw_tail: bytes) -> int:
-    """How many bytes at the end of `raw_tail` are zsh's PROMPT_SP, printed before a prompt that cut an output short."""
-    found = _PROMPT_SP.search(raw_tail[-PROMPT_SP_REACH:])
-    return len(found[0]) if found else 0
-
-
-def without_fish_end(raw_tail: bytes) -> int:
-    """How many bytes at the end of `raw_tail` are what fish 4 tells its terminal at the end of a command."""
-    found = _FISH_END.search(raw_tail[-FISH_END_REACH:])
-    return len(found[0]) if found else 0
-
-
 def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -> int:
     """The offset up to which everything is a command's output, and not perhaps the beginning of what ends it."""
     if not execution.running:
@@ -159,13 +134,8 @@ def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -
     if execution.cut >= 0:
         return execution.cut
     end, name = stream.settled if execution.held < 0 else execution.held, shell.name if shell is not None else ""
-    if name == "fish":
-        begun = _FISH_END_BEGUN.search(stream.ring.read(max(execution.read_up_to, end - FISH_END_REACH), end))
-        end -= len(begun[0]) if begun else 0
-    if name == "zsh":  # what it prints before a prompt, if this command was cut short
-        tail = stream.ring.read(max(execution.read_up_to, end - PROMPT_SP_REACH), end)
-        begun = _PROMPT_SP_BEGUN.search(tail)
-        end -= without_prompt_sp(tail) or (len(begun[0]) if begun else 0)
+    if name in REACH:
+        end -= trailing_begun(name, stream.ring.read(max(execution.read_up_to, end - REACH[name]), end))
     # The last byte may be the CR of a line end that is not here yet.
     return end - 1 if end > 0 and stream.ring.read(end - 1, end) == b"\r" else end
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from muxwire.client.patience import Patience
-    from muxwire.pane.execution import Execution
     from muxwire.pane.runner import Runner
+    from muxwire.shell.execution import Execution
 
 
 async def interrupt(runner: Runner, execution: Execution, patience: Patience) -> None:

@@ -16,10 +16,10 @@ from muxwire.results import ProcessStart, ProcessStop
 from muxwire.vt.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:
-    from muxwire.pane.execution import Execution
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
     from muxwire.results import ExecutionResult
+    from muxwire.shell.execution import Execution
 
 # A line that says "ready" may have begun this long before the bytes that complete it.
 _OVERLAP = 4096
@@ -71,7 +71,7 @@ async def wait_ready(
                 if pattern.search(text):
                     return True
                 seen = stream.end
-            if pane.dead or (execution is not None and not execution.running):
+            if pane.session.dead or (execution is not None and not execution.running):
                 return False
             await stream.changed()
     return False
@@ -101,7 +101,7 @@ def stopping_signal(name: str) -> signal.Signals:
 
 async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float) -> ProcessStop:
     """Stop what runs in the foreground; success if nothing runs afterwards."""
-    execution = pane.running
+    execution = pane.session.running
     if execution is not None:
         await runner.interrupt(execution, first=first, grace=grace)
         await runner.settled()
@@ -111,38 +111,38 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
             exit_code=execution.exit_code,
             state=pane.state_after(execution),
         )
-    sent, newest = "", pane.current
-    if newest is not None and newest.ending == "completed" and pane.prompt_time < newest.end_time:
+    sent, newest = "", pane.session.current
+    if newest is not None and newest.ending == "completed" and pane.session.prompt_time < newest.end_time:
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
         return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
     await _accepted(pane, runner)
     await pane.refresh()
-    if not pane.listens and not pane.dead:
-        await runner.interrupter.forked(pane.preexec_time or 0.0, first, functools.partial(_prompted, pane))
+    if not pane.listens and not pane.session.dead:
+        await runner.interrupter.forked(pane.session.preexec_time or 0.0, first, functools.partial(_prompted, pane))
         busy = pane.host.foreground_pgrp(pane.leader_pid)
 
         async def ended(seconds: float) -> bool:
             with anyio.move_on_after(seconds):
-                while not (pane.dead or pane.listens) and pane.host.foreground_pgrp(pane.leader_pid) == busy:
+                while not (pane.session.dead or pane.listens) and pane.host.foreground_pgrp(pane.leader_pid) == busy:
                     await pane.stream.changed()
-            return pane.dead or pane.listens or pane.host.foreground_pgrp(pane.leader_pid) != busy
+            return pane.session.dead or pane.listens or pane.host.foreground_pgrp(pane.leader_pid) != busy
 
         sent = await runner.interrupter.stop(ended, first=first, grace=grace)
         await runner.settled()
-    status = pane.exit_status
-    if not sent and newest is not None and pane.prompt_seq == newest.prompt_seq + 1:
+    status = pane.session.exit_status
+    if not sent and newest is not None and pane.session.prompt_seq == newest.prompt_seq + 1:
         status = newest.exit_code  # it ended before the call, and nothing has run since
-    return ProcessStop(success=pane.dead or pane.listens, signal_sent=sent, exit_code=status, state=pane.look())
+    return ProcessStop(success=pane.session.dead or pane.listens, signal_sent=sent, exit_code=status, state=pane.look())
 
 
 async def _accepted(pane: PaneState, runner: Runner) -> None:
     """Wait until the shell has taken the line that was typed in this moment, if one was."""
-    while pane.listens and pane.prompt_time < runner.keyboard.pressed_at > time.monotonic() - _TAKEN_WITHIN:
+    while pane.listens and pane.session.prompt_time < runner.keyboard.pressed_at > time.monotonic() - _TAKEN_WITHIN:
         await pane.stream.changed_within(_LOOK_SECONDS)
 
 
 async def _prompted(pane: PaneState, seconds: float) -> bool:
     with anyio.move_on_after(seconds):
-        while not (pane.dead or pane.listens):
+        while not (pane.session.dead or pane.listens):
             await pane.stream.changed()
-    return pane.dead or pane.listens
+    return pane.session.dead or pane.listens

@@ -65,7 +65,7 @@ _RUBBED_OUT = b"\b \b"
 
 def drawn_prompt(pane: PaneState) -> bytes:
     """What was drawn since the newest prompt mark."""
-    return pane.stream.ring.read(pane.prompt_end, pane.stream.end)
+    return pane.stream.ring.read(pane.session.prompt_end, pane.stream.end)
 
 
 def prompt_whole(pane: PaneState) -> bool:
@@ -79,22 +79,22 @@ def on_its_way(pane: PaneState) -> bool:
     Behind the end of a command of ours the mark is still to come. Behind the mark nobody can have started anything
     unless the shell says so (C), or, where it never does, a line was ended.
     """
-    if not pane.integrated or pane.running is not None or pane.dead:
+    if not pane.session.integrated or pane.session.running is not None or pane.session.dead:
         return False
-    if pane.at_prompt:
-        return pane.has_preexec_mark or b"\n" not in drawn_prompt(pane) or prompt_whole(pane)
-    ended = pane.current
+    if pane.session.at_prompt:
+        return pane.session.has_preexec_mark or b"\n" not in drawn_prompt(pane) or prompt_whole(pane)
+    ended = pane.session.current
     return (
         ended is not None
         and ended.ending == "completed"
-        and pane.prompt_time < ended.end_time
-        and (pane.preexec_time is None or pane.preexec_time < ended.end_time)
+        and pane.session.prompt_time < ended.end_time
+        and (pane.session.preexec_time is None or pane.session.preexec_time < ended.end_time)
     )
 
 
 def look_again(pane: PaneState) -> float:
     """Seconds to the next look at a shell that is on its way."""
-    age = time.monotonic() - pane.prompt_time
+    age = time.monotonic() - pane.session.prompt_time
     return min(max(age / _LOOK_SHARE, _expected(pane) - age, LOOK_MIN), LOOK_MAX)
 
 
@@ -119,24 +119,24 @@ async def line_kind(pane: PaneState, client: ControlClient) -> str:
     assert pane.shell is not None
     drawn = drawn_prompt(pane)
     if drawn in pane.prompts:  # nearly always
-        pane.prompts.took = pane.stream.last_output - pane.prompt_time
+        pane.prompts.took = pane.stream.last_output - pane.session.prompt_time
         told = pane.shell.name in _TELLS and _EDITOR_SIGN in drawn
         plain = not (pane.shell.private_key or pane.shell.draws_early)
         if told or plain or _takes_tty(pane, client):
             return "editor"
-    elif time.monotonic() - pane.prompt_time < _expected(pane):
+    elif time.monotonic() - pane.session.prompt_time < _expected(pane):
         return ""
     await pane.refresh()
     if not shell_sleeps(pane):
         pane.sleeps_since = None
         return ""
     pane.sleeps_since = since = pane.sleeps_since or time.monotonic()
-    seq = pane.prompt_seq
+    seq = pane.session.prompt_seq
     if not pane.host.sees_waits:
         await fall_silent(pane, DRAWN, lambda: prompt_whole(pane))
     elif not await caught_up(pane, client) and time.monotonic() - since < SLEEPS_LONG:
         return ""
-    kind = shell_sleeps(pane) if pane.at_prompt and pane.prompt_seq == seq else ""
+    kind = shell_sleeps(pane) if pane.session.at_prompt and pane.session.prompt_seq == seq else ""
     return "line" if kind and kind != "editor" and pane.shell.private_key else kind and "editor"
 
 
@@ -148,13 +148,13 @@ async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> 
     assert pane.shell is not None
     if pane.shell.settle_after_prompt:
         await cursor_asked(pane, pane.shell.settle_after_prompt)
-    return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=pane.prompt_time > begun - REACTION)
+    return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=pane.session.prompt_time > begun - REACTION)
 
 
 async def editor_up(pane: PaneState, client: ControlClient) -> None:
     """Let the line editor have the tty first, for a moment at most: before that the kernel echoes keys."""
     with anyio.move_on_after(EDITOR_GRACE):
-        while pane.at_prompt and not await line_kind(pane, client):
+        while pane.session.at_prompt and not await line_kind(pane, client):
             await pane.stream.changed_within(LOOK_MIN)
 
 
@@ -163,14 +163,14 @@ async def cursor_asked(pane: PaneState, at_most: float) -> None:
 
     tmux's answer goes down the same queue as our keys, so it stands before them.
     """
-    with anyio.move_on_after(at_most - (time.monotonic() - pane.prompt_time)):
-        while pane.stream.ring.find(_CURSOR_QUERY, pane.prompt_end) < 0:
+    with anyio.move_on_after(at_most - (time.monotonic() - pane.session.prompt_time)):
+        while pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) < 0:
             await pane.stream.changed()
 
 
 def _begins_line(pane: PaneState) -> bool:
     """Whether nothing stands before the prompt on its line: behind an output without a line end its column differs."""
-    line = pane.stream.ring.read(pane.prompt_end - _LINE_REACH, pane.prompt_end).rpartition(b"\n")[2]
+    line = pane.stream.ring.read(pane.session.prompt_end - _LINE_REACH, pane.session.prompt_end).rpartition(b"\n")[2]
     return _ONLY_MARKS.fullmatch(line) is not None
 
 
@@ -193,7 +193,7 @@ class PromptEnd:
         key for it makes the shell write something in any case: then it has the key, and sleeps once all is drawn.
         """
         pane = self._pane
-        here = pane.prompt_end >= pane.stream.ring.start  # else it was drawn before we came to this tab
+        here = pane.session.prompt_end >= pane.stream.ring.start  # else it was drawn before we came to this tab
         drawn = drawn_prompt(pane) if here else b""
         begins = shell.name in _NEW_LINE or _begins_line(pane)
         column = pane.prompts.column(drawn) if begins else None
@@ -220,14 +220,14 @@ class PromptEnd:
             self._had_text = after != before
         else:
             after = before
-        if begins and after and after == before and drawn and end == pane.prompt_end + len(drawn):
+        if begins and after and after == before and drawn and end == pane.session.prompt_end + len(drawn):
             pane.prompts.remember(drawn, after[0])
         return after[0] if after else None
 
     def _asked(self) -> bool:
         """Whether the newest command asked the terminal something: the answer is read as if it had been typed."""
-        pane, ran = self._pane, self._pane.current
-        begin = max(ran.begin if ran is not None else pane.prompt_end, pane.stream.end - _QUERY_REACH)
+        pane, ran = self._pane, self._pane.session.current
+        begin = max(ran.begin if ran is not None else pane.session.prompt_end, pane.stream.end - _QUERY_REACH)
         return _QUERY.search(pane.stream.ring.read(begin, pane.stream.end)) is not None
 
     async def _took_answer(self, shell: Shell, drawn: bytes) -> bool:

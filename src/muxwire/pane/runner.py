@@ -21,7 +21,6 @@ import anyio
 
 from muxwire.errors import ConnectionClosed
 from muxwire.host.environment import check_command
-from muxwire.pane.execution import Execution
 from muxwire.pane.foreground_shell import (
     PROMPT_GRACE,
     QUIET,
@@ -52,7 +51,9 @@ from muxwire.pane.prompt_line import (
     own_listener,
     prompt_whole,
 )
+from muxwire.pane.state import end_of
 from muxwire.shell import CLEAR_LINE
+from muxwire.shell.execution import Execution
 from muxwire.shell.redraw import redraw
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class Runner:
         deadline = time.monotonic() + timeout
         looks = iter(LOOKS)
         while execution.running and (left := deadline - time.monotonic()) > 0:
-            await self._alarm.wait(execution.end_event(), min(left, next(looks, LOOK_EVERY)))
+            await self._alarm.wait(end_of(execution), min(left, next(looks, LOOK_EVERY)))
             if execution.ending:
                 break
             if progress is not None:
@@ -209,14 +210,14 @@ class Runner:
         """
         if execution.ending:  # before we came: what is in front by now is somebody else's
             return
-        if execution is self.pane.current and not execution.started:
+        if execution is self.pane.session.current and not execution.started:
             self._again = None  # should C-c throw its line away, no later call may type it again
         await self.interrupter.end(execution, self._unstick, first=first, grace=grace)
 
     async def settled(self, at_most: float = PROMPT_GRACE) -> None:
         """Wait, for a moment at most, until the prompt is back."""
         with anyio.move_on_after(at_most):
-            while not (self.pane.listens or self.pane.dead):
+            while not (self.pane.listens or self.pane.session.dead):
                 await self.pane.stream.changed()
 
     def close(self, *, persistent: bool = False) -> None:
@@ -230,13 +231,13 @@ class Runner:
         pane = self.pane
         begun = time.monotonic()
         deadline = ready_deadline(pane, begun, deadline)
-        if not pane.listens and pane.current is not None and pane.current.ending == "completed":
+        if not pane.listens and pane.session.current is not None and pane.session.current.ending == "completed":
             self._client.poll_until(lambda: pane.listens and prompt_whole(pane))
             await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
         while True:
             waited = time.monotonic() - begun
             # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
-            typed = pane.running
+            typed = pane.session.running
             at_prompt = pane.listens and (typed is None or typed.started)
             found = await own_listener(pane, self._client, begun) if at_prompt else await self._other_shell(waited)
             if found is not None and found.level == 3:
@@ -246,34 +247,36 @@ class Runner:
                 return found
             if typed is not None and not typed.running:
                 continue  # an earlier process typed it, and it never ran: the shell may listen all the time
-            if pane.dead or waited >= deadline - begun or await self._in_vain(waited):
+            if pane.session.dead or waited >= deadline - begun or await self._in_vain(waited):
                 raise refusal(pane)
             await pane.stream.changed_within(min(look_again(pane) if at_prompt else QUIET, deadline - begun - waited))
 
     async def _other_shell(self, waited: float) -> ForegroundShell | None:
         """Who listens while no prompt of ours says so."""
         pane = self.pane
-        typed = pane.running
+        typed = pane.session.running
         if typed is not None and not typed.started:
             await self._unstick(typed)
             if not typed.running:
                 return None
         await pane.refresh()
         continue_shell(pane)
-        found = None if pane.dead else find_shell(pane, waited, self.folder)
-        if found is not None and found.pgrp == pane.shell_pid and not await caught_up(pane, self._client):
+        found = None if pane.session.dead else find_shell(pane, waited, self.folder)
+        if found is not None and found.pgrp == pane.session.shell_pid and not await caught_up(pane, self._client):
             return None  # it may have said that it is at its prompt
         return found
 
     async def _in_vain(self, waited: float) -> bool:
         """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
         pane = self.pane
-        if pane.running is not None:
+        if pane.session.running is not None:
             return waited >= QUIET and quiet(pane) and await self._surely_waits()
         # Behind a command of ours the prompt's mark is still to come.
-        ended = pane.current.end_time if pane.current is not None else 0.0
+        ended = pane.session.current.end_time if pane.session.current is not None else 0.0
         busy = min(waited, time.monotonic() - ended) >= BUSY_GRACE
-        return busy and not on_its_way(pane) and (pane.integrated or pane.shell is None or waited >= START_TIMEOUT)
+        return (
+            busy and not on_its_way(pane) and (pane.session.integrated or pane.shell is None or waited >= START_TIMEOUT)
+        )
 
     # -- typing
 
@@ -289,25 +292,33 @@ class Runner:
             column = await self._prompt_end.column(ours, edits=listener.edits, fresh=listener.fresh)
             length = len(ours.typed_line)
             drawn = redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
-        if pane.dead:  # since it listened: nobody would ever say how the command ended
+        if pane.session.dead:  # since it listened: nobody would ever say how the command ended
             raise refusal(pane)
         execution = Execution(
             command_id=command_id,
             command=command,
-            prompt_seq=pane.prompt_seq,
+            prompt_seq=pane.session.prompt_seq,
             typed_at=pane.stream.end,
-            cwd=pane.cwd,
+            typed_time=time.monotonic(),
+            cwd=pane.session.cwd,
         )
         if listener.level > 1:
             drawn = hide_line(pane, execution, listener, prompt, shown)
         execution.ends_with(pane.stream.wake)
         if shell is None:
             self.keyboard.press(typed_lines(command, command_id, listener, drawn))
-            pane.open(execution)
+            pane.session.typed(execution)
             self._again = None
             return execution
         wrap = functools.partial(
-            shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=pane.repair_tty
+            shell.wrap,
+            command,
+            command_id,
+            self.folder,
+            redraw=drawn,
+            env=env,
+            cwd=cwd,
+            repair_tty=pane.session.repair_tty,
         )
         if self._again is not None and self._retyped < KEY_LOST:
             self._retyped = 0  # the last one took its line at the first try
@@ -318,10 +329,9 @@ class Runner:
             wrapped = replace(wrapped, typed=wrapped.typed.removeprefix(CLEAR_LINE))
         # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
         self._press(wrapped, shell)
-        pane.open(execution)
+        pane.session.typed(execution)
         # Should the key have been lost with the user's bindings, the second try names the file.
-        self._again = execution, lambda status=pane.prompt_status: self._press(wrap(again=status), shell)
-        pane.repair_tty = False
+        self._again = execution, lambda status=pane.session.prompt_status: self._press(wrap(again=status), shell)
         return execution
 
     def _press(self, wrapped: Wrapped, shell: Shell) -> None:
@@ -343,31 +353,37 @@ class Runner:
 
     async def _look_and_retype(self, execution: Execution) -> None:
         pane = self.pane
-        since_prompt = time.monotonic() - pane.prompt_time
-        if pane.prompt_seq > execution.prompt_seq and pane.at_prompt and since_prompt >= RETYPE_AFTER:
+        since_prompt = time.monotonic() - pane.session.prompt_time
+        if pane.session.prompt_seq > execution.prompt_seq and pane.session.at_prompt and since_prompt >= RETYPE_AFTER:
             self._retype(execution)
-        elif quiet(pane) and execution.age >= RETYPE_AFTER and await reads_on(pane, self._client):
+        elif (
+            quiet(pane)
+            and time.monotonic() - execution.typed_time >= RETYPE_AFTER
+            and await reads_on(pane, self._client)
+        ):
             # An open quote that a person left: our line became part of it. C-c throws it away, unrun; zsh without its
             # editor notices when it reads on.
             for key in (CTRL_C, b"\r"):
-                if not pane.at_prompt:
+                if not pane.session.at_prompt:
                     await self.keyboard.type(key)
                 with anyio.move_on_after(RETYPE_AFTER):
-                    while not pane.at_prompt:
+                    while not pane.session.at_prompt:
                         await pane.stream.changed()
             if not execution.started:
                 self._retype(execution)
 
     def _retype(self, execution: Execution) -> None:
         if self._again is None or self._again[0] is not execution:
-            execution.finish("never_ran", end=self.pane.stream.end, exit_code=None)
+            self._discard(execution)
             return
         try:
             self._again[1]()
         except OSError:
-            execution.finish("never_ran", end=self.pane.stream.end, exit_code=None)
+            self._discard(execution)
             raise
         self._again = None
         self._retyped += 1
-        self.pane.at_prompt = False
-        execution.prompt_seq = self.pane.prompt_seq
+        self.pane.session.typed_again(execution)
+
+    def _discard(self, execution: Execution) -> None:
+        self.pane.session.line_discarded(execution, time.monotonic(), end=self.pane.stream.end)

@@ -79,13 +79,13 @@ class ScreenView:
         """Look at the pane; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
         if scrollback is not None and scrollback < 0:
             raise InvalidArgument(f"scrollback is {scrollback}", remedy="give a number of rows, or 0 for all")
-        if self._pane.dead:
+        if self._pane.session.dead:
             raise self._gone()
         async with self._turn:
             try:
                 look = await self._look(scrollback, cells=cells, unwrap=unwrap)
             except CommandError:
-                if self._pane.dead:
+                if self._pane.session.dead:
                     raise self._gone() from None
                 raise
         if scrollback is not None or cells or unwrap:

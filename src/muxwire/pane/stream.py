@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, final
 
 import anyio
 
-from muxwire.shell.marks import Mark, MarkScanner
+from muxwire.shell.marks import MarkScanner
 from muxwire.vt.ring import RingBuffer
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from muxwire.logs.follower_log import FollowerLog
     from muxwire.logs.store import PaneLog
+    from muxwire.shell.marks import Mark
+    from muxwire.shell.session_table import Fact
 
 # What a pane keeps in memory: the output of nearly every command, so that a result needs no disk. 200 tabs: 200 MiB.
 RING_CAPACITY = 1 << 20
@@ -29,8 +31,8 @@ class StreamObserver(Protocol):
     def on_reached(self, offset: int) -> None:
         """Every mark before that offset was told; called before each mark, and at the end of what came."""
 
-    def on_mark(self, mark: Mark) -> None:
-        """A mark was in them; the pane's state has moved already."""
+    def on_fact(self, fact: Fact) -> None:
+        """What the marks in them, or what we did, say of the shell."""
 
 
 @final
@@ -67,8 +69,6 @@ class PaneStream:
             if listener is not None:
                 listener.on_reached(mark.begin)
             self._on_mark(mark)
-            if listener is not None:
-                listener.on_mark(mark)
         if listener is not None:
             listener.on_reached(self.ring.end)
         self.last_output = time.monotonic()

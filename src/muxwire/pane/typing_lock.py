@@ -30,9 +30,9 @@ _BEGIN_SECONDS = 1.0
 
 def typed_from(pane: PaneState, turn: TypingLock | anyio.Semaphore) -> int:
     """The offset from which on the stream may hold a typed line that the shell has not begun to run yet."""
-    if pane.hidden.since >= 0:
-        return pane.hidden.since
-    typed = pane.running
+    if pane.session.hidden_since >= 0:
+        return pane.session.hidden_since
+    typed = pane.session.running
     if typed is not None and not typed.started:
         return typed.typed_at
     if isinstance(turn, TypingLock) and turn.taken_elsewhere():
@@ -91,7 +91,11 @@ class TypingLock:
 
     async def _let_go(self) -> None:
         with anyio.move_on_after(_BEGIN_SECONDS):
-            while (running := self._pane.running) is not None and not running.started and not self._pane.closed:
+            while (
+                (running := self._pane.session.running) is not None
+                and not running.started
+                and not self._pane.session.closed
+            ):
                 await self._pane.stream.changed()
         if self._among_us.value:
             self._unlock()

@@ -37,7 +37,11 @@ class Zones:
     def typed(self) -> None:
         """A key is about to be typed: if it is the first at this prompt, input begins."""
         pane = self._pane
-        if pane.at_prompt and pane.prompt_end >= 0 and (not self._inputs or self._inputs[-1] < pane.prompt_end):
+        if (
+            pane.session.at_prompt
+            and pane.session.prompt_end >= 0
+            and (not self._inputs or self._inputs[-1] < pane.session.prompt_end)
+        ):
             self._inputs.append(pane.stream.end)
 
     def mark(self, rows: list[list[Cell]], y: int, end: int) -> None:
@@ -67,7 +71,7 @@ class Zones:
         if begin > 0:
             begin = max(ring.find(b"\n", begin) + 1, begin)
         before = newest_zone(ring.read(max(begin - _MARK_REACH, ring.start), begin))
-        zone = before or ("output" if self._pane.running else "")
+        zone = before or ("output" if self._pane.session.running else "")
         if not zone and not has_marks(ring.read(begin, end)):
             return None
         screen = Replay(columns, count, zone)
@@ -81,7 +85,7 @@ class Zones:
 
     def _cuts(self, begin: int, end: int) -> list[int]:
         cuts = [offset for offset in self._inputs if begin <= offset <= end]
-        prompt = self._pane.prompt_end
+        prompt = self._pane.session.prompt_end
         if max(begin, 0) <= prompt <= end and not any(offset >= prompt for offset in cuts):
             known = self._pane.prompts.length(self._pane.stream.ring.read(prompt, min(end, prompt + _PROMPT_BYTES)))
             cuts += [prompt + known] if known else []

@@ -101,7 +101,7 @@ async def _dropped(session: Session) -> str:
     for row in (await terminals.list_tabs()).tabs:
         with suppress(NoSuchTarget):  # it is gone since
             tab = await terminals.known_tab(row.pane_id)  # the one that was used last stays that
-            dropped += 0 if tab.pane.closed else tab.pane.stream.ring.dropped
+            dropped += 0 if tab.pane.session.closed else tab.pane.stream.ring.dropped
     return f"{_bytes(dropped)} of the tabs' rings, {here}"
 
 

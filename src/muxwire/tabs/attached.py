@@ -54,4 +54,4 @@ def attaching(
 
 
 def _session_of(tab: AttachedTab) -> AbstractAsyncContextManager[object]:
-    return _NOTHING if tab.pane.closed else tab.server.attached()
+    return _NOTHING if tab.pane.session.closed else tab.server.attached()

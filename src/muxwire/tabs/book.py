@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from muxwire.pane.execution import Execution
+    from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
 
 _LOG = logging.getLogger("muxwire")
@@ -169,7 +169,7 @@ class TabBook:
         if tab.events is not None:
             tab.events.typed(execution)
         if tab.record is not None:
-            tab.record.note(execution, tab.pane.shell_pid)
+            tab.record.note(execution, tab.pane.session.shell_pid)
 
     def recall(self, tab: Tab) -> list[Execution]:
         """The commands that an earlier process typed into this tab, oldest first; they can be asked about again."""
@@ -178,10 +178,8 @@ class TabBook:
         executions = record.load()
         for execution in executions:
             self._commands[execution.command_id] = (tab, execution)
-            tab.pane.cwd = execution.cwd
             if execution.running:
                 record.note_end_of(execution)
-        tab.pane.shell_pid = record.shell_pid
         tab.pane.typed = Typed(record.input_at, "", at_prompt=False)  # what it was may be secret, and is not kept
         return executions
 

@@ -20,13 +20,13 @@ HANGUP_GRACE = 0.5
 
 async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
     """TabUnavailable if something runs in the tab that is called `key`."""
-    if pane.dead:
+    if pane.session.dead:
         return
-    if pane.running is None:
+    if pane.session.running is None:
         await runner.settled()  # a command has ended before its shell is back at the prompt
     await pane.refresh()
     state = pane.look()
-    if pane.running is not None or state not in ("prompt", "starting", "incomplete"):
+    if pane.session.running is not None or state not in ("prompt", "starting", "incomplete"):
         remedy = "stop it first, or close with force"
         raise TabUnavailable(f"something still runs in {key}", state=state, remedy=remedy)
 
@@ -39,10 +39,10 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
     """
     if await server.ends_session(pane_id):
         return False
-    if not pane.dead:
+    if not pane.session.dead:
         pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
         with anyio.move_on_after(HANGUP_GRACE):
-            while not pane.dead:
+            while not pane.session.dead:
                 await pane.stream.changed()
     kill_session(pane, spare_leader=True)
     await server.kill_pane(pane_id)

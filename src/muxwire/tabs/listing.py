@@ -67,11 +67,11 @@ def _closed_rows(book: TabBook, session: str) -> tuple[TabInfo, ...]:
 def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
     if command == SUPERVISOR and tab.pane.supervised:
         command = _beneath(tab.pane) or command
-    last = tab.pane.current
+    last = tab.pane.session.current
     return TabInfo(
         window_id=book.address(tab),
         name=tab.name,
-        active=tab.key == book.latest and not tab.pane.dead,
+        active=tab.key == book.latest and not tab.pane.session.dead,
         pane_id=tab.pane_id,
         session=tab.session,
         state=tab.state,
@@ -79,7 +79,7 @@ def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
         cwd=tab.cwd,
         log_path=str(tab.log_path),
         next_byte=tab.next_byte,
-        closed=tab.pane.dead,
+        closed=tab.pane.session.dead,
         last_command=last.command[:COMMAND_SHOWN].decode("utf-8", "replace") if last is not None else "",
         last_exit_code=last.exit_code if last is not None else None,
     )

@@ -50,7 +50,7 @@ class LogSource:
     @property
     def closed(self) -> bool:
         """Whether nothing will be written to it any more."""
-        return self.tab is None or self.tab.pane.closed
+        return self.tab is None or self.tab.pane.session.closed
 
     @property
     def end(self) -> int:

@@ -326,7 +326,7 @@ class TabMaker:
             self._server.handoff.watch(tab)
         if self._server.access.role != "follower":
             tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
-            if tab.pane.exit_status is not None:  # it ended while nobody was here
+            if tab.pane.session.exit_status is not None:  # it ended while nobody was here
                 tab.pane.on_exit()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from muxwire.pane.execution import Execution
+    from muxwire.shell.execution import Execution
 
 # The tab: a parameter, so that this module does not import what imports it.
 T_contra = TypeVar("T_contra", contravariant=True)

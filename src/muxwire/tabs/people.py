@@ -107,7 +107,7 @@ class People:
                 continue
             for tab in self._book.open.values():
                 if tab.pane_id == front.pane:
-                    running = tab.pane.running
+                    running = tab.pane.session.running
                     during = {"command_id": running.command_id} if running is not None else {}
                     self._book.events.record("human_input", tab.key, how="keys", **during)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, final
 from muxwire.errors import InstanceUnavailable, remedy_for
 from muxwire.host.descriptors import OURS, open_file
 from muxwire.host.folders import write_private
-from muxwire.pane.execution import Ending, Execution
+from muxwire.shell.execution import Ending, Execution
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -196,8 +196,8 @@ def _typed(row: Mapping[str, Any]) -> Execution:
 def _ended(execution: Execution, row: Mapping[str, Any]) -> None:
     ending: Ending = row["ending"]
     if row["begin"] >= 0:
-        execution.start(row["begin"])
-    execution.finish(ending, end=row["end"], exit_code=row["exit_code"], cwd=row["cwd"])
+        execution.start(row["begin"], time.monotonic())
+    execution.finish(ending, time.monotonic(), end=row["end"], exit_code=row["exit_code"], cwd=row["cwd"])
     execution.begin_time = execution.end_time - row["seconds"]
 
 

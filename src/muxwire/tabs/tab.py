@@ -30,11 +30,11 @@ from muxwire.tabs.closing import HANGUP_GRACE, check_idle, end_pane, kill_sessio
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from muxwire.pane.execution import Execution
     from muxwire.pane.runner import Runner
     from muxwire.pane.scripts import Language
     from muxwire.pane.state import PaneState
     from muxwire.pane.typing_lock import TypingLock
+    from muxwire.shell.execution import Execution
     from muxwire.tabs.owner import TabOwner
     from muxwire.tabs.record import CommandBook
     from muxwire.tabs.tab_events import TabEvents
@@ -121,7 +121,7 @@ class Tab:
     @property
     def cwd(self) -> str:
         """The shell's folder as it said at its last prompt."""
-        return self.pane.cwd
+        return self.pane.session.cwd
 
     @property
     def next_byte(self) -> int:
@@ -300,7 +300,7 @@ class Tab:
         a program that a person started at their own tmux server.
         """
         first = process.stopping_signal(name)
-        if self.theirs and self.pane.running is None:
+        if self.theirs and self.pane.session.running is None:
             if (state := self.state) != "prompt":
                 raise NotPermitted(
                     f"what runs in {self.key} was not started by muxwire, and the tmux server is a person's",
@@ -342,7 +342,7 @@ class Tab:
         async with attached(self):
             if not force:
                 await check_idle(self.pane, self.runner, self.key)
-            if not await self._end("the tab was closed" if self.pane.exit_status is None else self._program_ended):
+            if not await self._end():
                 raise NotPermitted(
                     f"{self.key} is the only window left of the session {self.session}, which would end with it",
                     remedy="leave it open, or open another window there first",
@@ -350,11 +350,7 @@ class Tab:
 
     async def reap(self) -> None:
         """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
-        await self._end(self._program_ended)
-
-    @property
-    def _program_ended(self) -> str:
-        return f"its program ended with status {self.pane.exit_status}"
+        await self._end()
 
     def forget(self) -> None:
         """It has ended: nothing of it is to be handed over."""
@@ -383,11 +379,13 @@ class Tab:
         kill_session(self.pane)
         self.server.process.release_session(self.pane.leader_pid)
 
-    async def _end(self, reason: str) -> bool:
+    async def _end(self) -> bool:
         """End it, once only and to the end: half a closed tab would keep its processes. False if it may not end."""
+        status = self.pane.session.exit_status
+        reason = "the tab was closed" if status is None else f"its program ended with status {status}"
         with anyio.CancelScope(shield=True):
             async with self._ending:
-                if self.pane.closed:
+                if self.pane.session.closed:
                     return True
                 before, self.end_reason = self.end_reason, self.end_reason or reason
                 try:
@@ -395,6 +393,6 @@ class Tab:
                         self.server.process.release_session(self.pane.leader_pid)
                         self._book.retire(self, reason)
                 finally:
-                    if not self.pane.closed:
+                    if not self.pane.session.closed:
                         self.end_reason = before
         return ended

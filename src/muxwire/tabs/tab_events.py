@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Literal, Protocol, final
 
 import anyio
 
-from muxwire.pane.execution import shell_status
-from muxwire.shell.marks import LineAccepted, OutputStart, PromptStart, ShellExited
+from muxwire.shell.session_table import CommandEnded, LineTaken, OutputBegan, PromptBegan, ShellGone
 from muxwire.vt.bells import BellScanner
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from muxwire.pane.execution import Execution
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
-    from muxwire.shell.marks import Mark
+    from muxwire.shell.execution import Execution
+    from muxwire.shell.session_table import Fact
     from muxwire.tabs.event_log import EventLog
     from muxwire.vt.bells import Signal
 
@@ -62,10 +61,9 @@ class TabEvents:
         self._reached = 0  # the offset before which every mark was told
         self._title = ""
         self._name = tab.name
-        self._prompts = tab.pane.prompt_seq
         self._prompt_time = 0.0
         self._cwd = ""
-        self._started: dict[str, Execution] = {}  # ours that have not ended
+        self._ours: dict[str, bool] = {}  # commands that this process typed, and that have not ended
         self._line: Author | None = None  # who typed the line that runs, unless it is an execution of ours
         self._lines = 0  # how many were accepted
         self._unclear = False  # whether it is not known yet who typed the last one
@@ -74,8 +72,7 @@ class TabEvents:
 
     def typed(self, execution: Execution) -> None:
         """We have typed a command; its start mark is still to come."""
-        self._started[execution.command_id] = execution
-        execution.ends_with(lambda: self._ended(execution))
+        self._ours[execution.command_id] = True
 
     def named(self) -> None:
         """The window's name was told; it may be the one that we gave."""
@@ -105,37 +102,35 @@ class TabEvents:
                 self._title = title
                 self._log.title(key, title)
 
-    def on_mark(self, mark: Mark) -> None:
-        """A mark came, and the pane's state has moved by it."""
-        pane = self._tab.pane
-        match mark:
-            case OutputStart():
-                self._on_start(mark)
-            # With the number 0 a bash says that it prints C; before its first prompt nobody types a line.
-            case LineAccepted() if mark.nonce == pane.nonce and 0 < mark.seq == pane.prompt_seq:
+    def on_fact(self, fact: Fact) -> None:
+        """What the shell does."""
+        match fact:
+            case OutputBegan(execution):
+                self._on_start(execution)
+            case CommandEnded(execution) if self._ours.pop(execution.command_id, False):
+                self._ended(execution)
+            case LineTaken(ours=False):
                 self._on_accepted()
-            case PromptStart() if pane.prompt_seq > self._prompts:
-                self._on_prompt(mark)
-            case ShellExited() if mark.nonce == pane.nonce:
-                self._finish_line(pane.exit_status)
-                self._log.record("exited", self._tab.key, exit_code=pane.exit_status)
-            case _:
+            case PromptBegan():
+                self._on_prompt(fact)
+            case ShellGone(status):
+                self._finish_line(status)
+                self._log.record("exited", self._tab.key, exit_code=status)
+            case _:  # a line of ours was accepted: its start mark comes next
                 pass
 
-    def _on_start(self, mark: OutputStart) -> None:
-        execution = self._started.get(mark.command_id)
-        if execution is not None and execution.begin == mark.end:
+    def _on_start(self, execution: Execution | None) -> None:
+        if execution is not None and execution.command_id in self._ours:
             self._last, self._last_time = "execute", time.monotonic()
             shown = execution.command[:COMMAND_SHOWN].decode("utf-8", "replace")
             self._log.record(
                 "command_started", self._tab.key, by="execute", command_id=execution.command_id,
-                command=shown, from_byte=mark.end,
+                command=shown, from_byte=execution.begin,
             )  # fmt: skip
         elif self._unclear:
             self._accept("other")
 
     def _ended(self, execution: Execution) -> None:
-        self._started.pop(execution.command_id, None)
         if execution.ran:
             self._log.record(
                 "command_finished", self._tab.key, by="execute", command_id=execution.command_id,
@@ -144,9 +139,6 @@ class TabEvents:
 
     def _on_accepted(self) -> None:
         """The shell took a line."""
-        running = self._tab.pane.running
-        if running is not None and not running.started:
-            return  # ours: its start mark comes next
         now = time.monotonic()
         pressed = self._tab.runner.keyboard.pressed_at
         ahead = now - self._prompt_time < TYPED_AHEAD and (self._last == "keys" or pressed >= self._last_time)
@@ -172,13 +164,12 @@ class TabEvents:
         self._log.record("command_started", self._tab.key, by=author)
         self._record_due()
 
-    def _on_prompt(self, mark: PromptStart) -> None:
-        pane = self._tab.pane
-        self._prompts, self._prompt_time = pane.prompt_seq, time.monotonic()
-        self._finish_line(shell_status(mark.status))
-        if pane.cwd != self._cwd:
-            self._cwd = pane.cwd  # one string for all prompts in a folder: paths are long, and the log remembers many
-        self._log.record("prompt", self._tab.key, cwd=self._cwd, next_byte=mark.end)
+    def _on_prompt(self, prompt: PromptBegan) -> None:
+        self._prompt_time = time.monotonic()
+        self._finish_line(prompt.status)
+        if (cwd := self._tab.pane.session.cwd) != self._cwd:
+            self._cwd = cwd  # one string for all prompts in a folder: paths are long, and the log remembers many
+        self._log.record("prompt", self._tab.key, cwd=self._cwd, next_byte=prompt.end)
 
     def _finish_line(self, status: int | None) -> None:
         if self._unclear:

@@ -30,9 +30,9 @@ from muxwire.vt.text import AnsiStripper
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muxwire.pane.execution import Execution
     from muxwire.pane.state import PaneState
     from muxwire.pane.stream import PaneStream
+    from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
 
 # Raw bytes that are looked at in one go: about a ms of work, then others get their turn.
@@ -114,8 +114,12 @@ class TextSearch:
             self._go_on_from(self._awaited.begin)
             self._awaited = None
         while True:
-            if self._typed is not None and self._typed.at_prompt and self._pane.preexec_offset > self._typed.offset:
-                self._go_on_from(self._pane.preexec_offset)
+            if (
+                self._typed is not None
+                and self._typed.at_prompt
+                and self._pane.session.preexec_offset > self._typed.offset
+            ):
+                self._go_on_from(self._pane.session.preexec_offset)
             stop = min(self._stream.end, self._settled + SLICE + _LOOKAHEAD)
             begin = max(0, self._settled - _LOOKBEHIND)
             data, lost = await self._stream.read(begin, stop)
@@ -216,7 +220,7 @@ class Watch:
         self._entered = time.monotonic()
         self._after = -1 if from_byte is None else from_byte
         start = current_start(tab) if from_byte is None else from_byte
-        running = tab.pane.running
+        running = tab.pane.session.running
         awaited = running if from_byte is None and running is not None and not running.started else None
         self._search = TextSearch(tab.pane, wanted.pattern, start, awaited=awaited) if wanted.pattern else None
         self._bells = BellScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
@@ -230,7 +234,7 @@ class Watch:
             at_entry = False
             if found is not None:
                 return found
-            if self._pane.dead or self._stream.end != end:
+            if self._pane.session.dead or self._stream.end != end:
                 continue  # that came while another kind of thing was looked for
             with anyio.move_on_after(self._until_idle()) as timer:
                 await self._stream.changed()
@@ -239,7 +243,7 @@ class Watch:
 
     async def look(self, *, at_entry: bool) -> WaitOutcome | None:
         """What is wanted, if it is there; or that nothing can come any more."""
-        dead = self._pane.dead
+        dead = self._pane.session.dead
         found = await self._found(dead=dead, at_entry=at_entry)
         return await self.outcome("closed", self.tab.key) if found is None and dead else found
 
@@ -254,10 +258,10 @@ class Watch:
             return await self._met(found.text, found.end, at_entry=found.end <= self._entry)
         if self._bells is not None and (bell := await self._bell(self._bells)):
             return await self._met("bell", bell, at_entry=bell <= self._entry)
-        if self._wanted.prompt and self._pane.at_prompt and self._pane.prompt_end > self._after:
+        if self._wanted.prompt and self._pane.session.at_prompt and self._pane.session.prompt_end > self._after:
             return await self._met("prompt", self._stream.end, at_entry=at_entry)
         if self._wanted.exit and dead:
-            status = self._pane.exit_status
+            status = self._pane.session.exit_status
             return await self._met("exit" if status is None else f"exit {status}", self._stream.end, at_entry=at_entry)
         return None
 
@@ -301,12 +305,12 @@ def current_start(tab: Tab) -> int:
     Behind both may be a line that somebody else typed, and that runs.
     """
     pane = tab.pane
-    command = pane.running or pane.current
+    command = pane.session.running or pane.session.current
     start = pane.typed.offset
     if command is not None:
         start = max(start, command.begin if command.started else command.typed_at)
-    runs_another = not pane.at_prompt and pane.running is None and pane.prompt_end > start
-    return max(pane.prompt_end, pane.preexec_offset, 0) if start < 0 or runs_another else start
+    runs_another = not pane.session.at_prompt and pane.session.running is None and pane.session.prompt_end > start
+    return max(pane.session.prompt_end, pane.session.preexec_offset, 0) if start < 0 or runs_another else start
 
 
 async def tail(stream: PaneStream, columns: int) -> str:

@@ -122,7 +122,7 @@ async def test_the_person_detaches_us_from_a_session(person: Person, environ: di
                 person.detach_us("other")
                 await before.client.wait_closed()
                 person.tmux("send-keys", "-t", "other:three", "echo unheard", "Enter")
-            while not before.pane.closed:
+            while not before.pane.session.closed:
                 await anyio.sleep(0.02)
             assert (await adopted.tab("one")).pane_id
             tab = await adopted.tab("three")

@@ -22,11 +22,11 @@ class Command:
     def __init__(self, tab: Any, then: Any = None) -> None:
         self.over = anyio.Event()
         self._tab, self._then = tab, then
-        tab.pane.running = self
+        tab.pane.session.running = self
 
     async def ended(self) -> None:
         await self.over.wait()
-        self._tab.pane.running = None
+        self._tab.pane.session.running = None
         if self._then is not None:
             self._then()
 
@@ -42,7 +42,7 @@ async def test_a_command_left_running_while_another_ends_is_waited_for(monkeypat
         later[0].over.set()
 
     def submit(_: tuple[str, ...]) -> None:
-        left_behind.append([tab.pane.running for tab in (one, two) if tab.pane.running is not None])
+        left_behind.append([tab.pane.session.running for tab in (one, two) if tab.pane.session.running is not None])
 
     Command(two, begin_in_the_first).over.set()
     book: Any = SimpleNamespace(open={"@0": one, "@1": two})

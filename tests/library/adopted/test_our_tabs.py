@@ -93,7 +93,7 @@ async def test_a_tab_that_is_closed_takes_nothing_with_it(person: Person, opened
             # One whose program ends goes by itself.
             tab = await adopted.create_tab(name="ours")
             assert (await tab.execute("exit 3")).state == "dead"
-            while not tab.pane.closed:
+            while not tab.pane.session.closed:
                 await tab.pane.stream.changed()
             await person.alone()
 
@@ -129,7 +129,7 @@ async def test_the_last_window_of_a_session_stays(person: Person, opened: Open) 
             person.tmux("new-window", "-d", "-t", "other:")
             while windows(person, "other") > 1:
                 await adopted.list_tabs()
-            assert tab.pane.closed
+            assert tab.pane.session.closed
             last = await adopted.create_tab(name="last", session="other")
             person.tmux("kill-window", "-a", "-t", last.window_id)
         # Also at our end.
@@ -145,7 +145,7 @@ async def test_a_tab_is_ours_also_after_the_person_has_detached_us(person: Perso
                 async with attached(before):
                     person.detach_us(session)
                     await before.client.wait_closed()
-                while not before.pane.closed:
+                while not before.pane.session.closed:
                     await anyio.sleep(0.02)
                 tab = await adopted.tab(f"in-{session}")
                 assert (tab.pane_id, tab.session, tab.log_path) == (before.pane_id, session, before.log_path)

@@ -34,7 +34,7 @@ async def gone(pids: set[int], path: Path) -> None:
 
 async def closed(tab: muxwire.Tab) -> None:
     """Return when the tab's window has gone."""
-    while not tab.pane.closed:
+    while not tab.pane.session.closed:
         await tab.pane.stream.changed()
 
 
@@ -53,7 +53,9 @@ sleep 1001 & disown; echo $!
 
 async def start_leftovers(tab: muxwire.Tab) -> set[int]:
     result = await tab.execute(LEFTOVERS)
-    return {tab.pane.leader_pid, tab.pane.shell_pid} | {int(word) for word in result.output.split() if word.isdigit()}
+    return {tab.pane.leader_pid, tab.pane.session.shell_pid} | {
+        int(word) for word in result.output.split() if word.isdigit()
+    }
 
 
 async def test_nothing_starts_before_it_is_needed(alone: muxwire.Terminals) -> None:
@@ -103,7 +105,7 @@ async def main(state):
         await terminals.read_logs(tab.window_id)  # what came so far is on the disk: a SIGKILL may cost the last 10 ms
         await tab.execute("yes", wait=False)
         print(terminals.folders.socket_path, *terminals.folders.transient, sep=":", end=" ")
-        print(tab.log_path, tab.pane.leader_pid, tab.pane.shell_pid, *pids, flush=True)
+        print(tab.log_path, tab.pane.leader_pid, tab.pane.session.shell_pid, *pids, flush=True)
         await anyio.sleep_forever()
 
 anyio.run(main, sys.argv[1])
@@ -204,8 +206,8 @@ async def test_a_program_that_ends_at_once_keeps_its_last_byte_and_status(alone:
             await closed(tab)
         for tab in tabs:
             assert (await alone.read_logs(tab.window_id, lines=30000)).content == expected
-    assert [tab.pane.exit_status for tab in tabs] == [0] * 50
-    assert [tab.pane.exit_status for tab in ends] == [0] * 10 + [1] * 10
+    assert [tab.pane.session.exit_status for tab in tabs] == [0] * 50
+    assert [tab.pane.session.exit_status for tab in ends] == [0] * 10 + [1] * 10
     server = await alone.server()
     assert len(await server.client.command("list-windows", "-a")) == 1
 
@@ -258,7 +260,7 @@ async def test_tabs_come_and_go_at_random_while_commands_run(alone: muxwire.Term
         tab = await alone.create_tab(shell="bash", command=command, session=session)
         if command:
             await closed(tab)
-            assert (tab.pane.exit_status, (await alone.read_logs(tab.window_id)).content) == (5, f"{number}\n")
+            assert (tab.pane.session.exit_status, (await alone.read_logs(tab.window_id)).content) == (5, f"{number}\n")
             return
         for turn in range(chosen.randrange(3)):
             assert (await tab.execute(f"echo {number} {turn}")).output == f"{number} {turn}\n"

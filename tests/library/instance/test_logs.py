@@ -100,7 +100,7 @@ async def test_pieces_of_any_size_give_the_whole_log(alone: muxwire.Terminals, s
 async def test_exactly_so_many_lines(alone: muxwire.Terminals) -> None:
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(command=["seq", "1", "1000"])
-        while not tab.pane.closed:
+        while not tab.pane.session.closed:
             await tab.pane.stream.changed()
         for lines in (1, 2, 500, 999, 1000, 1001, 100_000):
             tail = await alone.read_logs(tab.window_id, lines=lines)
@@ -113,7 +113,7 @@ async def test_exactly_so_many_lines(alone: muxwire.Terminals) -> None:
         assert found.truncated
         for size, last in ((1, "seen"), (7, "seen")):
             tab = await alone.create_tab(command=["printf", "a\\nb\\n" + last])
-            while not tab.pane.closed:
+            while not tab.pane.session.closed:
                 await tab.pane.stream.changed()
             tail = await alone.read_logs(tab.window_id, lines=size)
             assert tail.content == f"a\nb\n{last}"[-4 if size == 1 else -8 :]
@@ -144,7 +144,7 @@ async def test_a_stream_waits_for_what_comes_and_for_the_end(alone: muxwire.Term
             tasks.start_soon(follow, tab.next_byte)
             await tab.start_process("b\r", append_newline=False)
         assert chunks[1].chunk.startswith("b")
-        while not tab.pane.closed:
+        while not tab.pane.session.closed:
             await tab.pane.stream.changed()
         last = await alone.stream_logs(tab.window_id, from_byte=chunks[1].next_byte, wait=DEADLINE)
         assert last.closed
@@ -159,7 +159,7 @@ async def test_a_tab_that_ends_while_its_log_is_read_has_not_ended_for_that_read
 
     async def end() -> None:
         await tab.send_keys(["Enter"])
-        while not tab.pane.closed:
+        while not tab.pane.session.closed:
             await tab.pane.stream.changed()
 
     def read_and_end(*arguments: Any) -> LogPiece:
@@ -226,7 +226,7 @@ async def test_logs_of_tabs_that_are_no_longer_listed_can_be_read(
     with anyio.fail_after(DEADLINE):
         for number in range(4):
             tab = await alone.create_tab(command=["echo", str(number)])
-            while not tab.pane.closed:
+            while not tab.pane.session.closed:
                 await tab.pane.stream.changed()
         assert [row.window_id for row in (await alone.list_tabs()).tabs] == ["@3", "@4"]
         for number in range(4):
@@ -238,7 +238,7 @@ async def test_a_log_outlives_the_instance_that_wrote_it(
 ) -> None:
     async with open_alone() as first:
         tab = await first.create_tab(command=["seq", "3"])
-        while not tab.pane.closed:
+        while not tab.pane.session.closed:
             await tab.pane.stream.changed()
         path = str(tab.log_path)
     async with open_alone() as second:

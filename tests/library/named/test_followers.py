@@ -194,7 +194,7 @@ async def test_a_tab_that_is_closed_while_a_follower_succeeds(
 
                 async def meanwhile(*given: Any) -> None:
                     instance.tmux("kill-window", "-t", tab.window_id)
-                    while not tab.pane.closed:
+                    while not tab.pane.session.closed:
                         await tab.pane.stream.changed()
                     await settle(*given)
 

@@ -84,8 +84,8 @@ async def test_a_client_that_was_killed_alone(instance: Instance) -> None:
         async with instance.open() as terminals:
             tab = await terminals.create_tab()
             result = await tab.execute(numbered(1000, stop), wait=False)
-            assert tab.pane.current is not None
-            while not tab.pane.current.started:  # what we have typed may die with the client too
+            assert tab.pane.session.current is not None
+            while not tab.pane.session.current.started:  # what we have typed may die with the client too
                 await tab.pane.stream.changed()
             server = await terminals.server()
             os.kill(server.process.pid, signal.SIGKILL)

@@ -73,7 +73,7 @@ async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypa
             assert [row.pane_id for row in (await second.list_tabs()).tabs] == [tab.pane_id]
             tab = await second.tab(tab.window_id)
             assert tab.columns == 90
-            assert tab.pane.integrated
+            assert tab.pane.session.integrated
             assert (await tab.execute("echo $COLUMNS")).output == "90\n"
 
 
@@ -147,7 +147,7 @@ async def test_a_command_whose_end_nobody_saw_holds_nobody_up(instance: Instance
         async with instance.open() as first:
             tab = await first.create_tab()
             left = await tab.execute("sleep 1000", wait=False)
-            while not tab.pane.running or not tab.pane.running.started:
+            while not tab.pane.session.running or not tab.pane.session.running.started:
                 await tab.pane.stream.changed()
         instance.tmux("send-keys", "-t", tab.window_id, "C-c")
         commands = tab.runner.folder / "commands"
@@ -170,7 +170,7 @@ async def test_a_line_that_was_thrown_away_holds_nobody_up(instance: Instance) -
             tab = await first.create_tab()
             await tab.execute("true")
             await tab.runner.settled()
-            shell = tab.pane.shell_pid
+            shell = tab.pane.session.shell_pid
             os.kill(shell, signal.SIGSTOP)
             left = await tab.execute("touch $HOME/ran", wait=False)
             await tab.client.command("send-keys", "-t", tab.pane_id, "C-c")

@@ -57,4 +57,4 @@ async def test_a_split_outlives_its_process(instance: Instance) -> None:
             assert (await second.tab(tab.window_id)).pane_id == tab.pane_id
             assert "before" in (await second.read_logs(pane)).content
             await second.close_tab(tab.window_id, force=True)
-            assert again.pane.closed
+            assert again.pane.session.closed

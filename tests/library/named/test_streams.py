@@ -38,7 +38,7 @@ async def test_a_prompt_is_streamed_with_its_blank(instance: Instance) -> None:
             tab = await terminals.create_tab(shell="bash")
             await tab.execute("true")
             await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
-            while not tab.pane.stream.ring.read(tab.pane.prompt_end).endswith(b"b$ "):
+            while not tab.pane.stream.ring.read(tab.pane.session.prompt_end).endswith(b"b$ "):
                 await tab.pane.stream.changed()
             chunk = await terminals.stream_logs(tab.window_id)
             assert chunk.chunk.endswith("b$ ")

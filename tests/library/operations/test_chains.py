@@ -356,7 +356,7 @@ async def test_tmux_dies_under_the_list(open_dry: muxwire.Terminals) -> None:
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(run)
-            while not tab.pane.at_prompt:
+            while not tab.pane.session.at_prompt:
                 await tab.pane.stream.changed()
             server.client.submit(("kill-server",))
     assert statuses(result[0]) == ["failed", "failed"]

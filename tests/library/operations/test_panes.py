@@ -60,7 +60,7 @@ async def test_the_end_of_one_pane_leaves_the_others(terminals: muxwire.Terminal
     child = await split(terminals, tab)
     await tab.execute("exit 3")
     with anyio.fail_after(10):
-        while not tab.pane.closed:
+        while not tab.pane.session.closed:
             await tab.pane.stream.changed()
     assert (await child.execute("echo alive")).output == "alive\n"
     with pytest.raises(NoSuchTarget, match="status 3"):
@@ -76,9 +76,9 @@ async def test_closing_a_tab_closes_all_its_panes(terminals: muxwire.Terminals, 
     child = await split(terminals, tab)
     lone = await split(terminals, tab)
     await terminals.close_tab(lone.pane_id, force=True)
-    assert [one.pane.closed for one in (tab, child, lone)] == [False, False, True]
+    assert [one.pane.session.closed for one in (tab, child, lone)] == [False, False, True]
     await terminals.close_tab(tab.window_id, force=True)
-    assert [one.pane.closed for one in (tab, child, lone)] == [True, True, True]
+    assert [one.pane.session.closed for one in (tab, child, lone)] == [True, True, True]
     assert tab.window_id not in await ask("list-windows", "-a", "-F", "#{window_id}")
     assert "the tab was closed" in child.end_reason
     assert (await terminals.read_logs(child.pane_id)).content is not None
@@ -143,8 +143,8 @@ async def test_a_pane_keeps_its_name_wherever_it_is_moved(terminals: muxwire.Ter
     assert await terminals.tab(window) is tab
     assert (await child.execute("echo $x")).output == "kept\n"
     assert child.next_byte > begun  # one log, one count, through all of it
-    assert not child.pane.closed
-    assert not tab.pane.closed
+    assert not child.pane.session.closed
+    assert not tab.pane.session.closed
 
 
 async def test_a_pane_that_is_alone_is_not_broken_out(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
@@ -166,9 +166,9 @@ async def test_a_person_who_moves_panes_is_followed(terminals: muxwire.Terminals
     assert child.key == child.window_id != window
     await ask("kill-pane", "-t", child.pane_id)
     with anyio.fail_after(10):
-        while not child.pane.closed:
+        while not child.pane.session.closed:
             await child.pane.stream.changed()
-    assert not tab.pane.closed
+    assert not tab.pane.session.closed
 
 
 async def test_zoom_is_said_not_turned_over(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:

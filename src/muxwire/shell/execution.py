@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal, final
-
-import anyio
 
 from muxwire.values import dataclass
 
@@ -16,11 +13,16 @@ if TYPE_CHECKING:
 
 # `kill -l` numbering of POSIX shells: a program ended by signal N has status 128 + N.
 SIGNAL_STATUS = 128
+# SIGINT is 2 on every system (POSIX, kill(1)).
+INTERRUPTED = SIGNAL_STATUS + 2
 
 # How a command's life ended. `aborted`: the shell gave it up (C-c, `set -u`), known by its next prompt. `lost`: nobody
 # knows how, or whether. `never_ran`: the line was typed, and the shell provably ran none of it.
 Ending = Literal["", "completed", "aborted", "shell_exited", "lost", "never_ran"]
 
+
+# The states of a command: its line was typed, its output has begun, it has ended in one of these ways.
+Phase = Literal["typed", "running", "completed", "aborted", "shell_exited", "lost", "never_ran"]
 
 # What a shell says about itself (the N mark, by its number): why a command, or what comes after it, is not quite exact.
 SHELL_NOTES = {
@@ -38,9 +40,9 @@ class Execution:
     command: bytes
     prompt_seq: int
     typed_at: int
+    typed_time: float
     cwd: str = ""
     started_in: str = field(init=False)
-    typed_time: float = field(default_factory=time.monotonic)
     begin: int = -1
     begin_time: float = 0.0
     end: int = -1
@@ -67,10 +69,13 @@ class Execution:
     held: int = -1
     # The status of fish's postexec mark, until the prompt says whether the command was cut short.
     post_exec: tuple[int, int] | None = None
-    # Called once each, when the command has ended: files go, waiters of the pane wake.
-    on_end: tuple[Callable[[], object], ...] = ()
-    # Of those who wait; most commands end while their caller reads the connection himself.
-    _waiting: tuple[anyio.Event, ...] = ()
+    # Called once each, when the command has ended: files go, waiters wake.
+    _on_end: tuple[Callable[[], object], ...] = ()
+
+    @property
+    def phase(self) -> Phase:
+        """Where it is in its life."""
+        return self.ending or ("running" if self.begin >= 0 else "typed")
 
     def __post_init__(self) -> None:
         self.started_in = self.cwd
@@ -90,57 +95,36 @@ class Execution:
         """Whether its start mark has come, or came before its end."""
         return self.begin > self.typed_at
 
-    @property
-    def age(self) -> float:
-        """Seconds since it was typed."""
-        return time.monotonic() - self.typed_time
-
-    def start(self, offset: int) -> None:
+    def start(self, offset: int, now: float) -> None:
         """Its output starts at `offset`."""
         self.begin = self.read_up_to = offset
-        self.begin_time = time.monotonic()
+        self.begin_time = now
 
-    def finish(self, ending: Ending, *, end: int, exit_code: int | None, cwd: str = "") -> None:
+    def finish(self, ending: Ending, now: float, *, end: int, exit_code: int | None, cwd: str = "") -> None:
         """It ended: its output goes up to `end`."""
-        if self.ending:
-            return
         if self.begin < 0:
-            self.begin = self.read_up_to = min(self.typed_at, end)
-            self.begin_time = self.typed_time
+            self.start(min(self.typed_at, end), self.typed_time)
         self.ending, self.end, self.exit_code = ending, max(end, self.begin), exit_code
-        self.end_time = time.monotonic()
+        self.end_time = now
         self.cwd = cwd or self.cwd
-        for event in self._waiting:
-            event.set()
-        self._waiting = ()
-        calls, self.on_end = self.on_end, ()  # a thousand ended commands are remembered: not what they held as well
-        for call in calls:
-            call()
 
     def explain(self, note: str) -> None:
         """Add to what the result says about this command."""
         if note and note not in self.note:
             self.note = f"{self.note}; {note}" if self.note else note
 
-    async def ended(self) -> None:
-        """Return when the command has ended."""
-        await self.end_event().wait()
-
-    def end_event(self) -> anyio.Event:
-        """A new event, which will be set at the command's end."""
-        event = anyio.Event()
-        if self.ending:
-            event.set()
-        else:
-            self._waiting = (*(one for one in self._waiting if not one.is_set()), event)
-        return event
-
     def ends_with(self, call: Callable[[], object]) -> None:
         """Have `call` called when the command has ended; at once if it has."""
         if self.ending:
             call()
         else:
-            self.on_end = (*self.on_end, call)
+            self._on_end = (*self._on_end, call)
+
+    def tell_end(self) -> None:
+        """Call all of them: the end is here."""
+        calls, self._on_end = self._on_end, ()  # a thousand ended commands are remembered: not what they held as well
+        for call in calls:
+            call()
 
 
 def shell_status(status: int) -> int:

@@ -1,0 +1,35 @@
+"""What a shell itself prints behind a command's output, before the mark that ends it: it is no output."""
+
+from __future__ import annotations
+
+import re
+
+# How far back it may reach, by shell: a terminal's width of blanks and a few escape sequences; an OSC 133;D.
+REACH = {"zsh": 4096, "fish": 32}
+
+# zsh prints a reversed % or # and blanks before a prompt where the output did not end its line (PROMPT_SP).
+_PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
+# fish 4 tells its terminal of a command's end just before it tells us (OSC 133;D), unless the command has come to E.
+_FISH_END = re.compile(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
+_WHOLE = {"zsh": _PROMPT_SP, "fish": _FISH_END}
+
+# The beginning of zsh's PROMPT_SP: a bold and reversed % or #, blanks. Nobody misses colours that come a little later.
+_SGR, _SGR_BEGUN = rb"(?:\x1b\[[0-9;]*m)", rb"(?:\x1b(?:\[[0-9;]*)?)"
+_PROMPT_SP_BEGUN = re.compile(
+    rb"(?:SGR{2,}[%#]SGR*(?:BEGUN| +(?:\r ?)?)?|SGR+BEGUN?|BEGUN)\Z".replace(b"SGR", _SGR).replace(b"BEGUN", _SGR_BEGUN)
+)
+# The same of what fish 4 prints.
+_FISH_END_BEGUN = re.compile(rb"\x1b(?:\](?:1(?:3(?:3(?:;(?:D(?:;[0-9]*)?\x07?)?)?)?)?)?)?\Z")
+_BEGUN = {"zsh": _PROMPT_SP_BEGUN, "fish": _FISH_END_BEGUN}
+
+
+def trailing(name: str, tail: bytes) -> int:
+    """How many bytes at the end of `tail` the shell of that name has printed behind an output."""
+    found = _WHOLE[name].search(tail) if name in _WHOLE else None
+    return len(found[0]) if found else 0
+
+
+def trailing_begun(name: str, tail: bytes) -> int:
+    """The same, where more of it may be to come."""
+    begun = _BEGUN[name].search(tail) if name in _BEGUN else None
+    return trailing(name, tail) or (len(begun[0]) if begun else 0)

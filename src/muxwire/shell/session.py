@@ -1,0 +1,376 @@
+"""What the shell of one pane is doing, learned from the marks in its stream and from what we did ourselves.
+
+`ShellSession` is pure: bytes, offsets and times come in, facts go out. `session_table.py` says what moves it; here is
+what goes with each move. Everybody else reads its attributes and consumes its facts; nobody writes into it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from muxwire.shell.execution import INTERRUPTED, SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
+from muxwire.shell.marks import (
+    CommandFinished,
+    EchoEnd,
+    EchoStart,
+    LineAccepted,
+    Mark,
+    OutputStart,
+    PostExec,
+    ProbeReply,
+    PromptStart,
+    ShellExited,
+    ShellNote,
+)
+from muxwire.shell.output_end import REACH, trailing
+from muxwire.shell.session_table import (
+    SHELL_TABLE,
+    CommandEnded,
+    Fact,
+    Input,
+    LineTaken,
+    OutputBegan,
+    PromptBegan,
+    ShellGone,
+    ShellState,
+    ending_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from muxwire.shell.shell import Shell
+
+# How the terminal shows a C-c, and the new line that bash then begins.
+_ECHOED = b"^C\r\n"
+
+
+@final
+class ShellSession:
+    """The state of one pane's shell, and of the commands that were typed into it. Times are seconds of one clock."""
+
+    def __init__(
+        self,
+        *,
+        nonce: str,
+        shell: Shell | None,
+        cwd: str,
+        read: Callable[[int, int], bytes],
+        tell: Callable[[Fact], None],
+    ) -> None:
+        """`read` gives the bytes between two offsets, as far as they are kept; `tell` gets every fact, in order."""
+        self.nonce = nonce
+        self.shell = shell
+        self.cwd = cwd
+        self.state = ShellState.STARTING
+        self.shell_pid = 0
+        self.prompt_seq = 0
+        self.prompt_status = 0  # what `$?` is at the newest prompt
+        self.prompt_end = -1
+        self.prompt_time = 0.0
+        self.preexec_time: float | None = None  # when it took a line, until its next prompt
+        self.preexec_offset = -1  # the offset behind the newest C mark: there the answer to a typed line begins
+        # Whether its shell prints C at all. The plain ones do not, and of bash those from 4.4 on, which say so at once.
+        self.has_preexec_mark = shell is not None and shell.has_accept_mark and shell.name != "bash"
+        self.reply: ProbeReply | None = None  # the newest
+        self.ended_at = -1  # the end of the newest mark that ended a command or a probe: a prompt follows it
+        self.exit_status: int | None = None
+        self.repair_tty = False  # whether a signal may have left the terminal raw
+        self.current: Execution | None = None  # the newest that was typed
+        self.hidden_id = ""  # of what is typed out of sight now
+        self.hidden_since = -1  # the stream's end when a line was about to be typed out of sight; -1 if none is
+        self.hidden_begin = -1  # where its B mark is, as soon as that has come
+        self._open: dict[str, Execution] = {}
+        self._read = read
+        self._tell = tell
+
+    # -- what it does now
+
+    @property
+    def at_prompt(self) -> bool:
+        """Whether its newest prompt is the newest that is known of it."""
+        return self.state is ShellState.PROMPT
+
+    @property
+    def integrated(self) -> bool:
+        """Whether the pane's own shell has proved by a prompt that our integration runs in it."""
+        return self.prompt_seq > 0
+
+    @property
+    def closed(self) -> bool:
+        """Whether the pane is gone."""
+        return self.state is ShellState.CLOSED
+
+    @property
+    def dead(self) -> bool:
+        """Whether the pane's program has ended or the pane is gone."""
+        return self.state in (ShellState.EXITED, ShellState.CLOSED)
+
+    @property
+    def running(self) -> Execution | None:
+        """The innermost command of ours that has not ended."""
+        newest = self.current
+        if newest is None or not newest.ending:
+            return newest
+        return next((execution for execution in reversed(self._open.values()) if not execution.ending), None)
+
+    # -- what the stream says
+
+    def on_mark(self, mark: Mark, now: float) -> None:
+        """Take a mark of the stream, in order."""
+        match mark:
+            case EchoStart() | EchoEnd():
+                self._on_echo(mark)
+            case _ if self.dead:  # rule 7
+                pass
+            case OutputStart():
+                self._on_start(mark, now)
+            case CommandFinished():
+                self._on_end(mark, now)
+            case PromptStart():
+                self._on_prompt(mark, now)
+            case LineAccepted():
+                self._on_accepted(mark, now)
+            case PostExec():
+                self._on_postexec(mark)
+            case ShellExited():
+                self._on_exited(mark, now)
+            case ShellNote():
+                self._on_note(mark)
+            case ProbeReply():
+                self.reply, self.ended_at = mark, mark.end
+            case _:
+                pass
+
+    def _on_start(self, mark: OutputStart, now: float) -> None:
+        execution = self._open.get(mark.command_id)
+        if execution is None or execution.phase != "typed":
+            self._tell(OutputBegan(None))
+            return
+        if self._is_own(execution):
+            self._move(Input.OUTPUT_START)
+        execution.start(mark.end, now)
+        self._is_ours(execution, mark)
+        self._tell(OutputBegan(execution))
+
+    def _on_end(self, mark: CommandFinished, now: float) -> None:
+        execution = self._open.get(mark.command_id)
+        if execution is None or execution.ending:
+            return
+        if self._is_own(execution):
+            self._move(Input.COMMAND_FINISHED)
+        if execution is self.running:
+            self.cwd = mark.cwd
+        self.ended_at = mark.end
+        self._is_ours(execution, mark)
+        status = shell_status(mark.status)
+        end = mark.begin if execution.cut < 0 else execution.cut
+        self._end(execution, Input.COMMAND_FINISHED, now, end=end, exit_code=status, cwd=mark.cwd)
+        for inner in self._open.values():
+            if inner.typed_at > execution.typed_at:
+                self._end(inner, Input.OUTER_FINISHED, now, end=mark.begin, exit_code=status, cwd=mark.cwd)
+
+    def _on_prompt(self, mark: PromptStart, now: float) -> None:
+        own = mark.nonce == self.nonce and self.shell_pid in (0, mark.pid)
+        if not own or mark.seq <= self.prompt_seq:
+            return
+        self._move(Input.PROMPT_START)
+        self.shell_pid, self.prompt_seq, self.prompt_end = mark.pid, mark.seq, mark.end
+        self.prompt_time, self.prompt_status = now, mark.status
+        self.preexec_time, self.cwd = None, mark.cwd
+        status = shell_status(mark.status)
+        for execution in self._open.values():
+            if execution.phase == "running":
+                end, code = self._cut_short(execution, mark.begin, status)
+                self._end(execution, Input.PROMPT_START, now, end=end, exit_code=code, cwd=mark.cwd)
+        self._tell(PromptBegan(mark.end, status))
+
+    def _on_accepted(self, mark: LineAccepted, now: float) -> None:
+        if mark.nonce != self.nonce or mark.seq != self.prompt_seq:
+            return
+        self.has_preexec_mark = True
+        self.preexec_time, self.preexec_offset = now, mark.end
+        if mark.seq:
+            self._move(Input.LINE_ACCEPTED)
+            typed = self.running
+            self._tell(LineTaken(ours=typed is not None and typed.phase == "typed"))
+
+    def _on_postexec(self, mark: PostExec) -> None:
+        running = self.running
+        if running is not None and mark.nonce == self.nonce and mark.seq == self.prompt_seq:
+            running.post_exec = (mark.begin - self._trailing(running, mark.begin), mark.status)
+
+    def _on_exited(self, mark: ShellExited, now: float) -> None:
+        if mark.nonce != self.nonce:
+            return
+        self._move(Input.SHELL_EXITED)
+        self.exit_status = mark.status
+        for execution in self._open.values():
+            if not execution.ending:
+                execution.note = "the command ended its shell; the tab is closed"
+                # fish says where the output ended before it cleans up its terminal modes.
+                end = execution.post_exec[0] if execution.post_exec else mark.begin
+                self._end(execution, Input.SHELL_EXITED, now, end=end, exit_code=mark.status)
+        self._tell(ShellGone(mark.status))
+
+    def _on_note(self, mark: ShellNote) -> None:
+        ours = [execution for execution in self._open.values() if not execution.ending and execution.level == 1]
+        if mark.nonce == self.nonce and ours:
+            ours[-1].explain(SHELL_NOTES.get(mark.reason, ""))
+            if ours[-1].started and ours[-1].cut < 0:
+                ours[-1].cut = mark.begin
+
+    def _on_echo(self, mark: EchoStart | EchoEnd) -> None:
+        """Lines of ours begin or end that are typed out of sight: they are no output of what runs around them."""
+        ended = isinstance(mark, EchoEnd)
+        found = [(self.hidden_begin, mark.end)] if ended and self.hidden_begin >= 0 else []
+        if isinstance(mark, EchoEnd) or mark.step == 0:
+            self.hidden_begin = -1
+            if mark.command_id == self.hidden_id or not self.hidden_id:
+                self.hidden_id, self.hidden_since = "", -1
+        elif self.hidden_since >= 0 and self.hidden_begin < 0:
+            self.hidden_begin = mark.begin
+        for outer in self._open.values():
+            if outer.phase == "running":
+                outer.held = self.hidden_begin
+                outer.ours += found
+
+    # -- what we did, or found out
+
+    def typed(self, execution: Execution) -> None:
+        """A command is typed."""
+        self._open = {key: other for key, other in self._open.items() if not other.ending}
+        self._open[execution.command_id] = self.current = execution
+        if execution.level < 3:  # its shell got the modes back
+            self.repair_tty = False
+        self._move(Input.LINE_TYPED)
+
+    def typed_again(self, execution: Execution) -> None:
+        """The line of a command that had not begun is typed once more."""
+        execution.prompt_seq = self.prompt_seq
+        self._move(Input.LINE_TYPED)
+
+    def line_entered(self) -> None:
+        """A line end is typed that is not of a command: at its prompt the shell takes the line now."""
+        self._move(Input.LINE_TYPED)
+
+    def signalled(self) -> None:
+        """What runs was sent a signal."""
+        self.repair_tty = True
+
+    def line_discarded(self, execution: Execution, now: float, *, end: int) -> None:
+        """The line of a command was typed, and provably never ran."""
+        self._end(execution, Input.LINE_DISCARDED, now, end=end, exit_code=None)
+
+    def line_interrupted(self, execution: Execution, now: float, *, end: int) -> None:
+        """C-c threw away the line of a command in a nested shell: what that does later is not ours."""
+        execution.note = "it had not begun when it was interrupted"
+        self._end(execution, Input.LINE_INTERRUPTED, now, end=end, exit_code=INTERRUPTED)
+
+    def prompt_seen_again(self, execution: Execution, offset: int) -> None:
+        """A nested shell gave a command up without saying so: its prompt is at that offset."""
+        execution.cut = offset
+
+    def prompt_found(self, note: str, before: int, now: float, *, end: int) -> None:
+        """The shell waits at its prompt, and the marks that said so were lost: what ran has ended, nobody knows how.
+
+        `before` is the offset behind what was lost: later commands and prompts were heard of.
+        """
+        if self.prompt_end < before and (self.running is None or self.running.typed_at < before):
+            self._move(Input.PROMPT_FOUND)
+            self.preexec_time = None
+        self._give_up(Input.PROMPT_FOUND, note, before, now, end)
+
+    def close(self, reason: str, now: float, *, end: int) -> None:
+        """The pane is gone: whatever was open will never end by itself."""
+        if not self.closed:
+            self._move(Input.PANE_CLOSED)
+            self._give_up(Input.PANE_CLOSED, reason, end + 1, now, end)
+
+    def hide(self, hidden_id: str, end: int) -> None:
+        """From here on, `end` in the stream, typed lines are ours, until T with this id."""
+        self.hidden_id = hidden_id
+        self.hidden_since = end if self.hidden_since < 0 else self.hidden_since
+
+    def unhide(self, *, told: bool) -> None:
+        """What is hidden, if anything, was not taken by a shell; `told`: the stream will say so."""
+        self.hidden_id = ""
+        if not told:
+            self.hidden_since = -1
+
+    def adopt(self, pid: int) -> None:
+        """The pane was not started by us, and its first process is a shell."""
+        self.shell_pid = pid
+
+    def recall(self, executions: Sequence[Execution], shell_pid: int) -> int:
+        """Take the commands that earlier processes typed, oldest first; return from where on marks are to be read.
+
+        The marks since the last command was typed say all, and those since an older one whose end nobody saw; before
+        the first command, those since the pane was made.
+        """
+        self.shell_pid = shell_pid
+        if not executions:
+            return 0
+        first = next((execution for execution in executions if not execution.ending), executions[-1])
+        self._open = {execution.command_id: execution for execution in executions if not execution.ending}
+        self.current = next(reversed(self._open.values()), executions[-1])
+        self.cwd, self.prompt_seq = executions[-1].cwd, first.prompt_seq
+        self.state = ShellState.SUBMITTED if self.prompt_seq else ShellState.STARTING
+        return first.typed_at
+
+    def recalled(self, now: float, *, end: int) -> None:
+        """All marks since then were read. Lines are read in order: what a later one has overtaken was thrown away."""
+        begun = max((one.typed_at for one in self._open.values() if one.started), default=0)
+        for execution in self._open.values():
+            if execution.typed_at < begun:
+                self.line_discarded(execution, now, end=end)
+
+    # -- how it moves
+
+    def _move(self, what: Input) -> None:
+        self.state = SHELL_TABLE[what][self.state]
+
+    def _end(
+        self, execution: Execution, what: Input, now: float, *, end: int, exit_code: int | None, cwd: str = ""
+    ) -> None:
+        if ending := ending_of(execution.phase, what):
+            execution.finish(ending, now, end=end, exit_code=exit_code, cwd=cwd)
+            self._tell(CommandEnded(execution))
+
+    def _give_up(self, what: Input, note: str, before: int, now: float, end: int) -> None:
+        for execution in self._open.values():
+            if not execution.ending and execution.typed_at < before:
+                execution.note = note
+                self._end(execution, what, now, end=end, exit_code=None)
+
+    def _is_own(self, execution: Execution) -> bool:
+        """Whether it was typed into the tab's own shell."""
+        return execution.level == 1 or execution.shell_pgrp == self.shell_pid
+
+    def _is_ours(self, execution: Execution, mark: Mark) -> None:
+        """A mark of `execution` is no output of those that it runs in."""
+        if execution.level > 1:
+            for outer in self._open.values():
+                if outer is not execution and outer.phase == "running":
+                    outer.ours.append((mark.begin, mark.end))
+
+    def _trailing(self, execution: Execution, end: int) -> int:
+        """How many bytes before that offset the shell printed itself, behind the output."""
+        name = self.shell.name if self.shell is not None else ""
+        return trailing(name, self._read(max(execution.begin, end - REACH[name]), end)) if name in REACH else 0
+
+    def _cut_short(self, execution: Execution, end: int, status: int) -> tuple[int, int]:
+        """The end and the status of a command whose shell shows a prompt: it gave the command up."""
+        if execution.post_exec is not None:
+            end, status = execution.post_exec
+        else:
+            end -= self._trailing(execution, end)
+        # A shell gives a command up by an error, which has a status, or by C-c: of that zsh may say 0, and ksh 256.
+        if status in (0, 2 * SIGNAL_STATUS) or (status == 1 and self._says_one(end)):
+            status = INTERRUPTED
+        return end, status
+
+    def _says_one(self, end: int) -> bool:
+        """Whether this is a bash before 4.4, whose status of a loop that C-c ended is 1."""
+        old = self.shell is not None and self.shell.name == "bash" and not self.has_preexec_mark
+        return old and (self.repair_tty or self._read(end - len(_ECHOED), end) == _ECHOED)

@@ -1,0 +1,399 @@
+"""ShellSession: every state and every input, and what no sequence of inputs may do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muxwire.host.shells import shell_for
+from muxwire.shell.execution import Execution
+from muxwire.shell.marks import MarkScanner
+from muxwire.shell.session import ShellSession
+from muxwire.shell.session_table import (
+    COMMAND_TABLE,
+    SHELL_TABLE,
+    CommandEnded,
+    Fact,
+    Input,
+    LineTaken,
+    OutputBegan,
+    PromptBegan,
+    ShellGone,
+    ShellState,
+)
+
+NONCE, OTHER = "fedcba9876543210", "0123456789abcdef"
+PID, NESTED_PID = 4242, 4343
+
+
+class Driven:
+    """A session that is fed bytes, as a pane feeds it, and what it told."""
+
+    def __init__(self, shell: str = "zsh") -> None:
+        self.facts: list[Fact] = []
+        self.data = b""
+        self.session = ShellSession(
+            nonce=NONCE, shell=shell_for(shell), cwd="/", read=lambda a, b: self.data[a:b], tell=self.facts.append
+        )
+        self.commands: list[Execution] = []
+        self._scanner = MarkScanner()
+        self._now = 0.0
+
+    def feed(self, data: bytes) -> None:
+        self.data += data
+        for mark in self._scanner.feed(data):
+            self.session.on_mark(mark, self.now())
+
+    def now(self) -> float:
+        self._now += 1
+        return self._now
+
+    def type(self, level: int = 1) -> Execution:
+        number = len(self.commands)
+        command = Execution(
+            command_id=f"{number:016x}", command=b"x", prompt_seq=self.session.prompt_seq, typed_at=len(self.data),
+            typed_time=self.now(), level=level, shell_pgrp=NESTED_PID if level > 1 else 0,
+        )  # fmt: skip
+        self.commands.append(command)
+        self.session.typed(command)
+        return command
+
+    # Marks of the command that was typed as that number, or of the shell.
+
+    def begin(self, number: int = -1) -> None:
+        self.feed(osc(f"S;{self.commands[number].command_id}"))
+
+    def finish(self, number: int = -1, status: int = 0) -> None:
+        command_id = self.commands[number].command_id
+        self.feed(osc(f"E;{command_id};{status};/tmp;{command_id}"))
+
+    def prompt(self, status: int = 0) -> None:
+        self.feed(prompt(self.session.prompt_seq + 1, status=status))
+
+    def accept(self) -> None:
+        self.feed(osc(f"C;{NONCE};{self.session.prompt_seq}"))
+
+    def exit(self) -> None:
+        self.feed(osc(f"X;{NONCE};3"))
+
+    def close(self) -> None:
+        self.session.close("gone", self.now(), end=len(self.data))
+
+    def find_prompt(self) -> None:
+        self.session.prompt_found("lost", len(self.data) + 1, self.now(), end=len(self.data))
+
+
+def osc(text: str) -> bytes:
+    return b"\x1b]7770;" + text.encode() + b"\x07"
+
+
+def prompt(seq: int, *, nonce: str = NONCE, pid: int = PID, status: int = 0) -> bytes:
+    return osc(f"P;{nonce};{seq};{pid};{status};/home;{nonce}")
+
+
+def typed_at_prompt(driven: Driven) -> None:
+    driven.prompt()
+    driven.type()
+
+
+def running(driven: Driven) -> None:
+    typed_at_prompt(driven)
+    driven.accept()
+    driven.begin()
+
+
+def accepted(driven: Driven) -> None:
+    typed_at_prompt(driven)
+    driven.accept()
+
+
+def finished(driven: Driven) -> None:
+    running(driven)
+    driven.finish()
+
+
+REACHED_BY: dict[ShellState, tuple[Callable[[Driven], None], ...]] = {
+    ShellState.STARTING: (),
+    ShellState.PROMPT: (Driven.prompt,),
+    ShellState.SUBMITTED: (typed_at_prompt,),
+    ShellState.ACCEPTED: (accepted,),
+    ShellState.RUNNING: (running,),
+    ShellState.FINISHED: (finished,),
+    ShellState.EXITED: (Driven.prompt, Driven.exit),
+    ShellState.CLOSED: (Driven.prompt, Driven.close),
+}
+
+
+def begin_another(driven: Driven) -> None:
+    driven.type()
+    driven.begin()
+
+
+def finish_another(driven: Driven) -> None:
+    driven.type()
+    driven.finish()
+
+
+DONE_BY: dict[Input, Callable[[Driven], None]] = {
+    Input.LINE_TYPED: lambda driven: driven.session.line_entered(),
+    Input.LINE_ACCEPTED: Driven.accept,
+    Input.OUTPUT_START: begin_another,
+    Input.COMMAND_FINISHED: finish_another,
+    Input.PROMPT_START: Driven.prompt,
+    Input.PROMPT_FOUND: Driven.find_prompt,
+    Input.SHELL_EXITED: Driven.exit,
+    Input.PANE_CLOSED: Driven.close,
+}
+
+# Said once more, by initials (T is STARTING's, and X EXITED's), in the order of the states.
+EXPECTED = {
+    Input.LINE_TYPED: "TSSARFXC",
+    Input.LINE_ACCEPTED: "TAAARAXC",
+    Input.OUTPUT_START: "RRRRRRXC",
+    Input.COMMAND_FINISHED: "FFFFFFXC",
+    Input.PROMPT_START: "PPPPPPXC",
+    Input.PROMPT_FOUND: "TPPPPPXC",
+    Input.SHELL_EXITED: "XXXXXXXC",
+    Input.PANE_CLOSED: "CCCCCCCC",
+}
+STATES = dict(zip("TPSARFXC", ShellState, strict=True))
+
+
+def test_the_table_is_whole() -> None:
+    assert {what: [*row] for what, row in SHELL_TABLE.items()} == {key: [*ShellState] for key in EXPECTED}
+    assert DONE_BY.keys() | COMMAND_TABLE.keys() == set(Input)
+
+
+@pytest.mark.parametrize("what", SHELL_TABLE)
+@pytest.mark.parametrize("state", ShellState)
+def test_every_state_and_every_input(state: ShellState, what: Input) -> None:
+    driven = Driven()
+    for step in REACHED_BY[state]:
+        step(driven)
+    assert driven.session.state is state
+    DONE_BY[what](driven)
+    assert driven.session.state is STATES[EXPECTED[what][[*ShellState].index(state)]]
+
+
+def discard(driven: Driven) -> None:
+    driven.session.line_discarded(driven.commands[0], driven.now(), end=len(driven.data))
+
+
+def interrupted(driven: Driven) -> None:
+    driven.session.line_interrupted(driven.commands[0], driven.now(), end=len(driven.data))
+
+
+COMMAND_CASES: dict[Input, tuple[Callable[[Driven], None], str, str]] = {
+    Input.COMMAND_FINISHED: (lambda driven: driven.finish(0), "completed", "completed"),
+    Input.PROMPT_START: (Driven.prompt, "typed", "aborted"),
+    Input.SHELL_EXITED: (Driven.exit, "shell_exited", "shell_exited"),
+    Input.PROMPT_FOUND: (Driven.find_prompt, "lost", "lost"),
+    Input.PANE_CLOSED: (Driven.close, "lost", "lost"),
+    Input.LINE_DISCARDED: (discard, "never_ran", "running"),
+    Input.LINE_INTERRUPTED: (interrupted, "aborted", "running"),
+}
+
+
+@pytest.mark.parametrize("what", COMMAND_CASES)
+def test_every_phase_of_a_command_and_every_input(what: Input) -> None:
+    do, from_typed, from_running = COMMAND_CASES[what]
+    for begun, phase in ((False, from_typed), (True, from_running)):
+        driven = Driven()
+        typed_at_prompt(driven)
+        if begun:
+            driven.begin()
+        do(driven)
+        assert driven.commands[0].phase == phase
+        if driven.commands[0].ending:  # the end stays what it was, whatever comes
+            before = len([fact for fact in driven.facts if isinstance(fact, CommandEnded)])
+            for again in DONE_BY.values():
+                again(driven)
+            driven.finish(0)
+            assert driven.commands[0].phase == phase
+            ends = [fact for fact in driven.facts if fact == CommandEnded(driven.commands[0])]
+            assert (before, len(ends)) == (1, 1)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_the_end_of_a_command_ends_what_was_typed_into_its_shell(begun: bool) -> None:
+    driven = Driven()
+    running(driven)
+    driven.feed(b"nested$ ")
+    inner = driven.type(level=2)
+    if begun:
+        driven.begin()
+    assert (driven.session.state, driven.session.running) == (ShellState.RUNNING, inner)
+    driven.finish(0, status=7)
+    assert [(one.ending, one.exit_code) for one in driven.commands] == [("completed", 7), ("aborted", 7)]
+
+
+def test_a_command_in_a_nested_shell_does_not_move_the_tabs_own() -> None:
+    driven = Driven()
+    driven.prompt()
+    driven.session.line_entered()
+    driven.accept()  # somebody started a shell
+    driven.type(level=2)
+    driven.begin()
+    driven.finish()
+    assert driven.session.state is ShellState.ACCEPTED
+    assert driven.commands[0].phase == "completed"
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        prompt(9, nonce=OTHER),
+        prompt(9, pid=NESTED_PID),  # a shell that inherited the prompt
+        prompt(1),  # a log that was shown again
+        osc(f"C;{OTHER};1"),
+        osc(f"C;{NONCE};2"),
+        osc(f"X;{OTHER};0"),
+        osc(f"D;{OTHER};1;0"),
+        osc(f"E;{OTHER};0;/;{OTHER}"),
+    ],
+)
+def test_what_is_not_ours_moves_nothing(foreign: bytes) -> None:
+    driven = Driven()
+    driven.prompt()
+    driven.type()
+    before = (driven.session.state, driven.session.prompt_seq, driven.session.cwd, [*driven.facts])
+    driven.feed(foreign)
+    assert (driven.session.state, driven.session.prompt_seq, driven.session.cwd, driven.facts) == before
+
+
+def test_a_bash_says_at_its_start_that_it_marks_accepted_lines() -> None:
+    driven = Driven("bash")
+    assert not driven.session.has_preexec_mark
+    driven.feed(osc(f"C;{NONCE};0"))
+    assert (driven.session.state, driven.session.has_preexec_mark) == (ShellState.STARTING, True)
+    assert driven.facts == []
+
+
+@pytest.mark.parametrize(
+    ("shell", "before", "status", "expected"),
+    [
+        ("zsh", b"out\x1b[1m\x1b[7m%\x1b[27m\x1b[1m\x1b[0m" + b" " * 9 + b"\r \r", 0, (3, 130)),
+        ("bash", b"out", 1, (3, 1)),
+        ("bash", b"^C\r\n", 1, (4, 130)),  # before 4.4
+        ("ksh", b"out", 256, (3, 130)),
+        ("ksh", b"out", 265, (3, 137)),
+        ("dash", b"out", 2, (3, 2)),
+    ],
+)
+def test_a_prompt_says_how_a_command_was_cut_short(
+    shell: str, before: bytes, status: int, expected: tuple[int, int]
+) -> None:
+    driven = Driven(shell)
+    typed_at_prompt(driven)
+    driven.begin()
+    driven.feed(before)
+    driven.prompt(status=status)
+    command = driven.commands[0]
+    assert (command.end - command.begin, command.exit_code, command.ending) == (*expected, "aborted")
+
+
+def test_fish_says_where_the_output_ended_before_its_prompt() -> None:
+    driven = Driven("fish")
+    running(driven)
+    driven.feed(b"out\r\n\x1b]133;D;5\x07" + osc(f"D;{NONCE};1;5") + b"\x1b[?1h")
+    driven.prompt(status=5)
+    command = driven.commands[0]
+    assert (command.end - command.begin, command.exit_code) == (5, 5)
+
+
+def test_commands_of_an_earlier_process() -> None:
+    """Marks since the first whose end nobody saw say what became of each; a line that was overtaken never ran."""
+    driven = Driven()
+    driven.prompt()
+    driven.type()
+    driven.type()
+    log = driven.data
+    later = Driven()
+    later.data = log
+    later.commands = driven.commands
+    assert later.session.recall(driven.commands, PID) == len(log)
+    assert later.session.state is ShellState.SUBMITTED
+    later.commands[1].typed_at += 1
+    later.begin(1)
+    later.session.recalled(later.now(), end=len(later.data))
+    assert [one.phase for one in later.commands] == ["never_ran", "running"]
+
+
+def told(fact: Fact) -> tuple[object, ...]:
+    match fact:
+        case OutputBegan(execution):
+            return "began", execution and (execution.command_id, execution.begin)
+        case CommandEnded(command):
+            return "ended", command.command_id, command.ending, command.begin, command.end, command.exit_code
+        case LineTaken() | PromptBegan() | ShellGone():
+            return (fact,)
+
+
+# What happens to a pane: bytes of its stream, or (as a number) a command of that level that we type.
+PIECES = st.sampled_from(
+    [
+        1, 1, 2, *(prompt(seq) for seq in range(1, 5)), prompt(3, pid=NESTED_PID), prompt(3, nonce=OTHER),
+        *(osc(f"C;{NONCE};{seq}") for seq in range(4)), *(osc(f"S;{number:016x}") for number in range(4)),
+        *(osc(f"E;{number:016x};1;/e;{number:016x}") for number in range(4)), osc(f"D;{NONCE};2;0"),
+        osc(f"X;{NONCE};3"), osc(f"N;{NONCE};1"), osc(f"B;{0:016x};1"), osc(f"T;{0:016x}"), b"out\r\n", b"\x1b]777",
+        b"\x1b[7m%\x1b[27m   \r \r", b"^C\r\n",
+    ]
+)  # fmt: skip
+
+
+def drive(pieces: list[int | bytes], size: int, shell: str) -> Driven:
+    driven = Driven(shell)
+    for piece in pieces:
+        if isinstance(piece, int):
+            driven.type(piece)
+        else:
+            for at in range(0, len(piece), size):
+                driven.feed(piece[at : at + size])
+    return driven
+
+
+@given(pieces=st.lists(PIECES, max_size=24), size=st.integers(1, 40), shell=st.sampled_from(["bash", "zsh", "fish"]))
+def test_chunks_do_not_matter(pieces: list[int | bytes], size: int, shell: str) -> None:
+    whole, cut = drive(pieces, 1 << 20, shell), drive(pieces, size, shell)
+    assert [*map(told, cut.facts)] == [*map(told, whole.facts)]
+    assert cut.session.state is whole.session.state
+
+
+@given(pieces=st.lists(PIECES, max_size=30), shell=st.sampled_from(["bash", "zsh", "fish", "dash"]))
+def test_what_no_sequence_does(pieces: list[int | bytes], shell: str) -> None:
+    driven = Driven(shell)
+    begun: list[Execution] = []
+    ended: list[Execution] = []
+    prompts: list[int] = []
+    for piece in pieces:
+        known, seen, gone = [*driven.commands], len(driven.facts), driven.session.dead
+        if isinstance(piece, int):
+            driven.type(piece)
+        else:
+            driven.feed(piece)
+        for fact in driven.facts[seen:]:
+            match fact:
+                case OutputBegan(execution) if execution is not None:
+                    # Not before it was typed, once, and not after its end.
+                    assert execution in known
+                    assert execution not in [*begun, *ended]
+                    begun.append(execution)
+                case CommandEnded(execution):
+                    assert execution in known
+                    assert execution not in ended
+                    assert execution.typed_at <= execution.begin <= execution.end <= len(driven.data)
+                    ended.append(execution)
+                case PromptBegan(end):
+                    assert not gone
+                    prompts.append(end)
+                    assert not [one for one in known if one.phase == "running"]  # rule 4
+                    assert driven.session.state is ShellState.PROMPT
+                case _:
+                    pass
+        live = driven.session.running
+        assert live is None or live.running
+        assert [one for one in driven.commands if one.ending] == [one for one in driven.commands if one in ended]
+    assert prompts == sorted(prompts)
