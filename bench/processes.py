@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import signal
 import statistics
@@ -126,9 +127,13 @@ def finished(argv: Sequence[str], seconds: float) -> str:
     return reason(said) or f"{Path(argv[0]).name} ended with {process.returncode}"
 
 
+_ADDRESS = re.compile(r"\s*(- GET )?https?://\S+")
+
+
 def reason(said: str) -> str:
     """The line of an installer's complaints that names the fault: npm ends with where its log is."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]
     worth = [line for line in errors if "Not Found" in line or "No matching" in line] or errors or lines
-    return worth[0][:120] if worth else ""
+    # Which registry this machine uses is nobody's business.
+    return _ADDRESS.sub("", worth[0])[:120] if worth else ""

@@ -52,10 +52,10 @@ def test_why_an_installer_failed(argv: list[str], why: str) -> None:
 
 def test_npm_and_pip_in_their_own_words() -> None:
     npm = (
-        "npm error code E404\nnpm error 404 Not Found - GET https://registry.npmjs.org/tmux-mcp\nnpm error 404\n"
+        "npm error code E404\nnpm error 404 Not Found - GET https://registry.example/tmux-mcp\nnpm error 404\n"
         "npm error A complete log of this run can be found in: ~/.npm/_logs/x.log\n"
     )
-    assert reason(npm) == "npm error 404 Not Found - GET https://registry.npmjs.org/tmux-mcp"
+    assert reason(npm) == "npm error 404 Not Found"
     pip = (
         "WARNING: Location 'file:///x' is ignored: it is neither a file nor a directory.\n"
         "ERROR: Ignored the following versions that require a different python version: 1.0.0 Requires-Python >=3.12\n"

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
+import subprocess
+import tomllib
+import zipfile
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 import muxwire
 from muxwire.mcp.tools import TOOLS
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGES = Path(__file__).resolve().parent.parent.parent / "docs" / "packages"
 SERVER = json.loads((PACKAGES / "server.json").read_text())
 MANIFEST = json.loads((PACKAGES / "manifest.json").read_text())
@@ -35,3 +43,74 @@ def test_what_they_start_is_the_server() -> None:
     assert MANIFEST["server"]["mcp_config"]["args"][-2:] == ["muxwire", "serve"]
     assert (PACKAGES.parent.parent / MANIFEST["server"]["entry_point"]).is_file()
     assert 'ENTRYPOINT ["muxwire"]\nCMD ["serve"]' in (PACKAGES / "Dockerfile").read_text()
+
+
+PLUGIN = PACKAGES / "claude-plugin"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+# Where packages come from is the business of whoever installs them.
+REGISTRIES = ("pypi" + ".org", "pythonhosted" + ".org", "npmjs" + ".", "docker" + ".io", "ghcr" + ".io", "quay" + ".io")
+
+
+@pytest.fixture
+def builder() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("build_packages", PACKAGES / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_bundle_is_built_and_the_same_each_time(
+    builder: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # no npx: its check needs the network
+    made = builder.bundle(tmp_path)
+    with zipfile.ZipFile(made) as archive:
+        names = set(archive.namelist())
+        assert json.loads(archive.read("manifest.json")) == MANIFEST
+    assert {MANIFEST["server"]["entry_point"], "pyproject.toml", "README.md", "LICENSE"} <= names
+    assert {"src/muxwire/shell/scripts/zshenv", "src/muxwire/py.typed"} <= names
+    before = made.read_bytes()
+    assert builder.bundle(tmp_path).read_bytes() == before
+
+
+def test_a_bundle_that_could_not_be_installed_is_not_built(builder: ModuleType) -> None:
+    names = set(builder.files())
+    assert builder.faults(MANIFEST, names) == []
+    assert builder.faults(MANIFEST | {"version": "0.1.0.dev0"}, names)
+    assert builder.faults(MANIFEST | {"author": {}}, names)
+    assert builder.faults(MANIFEST, names - {"pyproject.toml"})
+    assert builder.faults(MANIFEST, names - {MANIFEST["server"]["entry_point"]})
+
+
+def test_the_plugin_starts_the_server() -> None:
+    plugin = json.loads((PLUGIN / ".claude-plugin/plugin.json").read_text())
+    assert (plugin["name"], plugin["version"]) == ("muxwire", semantic(muxwire.__version__))
+    servers = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]
+    assert servers == {"muxwire": {"command": "uvx", "args": ["muxwire", "serve"]}}
+    skill = (PLUGIN / "skills/muxwire/SKILL.md").read_text()
+    assert re.match(r"---\nname: muxwire\ndescription: .+\n---\n", skill)
+    tools = {tool.name for tool in TOOLS}
+    words = re.findall(r"`([a-z]+(?:_[a-z]+)+)`", skill)
+    assert set(words) - tools <= {"window_id", "idle_ms"}
+
+
+def test_the_sdist_has_what_the_tests_import_and_run() -> None:
+    included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert {"src", "tests", "bench", "docs", ".ci", "README.md", "LICENSE"} == set(included)
+    for name in included:
+        assert (ROOT / name).exists(), name
+
+
+def test_the_registry_of_mcp_servers_finds_its_name_in_the_readme() -> None:
+    assert f"mcp-name: {SERVER['name']}" in (ROOT / "README.md").read_text()
+
+
+def test_no_registry_is_named() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    paths = [ROOT / name for name in listed.split("\0") if name] or [*ROOT.glob("docs/**/*.md")]
+    for path in paths:
+        if path.is_file():
+            text = path.read_bytes().decode("utf-8", "replace")
+            assert not [host for host in REGISTRIES if host in text], path
