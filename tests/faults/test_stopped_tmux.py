@@ -15,6 +15,7 @@ import pytest
 import muxwire
 from muxwire.client import patience
 from muxwire.errors import MuxwireError, TabUnavailable, TmuxSilent
+from muxwire.pane import process
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterator
@@ -95,6 +96,25 @@ async def test_every_call_ends_and_what_it_asked_for_is_done_once(
             await anyio.lowlevel.checkpoint()
         assert (await other.execute("echo on")).output == "on\n"
         assert text_of(tmp_path / "typed") in ("", "once\n")
+        assert (await tab.execute("echo on")).output == "on\n"
+
+
+async def test_a_process_that_was_typed_into_it_is_not_said_to_have_started(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "START_TIMEOUT", SOON)
+    pid = await server_pid(terminals)
+    with anyio.fail_after(ENDS):
+        with stopped(pid):
+            plain = await tab.start_process("sleep 600")
+            assert (plain.started, plain.ended, plain.exit_code) == (False, False, None)
+        later = await terminals.command_result(plain.command_id)
+        assert (later.running, later.exit_code) == (True, None)
+        await tab.stop_process()
+        with stopped(pid):
+            ready = await tab.start_process("echo up; sleep 600", ready="up", ready_timeout=SOON)
+            assert (ready.started, ready.ready, ready.ended) == (False, False, False)
+        await tab.stop_process()
         assert (await tab.execute("echo on")).output == "on\n"
 
 
