@@ -13,6 +13,7 @@ from bench.peers.scenario import run as peers
 from bench.persistent import run as persistent
 from bench.plain import run as plain
 from bench.polling import run as polling
+from bench.replays import run as replay
 from bench.snapshots import run as screen
 from bench.startup import run as startup
 from bench.tabs import run as tabs
@@ -33,6 +34,7 @@ SCENARIOS: dict[str, Scenario] = {
     "tabs": tabs,
     "idle": idle,
     "screen": screen,
+    "replay": replay,
     "logs": logs,
     "waits": waits,
     "operations": operations,

@@ -125,7 +125,8 @@ class Snapshot:
     `soft_wrap`: the rows whose text goes on in the next one. `scrollback`: the rows above, None if not asked for.
     `cells`: runs of columns that do not look like the default or that belong to a prompt, to input or to output, None
     if not asked for. `scrollback_cells`: the same of `scrollback`, by look only; row 0 is its first. `next_byte`: the
-    offset of the output that the picture was taken at. `source`: whose picture it is, `tmux` for a living pane.
+    offset of the output that the picture was taken at. `source`: `tmux` for a living pane, `replay` for a screen of
+    the past; that one is not `exact` where what was played begins in the middle of something.
     """
 
     pane: str
@@ -141,7 +142,8 @@ class Snapshot:
     next_byte: int
     schema_version: int = 1
     scrollback_cells: tuple[Run, ...] | None = None
-    source: Literal["tmux"] = "tmux"
+    source: Literal["tmux", "replay"] = "tmux"
+    exact: bool = True
 
     def svg(self) -> str:
         """The viewport as a picture for people; in colour if it was taken with `cells`."""

@@ -50,8 +50,25 @@ def test_a_picture_of_a_screen(place: Place, tab: str) -> None:
     assert picture.stat().st_mode & 0o777 == 0o600
     assert ">red</text>" in place.ok("snapshot", "-t", tab, "--svg", "-")
     told = place.document("snapshot", "--json", "-t", tab, "--svg", str(picture))
-    assert (told["file"], told["window_id"]) == (str(picture), tab)
+    assert (told["file"], told["pane"]) == (str(picture), place.document("snapshot", "--json", "-t", tab)["pane"])
     assert place.run("snapshot", "-t", tab, "--svg", str(place.home / "none" / "x.svg")).returncode == 1
+
+
+def test_a_screen_of_the_past(place: Place, tab: str) -> None:
+    result = place.document("run", "--json", "-t", tab, "echo early")
+    place.ok("run", "-t", tab, "clear; echo late")
+    assert "early" not in place.ok("snapshot", "-t", tab)
+    assert "early" in place.ok("snapshot", "-t", tab, "--at", str(result["next_byte"]))
+    was = place.document("snapshot", "--json", "-t", tab, "--command", result["command_id"])
+    assert (was["next_byte"], was["source"], was["exact"]) == (result["next_byte"], "replay", True)
+    picture = place.home / "then.svg"
+    place.ok("rec", "-t", tab, "--at", str(result["next_byte"]), str(picture))
+    assert ">early" in picture.read_text()
+    log = next(row for row in place.document("ls", "--json")["tabs"] if row["window_id"] == tab)["log_path"]
+    place.ok("kill", "--force", tab)
+    assert "late" in place.ok("snapshot", "-t", tab)
+    assert "early" in place.ok("snapshot", "-t", log, "--at", str(result["next_byte"]))
+    assert place.run("snapshot", "-t", log, "--at", "999999999").returncode == 2
 
 
 def test_exit_codes(place: Place, tab: str) -> None:

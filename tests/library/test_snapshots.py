@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-from muxwire.errors import InvalidArgument, TabUnavailable
+from muxwire.errors import InvalidArgument
 from muxwire.pane.snapshots import TRIES, ScreenView
 from tests.library.screens.agreeing import QUIET, agree
 from tests.library.screens.stage import DEADLINE
@@ -237,10 +237,3 @@ async def test_a_person_who_resizes_the_window_is_followed(terminals: Terminals,
     await shown(terminals, tab, "echo; echo " + "s" * 70, "s" * 70)
     taken = await agree(terminals, tab)
     assert [taken.lines[y] for y in taken.soft_wrap] == ["s" * 60]
-
-
-async def test_a_dead_tab_has_no_screen(terminals: Terminals) -> None:
-    tab = await terminals.create_tab()
-    await tab.close(force=True)
-    with pytest.raises(TabUnavailable):
-        await tab.snapshot()

@@ -89,6 +89,11 @@ async def test_an_editor(folder: Path) -> None:
         await model.see(prompt=True, from_byte=typed)
         assert (await model.run("cat notes.txt"))["output"] == "first line\nsecond é 終\n"
         assert "alternate_screen" not in await model.look()
+        past = await model.call("snapshot", window_id=model.window, at_byte=screen["next_byte"])
+        assert (past["lines"], past["cursor"], past["source"]) == (screen["lines"], screen["cursor"], "replay")
+        ended = await model.run("echo shown")
+        past = await model.call("snapshot", command_id=ended["command_id"])
+        assert (past["lines"][-1], past["source"]) == ("shown", "replay")
 
 
 async def test_a_repl(folder: Path) -> None:

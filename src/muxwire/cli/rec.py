@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 import os
 import signal
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_target, add_verb, seconds
+from muxwire.cli.options import add_target, add_verb, natural, seconds
 from muxwire.cli.printing import STDOUT, document, write_soon
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
+    from muxwire.tabs.tab import Tab
 
 
 def add(verbs: Verbs) -> None:
@@ -31,6 +34,8 @@ def add(verbs: Verbs) -> None:
         details="It ends with the tab, at the time given, or by C-c. `asciinema play FILE` shows it.",
     )
     add_target(rec)
+    rec.add_argument("--svg", action="store_true", help="a still picture in place of a recording")
+    rec.add_argument("--at", metavar="N", type=natural, help="a picture of the screen at that offset of its output")
     rec.add_argument("--duration", metavar="SECONDS", type=seconds, default=math.inf, help="end after so long")
     rec.add_argument("--idle-limit", metavar="SECONDS", type=seconds, help="players shorten longer pauses to this")
     rec.add_argument("--title", metavar="TEXT", default="", help="default: the tab's name")
@@ -39,33 +44,52 @@ def add(verbs: Verbs) -> None:
 
 
 async def _rec(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    if arguments.file == "-" and arguments.json:
+        raise InvalidArgument("stdout cannot hold a recording and a document", remedy="name a file")
+    if arguments.svg or arguments.at is not None:
+        picture = await terminals.snapshot(arguments.target, cells=True, at_byte=arguments.at)
+        with _output(arguments) as descriptor:
+            await write_soon(picture.svg().encode("utf-8", "replace"), descriptor)
+        told: dict[str, object] = {"pane": picture.pane, "next_byte": picture.next_byte, "exact": picture.exact}
+    else:
+        tab = await terminals.tab(arguments.target)
+        with _output(arguments) as descriptor:
+            told = await _record(terminals, tab, arguments, descriptor)
+    if arguments.json:
+        document({"file": arguments.file, **told})
+    return 0
+
+
+async def _record(terminals: Terminals, tab: Tab, arguments: argparse.Namespace, descriptor: int) -> dict[str, object]:
     import anyio
 
     from muxwire.library.asciicast import Recorder
 
-    if arguments.file == "-" and arguments.json:
-        raise InvalidArgument("stdout cannot hold a recording and a document", remedy="name a file")
-    tab = await terminals.tab(arguments.target)
-    descriptor = STDOUT if arguments.file == "-" else _opened(arguments.file, overwrite=arguments.overwrite)
+    recorder = Recorder(terminals, tab, partial(write_soon, descriptor=descriptor))
+    async with anyio.create_task_group() as tasks:
+
+        async def end() -> None:
+            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as received:
+                async for _ in received:
+                    tasks.cancel_scope.cancel()
+
+        tasks.start_soon(end)
+        with anyio.move_on_after(arguments.duration):
+            await recorder.record(title=arguments.title, idle_limit=arguments.idle_limit)
+        tasks.cancel_scope.cancel()
+    return {"window_id": tab.key, "events": recorder.events, "seconds": recorder.seconds}
+
+
+@contextmanager
+def _output(arguments: argparse.Namespace) -> Iterator[int]:
+    if arguments.file == "-":
+        yield STDOUT
+        return
+    descriptor = _opened(arguments.file, overwrite=arguments.overwrite)
     try:
-        recorder = Recorder(terminals, tab, partial(write_soon, descriptor=descriptor))
-        async with anyio.create_task_group() as tasks:
-
-            async def end() -> None:
-                with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as received:
-                    async for _ in received:
-                        tasks.cancel_scope.cancel()
-
-            tasks.start_soon(end)
-            with anyio.move_on_after(arguments.duration):
-                await recorder.record(title=arguments.title, idle_limit=arguments.idle_limit)
-            tasks.cancel_scope.cancel()
+        yield descriptor
     finally:
-        if descriptor != STDOUT:
-            os.close(descriptor)
-    if arguments.json:
-        document({"file": arguments.file, "window_id": tab.key, "events": recorder.events, "seconds": recorder.seconds})
-    return 0
+        os.close(descriptor)
 
 
 def _opened(path: str, *, overwrite: bool) -> int:

@@ -30,11 +30,14 @@ def add(verbs: Verbs) -> None:
     snapshot = add_verb(
         verbs,
         "snapshot",
-        on_terminals(_snapshot),
-        summary="print what a tab's screen shows now",
+        on_terminals(_snapshot, any_running=True),
+        summary="print what a tab's screen shows, or has shown",
         example="muxwire snapshot build --scrollback 0",
     )
     add_target(snapshot)
+    moment = snapshot.add_mutually_exclusive_group()
+    moment.add_argument("--at", metavar="N", type=natural, help="as it was at that offset of its output")
+    moment.add_argument("--command", metavar="ID", default="", help="as it was when that command had ended")
     snapshot.add_argument("--scrollback", metavar="N", type=natural, help="also N rows above it; 0: all")
     snapshot.add_argument("--unwrap", action="store_true", help="join rows that the terminal wrapped")
     snapshot.add_argument("--cells", action="store_true", help="with --json: colours and other styles too")
@@ -58,11 +61,19 @@ def add(verbs: Verbs) -> None:
 
 
 async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    tab = await terminals.tab(arguments.target)
+    taken = await terminals.snapshot(
+        arguments.target,
+        arguments.scrollback,
+        cells=arguments.cells or arguments.svg is not None,
+        unwrap=arguments.unwrap and arguments.svg is None,
+        at_byte=arguments.at,
+        command_id=arguments.command,
+    )
     if arguments.svg is not None:
-        return _drawn(await tab.snapshot(cells=True), tab.key, arguments)
-    taken = await tab.snapshot(arguments.scrollback, cells=arguments.cells, unwrap=arguments.unwrap)
-    if arguments.json:
+        draw(taken, arguments.svg)
+        if arguments.json and arguments.svg != "-":
+            document({"file": arguments.svg, "pane": taken.pane})
+    elif arguments.json:
         document(told(taken))
     else:
         for line in (*(taken.scrollback or ()), *taken.lines):
@@ -70,20 +81,17 @@ async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _drawn(taken: Snapshot, window: str, arguments: argparse.Namespace) -> int:
+def draw(taken: Snapshot, path: str) -> None:
     """Write the picture; the file is made for us alone, because a screen may hold secrets. OSError if it cannot be."""
     picture = taken.svg().encode("utf-8", "replace")
-    if arguments.svg == "-":
+    if path == "-":
         write(picture)
-        return 0
-    descriptor = os.open(arguments.svg, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        return
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         write(picture, descriptor)
     finally:
         os.close(descriptor)
-    if arguments.json:
-        document({"file": arguments.svg, "window_id": window})
-    return 0
 
 
 def told(taken: Snapshot) -> dict[str, object]:

@@ -32,7 +32,7 @@ from muxwire.instance.reconnect import poll_until
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tabs.attached import attached
-from muxwire.tabs.maker import PanePlace, TabMaker
+from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
 from muxwire.tmux.program import read_version
 from muxwire.tmux.server import TmuxServer
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 _SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_attached} #{version}")
 _PANES = (
-    "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{window_width} #{session_id} #{pane_active} #{pane_dead}"
+    f"{PANE_FORMAT} #{{session_id}} #{{pane_active}} #{{pane_dead}}"
     " |#{window_name} |#{session_name} |#{pane_current_path} |#{pane_start_command}"
 )
 _GAP = " |"
@@ -65,7 +65,6 @@ _GAP = " |"
 @dataclass(frozen=True, slots=True)
 class _Row:
     place: PanePlace
-    columns: int
     session_id: str
     name: str
     session: str
@@ -222,7 +221,9 @@ class Adopted:
             if row is None or tab.pane_id not in panes:
                 tab.lost("its pane was closed")
                 continue
-            tab.session, tab.columns = row.session, row.columns
+            tab.session = row.session
+            if tab.pane_id == row.place.pane and tab.size != row.place.size:
+                tab.was_resized(*row.place.size)
             if tab not in self._shown:  # one that we made: of its name tmux shows what its status line has room for
                 tab.pane.on_exit = functools.partial(self._reap, tab)
             elif row.name != self._shown[tab]:
@@ -242,14 +243,15 @@ class Adopted:
         panes, sessions = set(), set()
         for line in await self._ask("list-panes", "-a", "-F", _PANES):
             ids, name, session, cwd, command = [*line.decode("utf-8", "replace").split(_GAP, 4), "", "", "", ""][:5]
-            window, pane, pid, tty, width, session_id, active, dead = ids.split(" ")
+            place = PanePlace.told((ids.encode(),))
+            window, pane = place.window, place.pane
+            session_id, active, dead = ids.split(" ")[-3:]
             sessions.add(session_id)
             if dead == "1":
                 continue
             panes.add(pane)
             if active == "1" and window not in rows:  # a window that is linked is listed for each session
-                place = PanePlace(window, pane, int(pid), tty)
-                rows[window] = _Row(place, int(width), session_id, name, session, cwd, command)
+                rows[window] = _Row(place, session_id, name, session, cwd, command)
         return rows, panes, sessions
 
     async def _adopt(self, row: _Row) -> None:
@@ -259,7 +261,7 @@ class Adopted:
         ours = next(made, None)
         record = ours or TabRecord(
             nonce=secrets.token_hex(8), name=row.name, session=row.session, shell="", cwd=row.cwd,
-            columns=row.columns, sized=True,
+            columns=row.place.size[0], sized=True,
         )  # fmt: skip
         self._host.make_folder(self._folders.tab(record.nonce))
         tab = maker.build(record, row.place)

@@ -21,7 +21,7 @@ from muxwire.instance.log_merge import join_dead, join_living
 from muxwire.logs import read as log_read
 from muxwire.protocol.events import ClientDetached, LayoutChange, UnlinkedWindowAdd, WindowAdd
 from muxwire.shell.marks import MarkScanner
-from muxwire.tabs.maker import PanePlace, TabMaker
+from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
 from muxwire.tabs.size import restore_sizes
 from muxwire.tmux.stale_clients import a_size_counts, kill_stale_clients, sign_client
@@ -36,13 +36,11 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
-_PANES = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{session_id} #{pane_start_command}"
+_PANES = f"{PANE_FORMAT} #{{session_id}} #{{pane_start_command}}"
 # The nonce among the words of a supervisor, whatever version of us wrote its script.
 _NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
 # A window of ours is in the book this long after tmux told of it: else another process made it.
 OWN_SECONDS = 0.05
-# A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
-PANE_IN_LAYOUT = re.compile(rb"[0-9]+x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
 # What is read of a log at once.
 _READ_BYTES = 4 << 20
 
@@ -54,7 +52,6 @@ class RunningPane:
 
     place: PanePlace
     session_id: str
-    columns: int
     record: TabRecord
 
 
@@ -63,12 +60,13 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
     where = ("-t", window) if window else ("-a",)
     found: dict[str, RunningPane] = {}
     for line in await server.client.command("list-panes", *where, "-F", _PANES):
-        window_id, pane, pid, tty, width, session, command = line.decode("utf-8", "replace").split(" ", 6)
+        place = PanePlace.told((line,))
+        *_, session, command = line.decode("utf-8", "replace").split(" ", 7)
         records = (TabRecord.load(server.folders.tab(nonce)) for nonce in _NONCE.findall(command))
         record = next(filter(None, records), None)
         # A window that is linked into several sessions is listed for each.
-        if record is not None and pane not in found:
-            found[pane] = RunningPane(PanePlace(window_id, pane, int(pid), tty), session, int(width), record)
+        if record is not None and place.pane not in found:
+            found[place.pane] = RunningPane(place, session, record)
     return list(found.values())
 
 
@@ -80,7 +78,7 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
     tabs = []
     for pane in panes:
         tab = maker.build(pane.record, pane.place)
-        tab.columns, tab.session_id = pane.columns, pane.session_id
+        tab.session_id = pane.session_id
         tabs.append(tab)
     if server.handoff is None:
         async with aligned(server, tabs) as heard:
@@ -154,21 +152,21 @@ class Newcomers:
                 self._book.spawn(lambda: succeed(server, self._book))
             case WindowAdd(window) | UnlinkedWindowAdd(window) if window not in self._book.open:
                 self._book.spawn(lambda: self._look(window, server))
-            case LayoutChange(window, layout) if server.access.persistent and self._strange(layout):
-                self._book.spawn(lambda: self._look(window, server, layout))
+            case LayoutChange(window) if server.access.persistent and self._strange(event.sizes):
+                self._book.spawn(lambda: self._look(window, server, event.sizes))
             case _:
                 pass
 
-    def _strange(self, layout: bytes) -> bool:
+    def _strange(self, panes: Collection[str]) -> bool:
         """Whether a window holds panes that we do not know: another process, or a person, has split it."""
-        return not set(PANE_IN_LAYOUT.findall(layout)) <= {tab.pane_id[1:].encode() for tab in self._known()}
+        return not set(panes) <= {tab.pane_id for tab in self._known()}
 
     def _known(self) -> Collection[Tab]:
         return self._book.open.values()
 
-    async def _look(self, window: str, server: TmuxServer, layout: bytes | None = None) -> None:
+    async def _look(self, window: str, server: TmuxServer, panes: Collection[str] | None = None) -> None:
         await anyio.sleep(OWN_SECONDS)
-        known = window in self._book.open if layout is None else not self._strange(layout)
+        known = window in self._book.open if panes is None else not self._strange(panes)
         if known or server.client.closed:
             return
         await self.look(server, window)
@@ -181,7 +179,7 @@ class Newcomers:
                 if not ours and all(tab.pane_id != pane.place.pane for tab in self._known()):
                     maker = TabMaker(server, self._book)
                     tab = maker.build(pane.record, pane.place)
-                    tab.columns, tab.session_id = pane.columns, pane.session_id
+                    tab.session_id = pane.session_id
                     if server.access.role == "follower":
                         begin_stream(tab, 0)  # we have heard it from its first byte
                     maker.listen(tab)

@@ -15,7 +15,7 @@ from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.tabs.history_limit import checked_limit, limit_scrollback
 from muxwire.tabs.listing import list_tabs
-from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
+from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail, snapshot_of
 from muxwire.tabs.maker import TabMaker, TabRequest
 from muxwire.tabs.targets import find_tab
 from muxwire.tabs.waits import Wanted, wait_for
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from muxwire.host.host import Host
     from muxwire.instance.connect import Wrap
     from muxwire.operations import Operation, OperationsResult
-    from muxwire.results import ExecutionResult, LogChunk, LogTail, TabList, WaitOutcome
+    from muxwire.results import ExecutionResult, LogChunk, LogTail, Snapshot, TabList, WaitOutcome
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.access import Access, Role
@@ -69,8 +69,6 @@ class Terminals:
     async def server(self) -> TmuxServer:
         """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
         return await self._life.server()
-
-    # -- tabs
 
     async def create_tab(
         self,
@@ -143,20 +141,10 @@ class Terminals:
             return closed
 
     async def close_tab(self, target: str, *, force: bool = False) -> None:
-        """Close a tab with all panes of its window, or one further pane. Raises as `Tab.close`, and NoSuchTarget.
-
-        What is closed already stays closed.
-        """
-        try:
-            tab = await self.tab(target)
-        except NoSuchTarget:
-            closed = self._book.find_closed(target)
-            if closed is None:
-                raise
-            tab = closed
-        if not tab.is_split and tab.generation == self._book.generation:
-            for pane in [one for one in self._book.panes(tab.window_id) if one.is_split and one.theirs == tab.theirs]:
-                await pane.close(force=force)
+        """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
+        tab = await self.known_tab(target)
+        for pane in self._book.beside(tab):
+            await pane.close(force=force)
         if not tab.pane.session.closed:
             await tab.close(force=force)
 
@@ -188,7 +176,28 @@ class Terminals:
                 await tab.runner.wait(execution, wait)
         return await tab.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
 
-    # -- waiting
+    async def snapshot(
+        self,
+        target: str = ".",
+        scrollback: int | None = None,
+        *,
+        cells: bool = False,
+        unwrap: bool = False,
+        at_byte: int | None = None,
+        command_id: str = "",
+    ) -> Snapshot:
+        """The screen of a tab: now, at an offset of its output, when a command ended, or last, if it has ended.
+
+        As `Tab.snapshot`, for every log that `read_logs` finds. NoSuchTarget, InvalidArgument, TabUnavailable.
+        """
+        await self._life.look()
+        if command_id:
+            tab, execution = self._book.command(command_id)
+            at_byte = None if execution.running else execution.end
+            source = LogSource(tab.log_path, tab)
+        else:
+            source = await self._log_source(target)
+        return await snapshot_of(source, self._book, scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
     async def wait_for(
         self,
@@ -231,8 +240,6 @@ class Terminals:
         async with attached(*(tabs or self._book.open.values())):
             return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
 
-    # -- several operations
-
     async def run_operations(
         self,
         operations: Sequence[Operation | Mapping[str, object]],
@@ -265,8 +272,6 @@ class Terminals:
         around = RunContext(server, maker, self._book, self.tab, self.host)
         return await OperationsRun(found, options, around).run()
 
-    # -- logs
-
     async def read_logs(
         self,
         target: str,
@@ -289,10 +294,7 @@ class Terminals:
         return await read_chunk(source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=strip_ansi, wait=wait)
 
     async def _log_source(self, target: str) -> LogSource:
-        """The log of a tab that is open, closed, or of an earlier life of the server (`GENERATION/@N`).
-
-        A new server counts its windows from the start again: `@N` is the newest tab of that id.
-        """
+        """The log of a tab, open or closed, the newest of its id; or of an earlier server's (`GENERATION/@N`)."""
         await self._life.look()
         tab = next((one for one in self._book.open.values() if target in (one.key, one.address)), None)
         if tab is None:

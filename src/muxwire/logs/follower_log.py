@@ -35,6 +35,9 @@ class FollowerLog:
         """Go on behind a hole."""
         self.end += size
 
+    def resized(self, _columns: int, _rows: int, **_details: bool) -> None:
+        """The owner sees it too."""
+
     def note_script(self, _size: int) -> None:
         """A script was written beside the log: the owner finds it at its next look."""
 

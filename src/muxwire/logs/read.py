@@ -143,6 +143,7 @@ class LogFileReader:
         self.first = self._files[0][1] if self._files else layout.first
         self.end = self._files[-1][2] if self._files else layout.first
         self.ranges = _ranges(layout.gaps, self.first, self.end)
+        self.sizes = layout.sizes
 
     def __enter__(self) -> Self:
         return self

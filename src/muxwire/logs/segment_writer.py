@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from muxwire.vt.past import PaneSize
+
 # A bytes object and its place in a list: one-byte chunks must not make the bound sixty times what it says.
 PIECE_COST = 64
 
@@ -29,7 +31,7 @@ UNKNOWN_SIZE = 1
 @final
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Bytes that were not kept; `details` is what else is known and goes into the record."""
+    """Bytes that were not kept; `details` is what else is known and goes into the record, and all of it for 0 bytes."""
 
     offset: int
     size: int
@@ -44,6 +46,7 @@ class LogFile:
         self.path = path
         self.first: int | None = None  # the offset of the first byte of the file that is written; None: not looked yet
         self.end = 0  # the offset up to which the log holds everything
+        self.size: PaneSize | None = None  # the newest that is on file
         self.waiting: deque[bytes | Gap] = deque()
         self.closing = False
         self.rotated = False
@@ -54,7 +57,8 @@ class LogFile:
         """Open the file, made if it is not there; OSError."""
         if self._descriptor is None:
             if self.first is None:
-                self.first = layout_of(self.path).live_first
+                layout = layout_of(self.path)
+                self.first, self.size = layout.live_first, layout.sizes[-1] if layout.sizes else None
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
             self._descriptor = os.open(self.path, flags, 0o600)
             self.end = self.first + os.fstat(self._descriptor).st_size
@@ -94,7 +98,8 @@ class LogFile:
         self.end = gap.offset + gap.size
         if os.fstat(descriptor).st_size < self.end - self.first:  # a retry may find it done
             os.ftruncate(descriptor, self.end - self.first)
-        record(self.path, offset=gap.offset, size=gap.size, **gap.details)
+        place = {"offset": gap.offset, "size": gap.size} if gap.size else {"at": gap.offset}
+        record(self.path, **place, **gap.details)
 
     def _rotate(self) -> None:
         """Begin another file; if the folder does not let us, the old one goes on. OSError if no file can be opened."""

@@ -8,6 +8,8 @@ Beside them `pane-@N.gaps` holds what the files cannot say, one JSON object a li
 
     {"offset": N, "size": N}    a hole: bytes that were lost, NULs in the file. More keys say why, where it is known.
     {"first": N}                the oldest files are gone, and the one that is written begins at this offset.
+    {"at": N, "columns": C, "rows": R}    the pane's size from that offset on; before the first one, that of our tabs.
+                                With `"blank": false` the screen was not empty there: the pane was somebody's before.
 
 A log without a `.gaps` file is one file that begins at 0, so that nobody has to look through a folder of thousands.
 """
@@ -18,14 +20,20 @@ import json
 import os
 import re
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, final
 
 from muxwire.values import dataclass
+from muxwire.vt.past import PaneSize
 
 # 9 petabytes: names sort as their offsets do.
 _DIGITS = 16
 _SEGMENT = re.compile(r"(?P<stem>.+)\.(?P<first>[0-9]{16})\Z")
+
+# What each kind of record has; more keys may say why.
+_KEYS = (("first",), ("at", "columns", "rows"), ("offset", "size"))
+_BLANK = "blank"
 
 # A log may be rotated while it is looked at: once is likely, a third time in a row is not.
 _LOOKS = 5
@@ -47,12 +55,14 @@ class Segment:
 class Layout:
     """A log on disk: the files before the one that is written, in order; where that one begins; the holes.
 
-    `gaps` are (begin, end), in order. `first` is the offset of the oldest byte that is kept.
+    `gaps` are (begin, end), in order. `sizes` are in order of their offsets. `first` is the offset of the oldest byte
+    that is kept.
     """
 
     older: tuple[Segment, ...]
     live_first: int
     gaps: tuple[tuple[int, int], ...]
+    sizes: tuple[PaneSize, ...] = ()
 
     @property
     def first(self) -> int:
@@ -94,7 +104,8 @@ def layout_of(path: Path) -> Layout:
     older = _older(path)
     first = max((int(record["first"]) for record in records if "first" in record), default=0)
     gaps = sorted((record["offset"], record["offset"] + record["size"]) for record in records if "offset" in record)
-    return Layout(tuple(older), older[-1].last if older else first, tuple(gaps))
+    sizes = sorted((PaneSize(**record) for record in records if "at" in record), key=attrgetter("at"))
+    return Layout(tuple(older), older[-1].last if older else first, tuple(gaps), tuple(sizes))
 
 
 def open_log(path: Path) -> tuple[Layout, list[tuple[int, int, int]]]:
@@ -164,11 +175,10 @@ def _records(path: Path) -> list[dict[str, Any]] | None:
         return None
     found = []
     for line in lines:
-        with suppress(ValueError, KeyError, TypeError):
+        with suppress(ValueError, KeyError, TypeError, StopIteration):
             fields = json.loads(line)
-            found.append(
-                {"first": int(fields["first"])}
-                if "first" in fields
-                else {"offset": int(fields["offset"]), "size": int(fields["size"])}
-            )
+            keys = next(keys for keys in _KEYS if keys[0] in fields)
+            found.append({key: int(fields[key]) for key in keys})
+            if fields.get(_BLANK) is False:
+                found[-1][_BLANK] = False
     return found

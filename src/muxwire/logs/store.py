@@ -27,6 +27,7 @@ from muxwire.host.descriptors import kept_max
 from muxwire.logs import read as log_read
 from muxwire.logs.limits import LogLimits, hold, keep_within, sweep_dead
 from muxwire.logs.segment_writer import PIECE_COST, Gap, LogFile
+from muxwire.vt.readable import COLUMNS, ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +71,7 @@ class PaneLog:
         self.end = file.end
         self.pending: list[bytes | Gap] = []
         self.file = file
+        self._size = (file.size.columns, file.size.rows) if file.size else (COLUMNS, ROWS)
         self._store = store
 
     def append(self, data: bytes) -> None:
@@ -100,6 +102,12 @@ class PaneLog:
             self._store.note_pending(self)
         self._store.admit_gap(PIECE_COST)
         self.pending.append(Gap(offset, size, details))
+
+    def resized(self, columns: int, rows: int, *, blank: bool = True) -> None:
+        """The pane has that size from here on; not `blank` if its screen was somebody's before its log began."""
+        if (columns, rows) != self._size or not blank:
+            self._size = columns, rows
+            self.lose(0, columns=columns, rows=rows, **({} if blank else {"blank": False}))
 
     def note_script(self, size: int) -> None:
         """A script of that size was written beside the log."""

@@ -3,17 +3,19 @@
 tmux runs the commands of a line with nothing between them, and tells what it has read from a pane before it answers. So
 if nothing arrived between question and answer, the picture holds exactly what we have received. It is shown again, and
 tmux not asked, until the pane's next byte, a change of its window's layout, or another connection. The rows above are
-asked for every time: that somebody cleared them tmux does not tell.
+asked for every time: that somebody cleared them tmux does not tell. What tmux no longer has is played from the log.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.client.client import prepared_lists
-from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
+from muxwire.errors import CommandError, InvalidArgument, TabUnavailable, remedy_for
+from muxwire.logs.screens import past_screen
 from muxwire.pane.captures import capture_commands, captured, row_flags
 from muxwire.results import Cursor, Snapshot
 from muxwire.values import dataclass
@@ -75,18 +77,36 @@ class ScreenView:
         """The screen may have changed without a byte of output."""
         self._kept = None
 
-    async def snapshot(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
-        """Look at the pane; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
+    async def snapshot(
+        self, scrollback: int | None, *, cells: bool, unwrap: bool, at_byte: int | None = None
+    ) -> Snapshot:
+        """Look at the pane, or at what it showed at an offset, or last; InvalidArgument, ConnectionClosed.
+
+        TabUnavailable if nothing is left of a tab that has ended.
+        """
+        if at_byte is None and not self._pane.session.dead:
+            with suppress(TabUnavailable):  # it ends in this moment
+                return await self._living(scrollback, cells=cells, unwrap=unwrap)
+        log = self._pane.stream.log
+        await log.flushed()
+        try:
+            return await past_screen(
+                log.path, at_byte, pane=self._pane_id, scrollback=scrollback, cells=cells, unwrap=unwrap
+            )
+        except OSError as error:
+            raise TabUnavailable(
+                f"the tab has ended, and its log cannot be read: {error}", state="dead", remedy=remedy_for(error)
+            ) from error
+
+    async def _living(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
         if scrollback is not None and scrollback < 0:
             raise InvalidArgument(f"scrollback is {scrollback}", remedy="give a number of rows, or 0 for all")
-        if self._pane.session.dead:
-            raise self._gone()
         async with self._turn:
             try:
                 look = await self._look(scrollback, cells=cells, unwrap=unwrap)
             except CommandError:
                 if self._pane.session.dead:
-                    raise self._gone() from None
+                    raise TabUnavailable("the tab's program has ended", state="dead", remedy="look again") from None
                 raise
         if scrollback is not None or cells or unwrap:
             return self._picture(look, scrollback, cells=cells, unwrap=unwrap)
@@ -178,11 +198,6 @@ class ScreenView:
         if not alternate:
             self._zones.mark(rows, y, look.end)
         return tuple(runs(rows))
-
-    def _gone(self) -> TabUnavailable:
-        return TabUnavailable(
-            "the tab's program has ended, and its screen with it", state="dead", remedy="read its log instead"
-        )
 
 
 def _shown(lines: list[str]) -> tuple[str, ...]:

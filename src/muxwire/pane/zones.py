@@ -11,10 +11,11 @@ from collections import deque
 from typing import TYPE_CHECKING, final
 
 from muxwire.vt.cells import Cell
+from muxwire.vt.zone_marks import has_marks, newest_zone
 
 if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
-    from muxwire.vt.zone_replay import Replay
+    from muxwire.vt.replay import ReplayScreen
 
 # Prompts on one screen; more of them scroll away.
 _INPUTS = 256
@@ -55,16 +56,13 @@ class Zones:
         below = y - again.cursor.y
         for at, row in enumerate(rows):
             other = again.row(at - below) if 0 <= at - below < len(rows) else []
-            if [text for text, _ in other] == [cell.text for cell in row]:
-                rows[at] = [Cell(cell.text, cell.style, zone) for cell, (_, zone) in zip(row, other, strict=True)]
+            if [cell.text for cell in other] == [cell.text for cell in row]:
+                rows[at] = [Cell(cell.text, cell.style, own.zone) for cell, own in zip(row, other, strict=True)]
 
-    def _played(self, columns: int, count: int, end: int) -> Replay | None:
+    def _played(self, columns: int, count: int, end: int) -> ReplayScreen | None:
         """The newest output up to `end`, played on a screen of that size; None if nothing is known of whose it is."""
-        from muxwire.vt.zone_replay import (  # pyte takes ms of every start; few ask for this
-            Replay,
-            has_marks,
-            newest_zone,
-        )
+        from muxwire.vt.player import Player
+        from muxwire.vt.replay import ReplayScreen  # pyte takes ms of every start; few ask for this
 
         ring = self._pane.stream.ring
         begin = max(ring.start, end - REPLAYED)
@@ -74,13 +72,14 @@ class Zones:
         zone = before or ("output" if self._pane.session.running else "")
         if not zone and not has_marks(ring.read(begin, end)):
             return None
-        screen = Replay(columns, count, zone)
+        screen = ReplayScreen(columns, count, zone)
+        player = Player(screen)
         for cut in self._cuts(begin, end):
-            screen.feed(ring.read(begin, cut))
+            player.feed(ring.read(begin, cut))
             if screen.zone == "prompt":
                 screen.zone = "input"
             begin = cut
-        screen.feed(ring.read(begin, end))
+        player.feed(ring.read(begin, end))
         return screen
 
     def _cuts(self, begin: int, end: int) -> list[int]:

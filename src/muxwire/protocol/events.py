@@ -7,6 +7,7 @@ UnknownNotification, StrayLine (text outside any block: late errors and output o
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, TypeAlias, final
 
 from muxwire.values import dataclass
@@ -14,6 +15,9 @@ from muxwire.values import dataclass
 if TYPE_CHECKING:
     from muxwire.ids import PaneId, SessionId, WindowId
     from muxwire.protocol.commands import Command
+
+# A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
+_PANE = re.compile(rb"([0-9]+)x([0-9]+),[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
 
 
 @final
@@ -94,6 +98,12 @@ class LayoutChange:
     layout: bytes
     visible_layout: bytes
     flags: bytes
+
+    @property
+    def sizes(self) -> dict[str, tuple[int, int]]:
+        """The columns and rows of each pane; one that is zoomed has what is visible, the others keep theirs."""
+        found = _PANE.findall(self.layout) + _PANE.findall(self.visible_layout)
+        return {f"%{int(number)}": (int(columns), int(rows)) for columns, rows, number in found}
 
 
 @final

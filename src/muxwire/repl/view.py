@@ -7,15 +7,17 @@ included, and a recording in one way. Times are seconds on the clock of whoever 
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
+from muxwire.ids import PaneId, pane_id
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.events import (
     CommandBlock,
     ConnectionLost,
     ExtendedOutput,
+    LayoutChange,
     Output,
     StrayLine,
     UnknownNotification,
@@ -23,12 +25,12 @@ from muxwire.protocol.events import (
 from muxwire.repl.rates import Rate
 from muxwire.repl.tmux_parser import sent_command
 from muxwire.testing.transcript import Ended, Received, Sent
+from muxwire.vt.past import PaneSize
 from muxwire.vt.ring import RingBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from muxwire.ids import PaneId
     from muxwire.protocol.commands import Command
     from muxwire.protocol.events import Event
     from muxwire.testing.transcript import Record
@@ -82,6 +84,7 @@ class StreamView:
     def __init__(self, begin: float = 0.0) -> None:
         self.begin = begin
         self.rings: dict[PaneId, RingBuffer] = {}
+        self.sizes: defaultdict[str, list[PaneSize]] = defaultdict(list)
         self.wire: deque[tuple[float, Record]] = deque(maxlen=KEPT_LINES)
         self.received, self.output = Rate(), Rate()
         self.lines = self.sent_bytes = self.answered = self.hook_blocks = 0
@@ -163,6 +166,9 @@ class StreamView:
             if isinstance(event, Output | ExtendedOutput):
                 self.output.add(len(event.data), now)
                 self.ring(event.pane).append(event.data)
+            elif isinstance(event, LayoutChange):
+                for name, size in event.sizes.items():
+                    self.sizes[name].append(PaneSize(self.ring(pane_id(name)).end, *size))
             yield Seen(now, kind_of(event), pane, event)
 
     def ring(self, pane: PaneId) -> RingBuffer:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.ids import PaneId, pane_id
+from muxwire.logs.screens import picture_of
 from muxwire.repl.showing import BAD, DIM, GOOD, NAME, TARGET, TEXT, Line, decoded, escaped
+from muxwire.vt.past import play_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,10 +102,18 @@ async def wait(session: Session, rest: str) -> bool:
 async def snap(session: Session, rest: str) -> None:
     """`:snap [-t TARGET]`."""
     target, _, _ = target_and_rest(rest, 0.0)
-    picture = await (await session.connection().tab(target)).snapshot()
+    if session.live is not None:
+        picture = await session.live.terminals.snapshot(target)
+    else:
+        pane, kept, _ = await _ring(session, target)
+        sizes = session.view.sizes.get(pane, ())
+        screen, exact = play_end(kept.read(kept.start), kept.start, sizes, first=True)
+        picture = picture_of(screen, pane, kept.end, exact=exact)
     facts = f"{picture.pane}, {picture.cols}x{picture.rows}, cursor at {picture.cursor.x},{picture.cursor.y}"
     if picture.alternate_screen:
         facts += ", alternate screen"
+    if picture.source == "replay":
+        facts += f", as it was at byte {picture.next_byte}{'' if picture.exact else ', perhaps not all of it'}"
     rows: list[Line] = [((DIM, "| "), (TEXT, escaped(line))) for line in picture.lines]
     session.printer.put([*rows, ((GOOD, "-- "), (DIM, facts))])
 

@@ -103,6 +103,12 @@ class TabBook:
         found = [tab for tab in self.open.values() if tab.window_id == window]
         return sorted(found, key=lambda tab: tab.is_split)
 
+    def beside(self, tab: Tab) -> list[Tab]:
+        """The further panes of a tab's window, which go with it; none for such a pane itself."""
+        if tab.is_split or tab.generation != self.generation:
+            return []
+        return [one for one in self.panes(tab.window_id) if one.is_split and one.theirs == tab.theirs]
+
     def rename_key(self, tab: Tab, *, window: str, is_split: bool) -> None:
         """A pane of ours is in another window now, or is what that window goes by."""
         old = tab.key
@@ -145,7 +151,7 @@ class TabBook:
                 kept.close()
         tab.events, tab.record, tab.typing_lock = None, None, None
         if not persistent:
-            tab.forget()
+            tab.server.forget(tab)
         tab.runner.close(persistent=persistent)
         while len(self.closed) >= REMEMBERED_TABS:
             del self.closed[next(iter(self.closed))]

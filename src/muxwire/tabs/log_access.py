@@ -17,6 +17,7 @@ from muxwire.errors import InvalidArgument
 from muxwire.logs.grep import Search, compiled, last_matches
 from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, read_range
 from muxwire.logs.readable import last_readable_lines, read_readable
+from muxwire.logs.screens import past_screen
 from muxwire.logs.store import RETRY_SECONDS
 from muxwire.pane.typing_lock import typed_from
 from muxwire.results import LogChunk, LogTail
@@ -29,6 +30,8 @@ from muxwire.vt.readable import COLUMNS
 if TYPE_CHECKING:
     from muxwire.errors import NoSuchTarget
     from muxwire.host.folders import Folders
+    from muxwire.results import Snapshot
+    from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
 
 # As list_tabs names tabs of a tmux server that is gone.
@@ -143,6 +146,18 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
         first_byte=piece.first,
         note=note,
     )
+
+
+async def snapshot_of(
+    source: LogSource, book: TabBook, scrollback: int | None, *, cells: bool, unwrap: bool, at_byte: int | None
+) -> Snapshot:
+    """The screen at an offset of a log; without one, the newest."""
+    if source.tab is None:
+        pane = source.path.stem.removeprefix("pane-")
+        return await past_screen(source.path, at_byte, pane=pane, scrollback=scrollback, cells=cells, unwrap=unwrap)
+    if at_byte is None and source.tab.key in book.open:
+        book.latest = source.tab.key
+    return await source.tab.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
 
 async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> tuple[LogPiece, str, View, bool]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.book import TabBook
     from muxwire.tmux.server import TmuxServer
 
-PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty}"
+PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{pane_height}"
 _FULL = os.strerror(errno.EMFILE)
 # A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
 _SHOWN_NAME = 40
@@ -94,18 +94,19 @@ class TabRequest:
 @final
 @dataclass(frozen=True, slots=True)
 class PanePlace:
-    """Where a pane is: tmux's ids, its first process, its terminal."""
+    """Where a pane is: tmux's ids, its first process, its terminal and the size (columns, rows) of that."""
 
     window: str
     pane: str
     pid: int
     tty: str
+    size: tuple[int, int]
 
     @classmethod
     def told(cls, answer: Sequence[bytes]) -> PanePlace:
-        """Read what tmux printed for `PANE_FORMAT`."""
-        window, pane, pid, tty = answer[0].decode().split(" ")
-        return cls(window, pane, int(pid), tty)
+        """Read what tmux printed for `PANE_FORMAT`, whatever comes behind it."""
+        window, pane, pid, tty, columns, rows = answer[0].decode("utf-8", "replace").split(" ")[:6]
+        return cls(window, pane, int(pid), tty, (int(columns), int(rows)))
 
 
 @final
@@ -178,12 +179,12 @@ class TabMaker:
         try:
             session_id = await self._place(request, PanePlace.told(answer).window)
         except TmuxSilent:
-            self.register(spec, answer)
+            self.register(spec, answer, size=request.size)
             raise
         except MuxwireError:
             await self._server.kill_window(PanePlace.told(answer).window)
             raise
-        tab = self.register(spec, answer)
+        tab = self.register(spec, answer, size=request.size)
         tab.session_id = session_id
         return tab
 
@@ -230,12 +231,21 @@ class TabMaker:
         """The command that makes it a further pane beside `pane`; `born` reads the answer."""
         return ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", pane, *flags, *spec.what_runs)
 
-    def register(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
+    def register(
+        self,
+        spec: PaneSpec,
+        answer: Sequence[bytes],
+        *,
+        beside: Tab | None = None,
+        size: tuple[int, int] | None = None,
+    ) -> Tab:
         """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.
 
-        To be called as soon as the answer is here: until then its output is kept, within bounds.
+        To be called as soon as the answer is here: until then its output is kept, within bounds. `size`: what tmux was
+        told since, before the program could write anything.
         """
         tab = self.build(spec.record, PanePlace.told(answer))
+        tab.size = size or tab.size
         tab.session_id = self._server.sessions.hub
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
@@ -305,7 +315,7 @@ class TabMaker:
             name=record.name or place.window,
             session=record.session,
             log_path=log_path,
-            columns=record.columns,
+            size=place.size,
             sized=record.sized,
             pane=state,
             runner=runner,
@@ -321,6 +331,8 @@ class TabMaker:
         """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes."""
         self._server.process.watch_session(tab.pane.leader_pid)
         self._book.add(tab)
+        # A window of a person's showed something before.
+        tab.pane.stream.log.resized(*tab.size, blank=not tab.theirs or tab.next_byte > 0)
         self._server.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
         if self._server.handoff is not None:
             self._server.handoff.watch(tab)

@@ -61,7 +61,7 @@ class Tab:
         name: str,
         session: str,
         log_path: Path,
-        columns: int,
+        size: tuple[int, int],
         sized: bool,
         pane: PaneState,
         runner: Runner,
@@ -72,7 +72,7 @@ class Tab:
         self.window_id, self.pane_id = window_id, pane_id
         self.name, self.session = name, session
         self.log_path = log_path
-        self.columns, self.sized = columns, sized
+        self.size, self.sized = size, sized
         self.pane, self.runner = pane, runner
         self.generation = server.generation
         self.session_id = ""
@@ -112,6 +112,11 @@ class Tab:
     def state(self) -> State:
         """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
         return self.pane.look()
+
+    @property
+    def columns(self) -> int:
+        """How wide it is."""
+        return self.size[0]
 
     @property
     def tty(self) -> str:
@@ -210,13 +215,7 @@ class Tab:
         return replace(result, script_path=str(path))
 
     async def _start(
-        self,
-        command: bytes,
-        timeout: float,
-        env: Mapping[str, str] | None,
-        cwd: str | None,
-        *,
-        shown: bytes | None = None,
+        self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None, shown: bytes | None = None
     ) -> Execution:
         if timeout <= 0:
             raise InvalidArgument("a command needs a time-out of more than 0 s", remedy="not to wait is `wait=False`")
@@ -322,12 +321,14 @@ class Tab:
         return await self._keys.send(keys, paste=paste, literal=literal, enter=enter)
 
     @attaching
-    async def snapshot(self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False) -> Snapshot:
-        """What the pane shows now. `scrollback`: also the rows above it, the last N, or all for 0.
+    async def snapshot(
+        self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False, at_byte: int | None = None
+    ) -> Snapshot:
+        """What the pane shows now, or showed at an offset or its end. `scrollback`: also the last N rows above, 0: all.
 
-        `cells` adds styles; `unwrap` joins rows that the terminal wrapped. InvalidArgument, TabUnavailable (dead).
+        `cells` adds styles; `unwrap` joins rows that the terminal wrapped. InvalidArgument, TabUnavailable (no log).
         """
-        return await self._view.snapshot(scrollback, cells=cells, unwrap=unwrap)
+        return await self._view.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
     async def close(self, *, force: bool = False) -> None:
         """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given.
@@ -352,13 +353,11 @@ class Tab:
         """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
         await self._end()
 
-    def forget(self) -> None:
-        """It has ended: nothing of it is to be handed over."""
-        self.server.forget(self)
-
-    def was_resized(self) -> None:
-        """Its window has another layout: what it shows may have changed, without a byte of output."""
+    def was_resized(self, columns: int, rows: int) -> None:
+        """Tmux told its size: what it shows may have changed, without a byte of output."""
         self._view.forget()
+        self.size = columns, rows
+        self.pane.stream.log.resized(columns, rows)
 
     def was_renamed(self, shown: str) -> None:
         """The window has a new name, tmux says; of one that we gave it shows only what fits its status line."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ from muxwire.tabs.size import restore_sizes
 from muxwire.tabs.windows import look_up
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
 # tmux tells a program its new size within 0.25 s, and only one size of several that follow each other.
 RESIZE_SECONDS = 0.5
-# A pane in a layout: WIDTHxHEIGHT,X,Y,NUMBER. What holds other panes has a bracket after Y.
-_PANE = re.compile(rb"([0-9]+)x[0-9]+,[0-9]+,[0-9]+,([0-9]+)(?![0-9x])")
 
 
 def follow(event: Event, book: TabBook) -> None:
@@ -54,23 +51,23 @@ def follow(event: Event, book: TabBook) -> None:
             for tab in book.open.values():
                 if tab.session_id == session:
                     tab.session = name.decode("utf-8", "replace")
-        case LayoutChange(window, layout):
-            _resize(book.panes(window), layout, book)
+        case LayoutChange(window):
+            _resize(book.panes(window), event.sizes, book)
         case ClientDetached():
             restore_sizes(book.open.values())
         case _:
             pass
 
 
-def _resize(tabs: Sequence[Tab], layout: bytes, book: TabBook) -> None:
-    widths = {b"%" + number: int(width) for width, number in _PANE.findall(layout)}
+def _resize(tabs: Sequence[Tab], sizes: Mapping[str, tuple[int, int]], book: TabBook) -> None:
     for tab in tabs:
-        tab.was_resized()
-        width = widths.get(tab.pane_id.encode())
-        if width is not None and width != tab.columns:
-            tab.columns = width
+        size = sizes.get(tab.pane_id)
+        if size is None:
+            continue
+        if size[0] != tab.columns:
             book.spawn(partial(_forget_prompts, tab))
-    if widths and any(tab.pane_id.encode() not in widths and not tab.end_reason for tab in tabs):
+        tab.was_resized(*size)
+    if sizes and any(tab.pane_id not in sizes and not tab.end_reason for tab in tabs):
         # A person split the window and closed our half, or moved it: tmux says it in no other way.
         book.spawn(lambda: look_up(book))
 

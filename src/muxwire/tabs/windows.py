@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
 
-_PANES = ("list-panes", "-a", "-F", "#{pane_id} #{window_id} #{pane_width}")
+_PANES = ("list-panes", "-a", "-F", "#{pane_id} #{window_id} #{pane_width} #{pane_height}")
 
 
 async def look_up(book: TabBook) -> None:
@@ -30,10 +30,11 @@ async def look_up(book: TabBook) -> None:
     except (CommandError, ConnectionClosed):
         return  # the server is gone: all of its tabs are retired by whoever heard of that
     rows = [line.decode().split(" ") for line in answer]
-    settle(book, known, {pane: window for pane, window, _ in rows})
-    widths = {pane: int(width) for pane, _, width in rows}
+    settle(book, known, {pane: window for pane, window, *_ in rows})
+    sizes = {pane: map(int, size) for pane, _, *size in rows}
     for tab in known:
-        tab.columns = widths.get(tab.pane_id, tab.columns)
+        if tab.pane_id in sizes:
+            tab.was_resized(*sizes[tab.pane_id])
 
 
 def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:

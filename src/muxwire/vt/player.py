@@ -7,6 +7,7 @@ reaches pyte: whatever the bytes are, nothing is raised.
 from __future__ import annotations
 
 import codecs
+import re
 from typing import TYPE_CHECKING, final
 
 from muxwire.vt.sequences import SequenceSplitter
@@ -36,9 +37,11 @@ _SEQUENCES = {
     "M": ("delete_lines", 1), "P": ("delete_characters", 1), "S": ("scroll_up", 1), "T": ("scroll_down", 1),
     "X": ("erase_characters", 1), "Z": ("tab_back", 1), "`": ("cursor_to_column", 1), "a": ("cursor_forward", 1),
     "b": ("repeat", 1), "d": ("cursor_to_line", 1), "e": ("cursor_down", 1), "f": ("cursor_position", 2),
-    "g": ("clear_tab_stop", 1), "m": ("select_graphic_rendition", 64), "r": ("set_margins", 2),
+    "g": ("clear_tab_stop", 1), "r": ("set_margins", 2),
     "s": ("save_cursor", 0), "u": ("restore_cursor", 0),
 }  # fmt: skip
+# Another prefix makes another sequence of it: `CSI > 4 m` is XTMODKEYS.
+_STYLE = re.compile(r"[0-9:;]*")
 
 
 @final
@@ -69,7 +72,7 @@ class Player:
             elif kind == "escape":
                 self._escape(what)
             else:
-                self._title(what)
+                screen.command(what)
             screen.last = ""
 
     def _escape(self, what: str) -> None:
@@ -79,6 +82,10 @@ class Player:
             getattr(self.screen, name)()
 
     def _sequence(self, parameters: str, final: str) -> None:
+        if final == "m":
+            if _STYLE.fullmatch(parameters):
+                self.screen.style(parameters)
+            return
         private = parameters[:1] == "?"
         found = [_number(text) for text in parameters[private:].split(";")]
         numbers = [number for number in found if number is not None]
@@ -89,11 +96,6 @@ class Player:
         elif not private and final in _SEQUENCES:
             name, count = _SEQUENCES[final]
             getattr(self.screen, name)(*numbers[:count])
-
-    def _title(self, what: str) -> None:
-        code, _, title = what.partition(";")
-        if code in ("0", "2"):
-            self.screen.set_title(title)
 
 
 def _number(text: str) -> int | None:

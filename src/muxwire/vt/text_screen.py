@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import TYPE_CHECKING, final
 
-from muxwire.vt.replay import ReplayScreen, Row
+from muxwire.vt.replay import ReplayScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muxwire.vt.rows import Row
 
 
 @final
@@ -15,7 +20,7 @@ class TextScreen(ReplayScreen):
         self._gone: list[str] = []
         super().__init__(columns, lines)
 
-    def scrolled_off(self, rows: list[Row]) -> None:
+    def scrolled_off(self, rows: Sequence[Row], *, cleared: bool = False) -> None:  # noqa: ARG002
         """Keep their text."""
         self._gone += map(_ended, rows)
 

@@ -20,7 +20,7 @@ QUIET = 0.15
 async def agree(terminals: Terminals, tab: Tab) -> Snapshot:
     """Compare until a look happened while nothing was written; then text, cursor, styles, wraps and modes are equal.
 
-    So is a look without cells, of which tmux is asked in another way.
+    So is a look without cells, of which tmux is asked in another way, and a replay of the log up to that moment.
     """
     with anyio.fail_after(DEADLINE):
         while True:
@@ -33,4 +33,7 @@ async def agree(terminals: Terminals, tab: Tab) -> Snapshot:
                 break
     assert ours(taken, wanted) == wanted
     assert (plain.lines, plain.soft_wrap, plain.cursor) == (taken.lines, taken.soft_wrap, taken.cursor)
+    replayed = await tab.snapshot(cells=True, at_byte=taken.next_byte)
+    assert (replayed.source, replayed.exact, replayed.cols, replayed.rows) == ("replay", True, taken.cols, taken.rows)
+    assert ours(replayed, wanted) == wanted
     return taken

@@ -74,7 +74,7 @@ async def test_one_column_or_two_as_tmux_has_it(stage: Stage, terminals: Termina
 async def test_every_look_is_tmuxs(
     stage: Stage, terminals: Terminals, parts: list[list[str]], torn: list[int], again: set[int]
 ) -> None:
-    """Looks in between, wherever a sequence is torn: never another picture than tmux's."""
+    """Looks in between, wherever a sequence is torn: never another picture than tmux's; nor when replayed later."""
     await stage.play()
     held = b""
     for number, pieces in enumerate(parts):
@@ -92,3 +92,5 @@ async def test_every_look_is_tmuxs(
         assert ours(taken, wanted) == wanted
         assert (plain.lines, plain.soft_wrap, plain.cursor) == (taken.lines, taken.soft_wrap, taken.cursor)
         assert plain.next_byte == taken.next_byte == stage.tab.next_byte
+        replayed = await stage.tab.snapshot(cells=True, at_byte=taken.next_byte)
+        assert ours(replayed, wanted) == wanted

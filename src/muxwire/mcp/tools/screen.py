@@ -38,13 +38,16 @@ class Screen:
     scrollback: tuple[str, ...] | None = None
     cells: list[dict[str, Any]] | None = None
     scrollback_cells: list[dict[str, Any]] | None = None
+    exact: bool = True
 
 
 class TakeSnapshot(InTab):
     """What `snapshot` takes."""
 
+    at_byte: Annotated[int, Field(ge=-1)] = -1
+    command_id: str = ""
     scrollback: Annotated[int, Field(ge=-1)] = Field(default=-1, description="also N rows above; 0: all")
-    cells: bool = Field(default=False, description="styled runs too")
+    cells: bool = Field(default=False, description="styles")
     unwrap: bool = Field(default=False, description="join wrapped rows")
 
 
@@ -71,10 +74,14 @@ class WaitFor(Arguments):
 
 @tool(TakeSnapshot, returns=Screen, hints=Hints(read_only=True), toolset="screen", large_result=True)
 async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
-    """See what a tab's screen shows now, as full-screen programs draw it. For plain output read the log."""
-    tab = await call.terminals.tab(given.target)
-    taken = await tab.snapshot(
-        given.scrollback if given.scrollback >= 0 else None, cells=given.cells, unwrap=given.unwrap
+    """See a tab's screen: now, at_byte of its output, or at command_id's end. For plain output read the log."""
+    taken = await call.terminals.snapshot(
+        given.target,
+        given.scrollback if given.scrollback >= 0 else None,
+        cells=given.cells,
+        unwrap=given.unwrap,
+        at_byte=given.at_byte if given.at_byte >= 0 else None,
+        command_id=given.command_id,
     )
     return _screen(taken)
 
@@ -122,6 +129,7 @@ def _screen(taken: Snapshot) -> Screen:
         scrollback=taken.scrollback,
         cells=_runs(taken.cells),
         scrollback_cells=_runs(taken.scrollback_cells),
+        exact=taken.exact,
     )
 
 

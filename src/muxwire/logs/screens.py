@@ -1,0 +1,100 @@
+"""The screen as it was when a pane had written so much of its log: those bytes, played (`vt/past.py`)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio.to_thread
+
+from muxwire.errors import InvalidArgument
+from muxwire.logs.read import LogFileReader
+from muxwire.results import Cursor, Snapshot
+from muxwire.vt.cells import runs, text_of
+from muxwire.vt.past import SEARCHED, play_end
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from muxwire.vt.cells import Cell
+    from muxwire.vt.replay import ReplayScreen
+    from muxwire.vt.rows import Row
+
+
+async def past_screen(
+    path: Path, at: int | None, *, pane: str, scrollback: int | None, cells: bool, unwrap: bool
+) -> Snapshot:
+    """The screen at that offset of a log, None for its end; InvalidArgument beyond it, OSError."""
+    if scrollback is not None and scrollback < 0:
+        raise InvalidArgument(f"scrollback is {scrollback}", remedy="give a number of rows, or 0 for all")
+    look = partial(_past_screen, path, at, pane, scrollback, cells=cells, unwrap=unwrap)
+    return await anyio.to_thread.run_sync(look)
+
+
+def _past_screen(
+    path: Path, at: int | None, pane: str, scrollback: int | None, *, cells: bool, unwrap: bool
+) -> Snapshot:
+    with LogFileReader(path) as log:
+        at = log.end if at is None else at
+        if not log.first <= at <= log.end:
+            raise InvalidArgument(f"the log has offsets {log.first} to {log.end}, not {at}", remedy="use one of them")
+        screen, exact = _played(log, at)
+    return picture_of(screen, pane, at, exact=exact, scrollback=scrollback, cells=cells, unwrap=unwrap)
+
+
+def picture_of(
+    screen: ReplayScreen,
+    pane: str,
+    at: int,
+    *,
+    exact: bool,
+    scrollback: int | None = None,
+    cells: bool = False,
+    unwrap: bool = False,
+) -> Snapshot:
+    """A replayed screen as a snapshot."""
+    rows = [screen.row(y) for y in range(screen.lines)]
+    wrapped = [screen.buffer[y].wrapped for y in range(screen.lines)]
+    above = None if scrollback is None else list(screen.above)[-scrollback:]
+    styled = [row.cells(row.used) for row in above or ()]
+    lines = _joined(rows, wrapped) if unwrap else [text_of(row) for row in rows]
+    while lines and not lines[-1]:
+        lines.pop()
+    return Snapshot(
+        pane=pane,
+        cols=screen.columns,
+        rows=screen.lines,
+        cursor=Cursor(min(screen.cursor.x, screen.columns - 1), screen.cursor.y, not screen.cursor.hidden),
+        lines=tuple(lines),
+        title=screen.title,
+        alternate_screen=screen.alternate,
+        soft_wrap=tuple(y for y in range(screen.lines - 1) if wrapped[y]),
+        scrollback=None if above is None else tuple(_above(above, styled, unwrap=unwrap)),
+        cells=tuple(runs(rows, zones=not screen.alternate)) if cells else None,
+        next_byte=at,
+        scrollback_cells=tuple(runs(styled, zones=False)) if cells and above is not None else None,
+        source="replay",
+        exact=exact,
+    )
+
+
+def _above(above: Sequence[Row], styled: Sequence[Sequence[Cell]], *, unwrap: bool) -> list[str]:
+    return _joined(styled, [row.wrapped for row in above]) if unwrap else [text_of(row) for row in styled]
+
+
+def _joined(rows: Iterable[Sequence[Cell]], wrapped: Iterable[bool]) -> list[str]:
+    """The text of rows, of which those that are wrapped go on in the next one."""
+    lines, line = [], ""
+    for row, goes_on in zip(rows, wrapped, strict=True):
+        line += "".join(cell.text for cell in row)
+        if not goes_on:
+            lines.append(line.rstrip(" "))
+            line = ""
+    return [*lines, line.rstrip(" ")] if line else lines
+
+
+def _played(log: LogFileReader, at: int) -> tuple[ReplayScreen, bool]:
+    first, last = next(((first, last) for first, last in reversed(log.ranges) if first < at), (at, at))
+    base = max(first, at - SEARCHED)
+    return play_end(log.pread(base, min(at, last)), base, log.sizes, first=base == first)

@@ -1,0 +1,88 @@
+"""The screen that the last bytes of an output leave: where to begin to play them, and in which sizes.
+
+What a screen shows was written since it was last empty. So what is played begins with the output if that is near, else
+at the last clear, reset or switch to the alternate screen, else in the middle.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, final
+
+from muxwire.values import dataclass
+from muxwire.vt.readable import COLUMNS, ROWS, open_string
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muxwire.vt.replay import ReplayScreen
+
+# What is played without looking for a better place to begin, and from the middle: a quarter of a second.
+PLAYED = 256 << 10
+# How far back an empty screen is looked for; at the worst all of it is played.
+SEARCHED = 1 << 20
+# An empty screen with the cursor at home, as programs make it (terminfo's `clear` and `rs1`), or the other screen.
+_EMPTIED = re.compile(
+    rb"\x1bc|\x1b\[(?:1;1)?H\x1b\[[02]?J|\x1b\[2J\x1b\[(?:1;1)?H|\x1b\[\?(?:1049|1047|47)(?P<switch>[hl])"
+)
+_ALTERNATE_ON = b"\x1b[?1049h"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PaneSize:
+    """What size the pane has from the offset `at` on; `blank`: a screen that began there was empty."""
+
+    at: int
+    columns: int
+    rows: int
+    blank: bool = True
+
+
+def play_end(data: bytes, base: int, sizes: Sequence[PaneSize], *, first: bool) -> tuple[ReplayScreen, bool]:
+    """The screen that `data` leaves, which begins at the offset `base`; whether nothing before can have changed it.
+
+    `first`: nothing is known of what came before it. `sizes` are in order.
+    """
+    from muxwire.vt.player import Player
+    from muxwire.vt.replay import ReplayScreen  # pyte takes a start some 20 ms, and few look at the past
+
+    whole = base == 0 and all(size.blank for size in sizes)
+    begin, before, exact = _beginning(data, whole=whole, first=first)
+    known = [size for size in sizes if size.at <= base + begin]
+    screen = ReplayScreen(known[-1].columns, known[-1].rows) if known else ReplayScreen(COLUMNS, ROWS)
+    player = Player(screen)
+    player.feed(before)
+    for size in sizes[len(known) :]:
+        if size.at > base + len(data):
+            break
+        player.feed(data[begin : size.at - base])
+        begin = size.at - base
+        screen.resize(size.rows, size.columns)
+    player.feed(data[begin:])
+    return screen, exact
+
+
+def _beginning(data: bytes, *, whole: bool, first: bool) -> tuple[int, bytes, bool]:
+    """Where to begin to play, what to play before it, and whether that was an empty screen."""
+    if whole and len(data) <= PLAYED:
+        return 0, b"", True
+    emptied = {True: -1, False: -1}  # on the alternate screen, and on the main one
+    alternate = False if whole else None
+    for found in _EMPTIED.finditer(data):
+        if found["switch"] is None:
+            emptied[bool(alternate)] = found.start()
+        elif found["switch"] == b"h":
+            emptied[True], alternate = emptied[True] if alternate else found.start(), True
+        else:
+            if alternate is None:  # all until here was on the alternate screen
+                emptied[False] = -1
+            alternate = False
+    begin = emptied[bool(alternate)]
+    if begin >= 0:
+        return begin, _ALTERNATE_ON if alternate else b"", alternate is not None
+    if first:
+        return 0, b"", whole
+    begin = max(len(data) - PLAYED, 0)
+    begin = data.find(b"\n", begin) + 1 or begin
+    return begin, open_string(data[:begin]), False

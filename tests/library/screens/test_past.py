@@ -1,0 +1,105 @@
+"""Screens of the past: of a living tab, of one that has ended, of an earlier server's log, by offset or by command."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from muxwire import open_terminals
+from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.logs.limits import LogLimits
+from muxwire.logs.segments import gaps_path
+from muxwire.logs.store import LogStore
+from tests.library.screens.agreeing import agree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muxwire.library.terminals import Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 20
+
+
+async def test_a_screen_at_an_offset_and_at_the_end_of_a_command(terminals: Terminals) -> None:
+    tab = await terminals.create_tab()
+    first = await tab.execute("printf 'one\\n\\e[31mtwo\\e[m\\n'")
+    was = await agree(terminals, tab)
+    second = await tab.execute("clear; echo three")
+    now = await tab.snapshot(at_byte=was.next_byte, cells=True)
+    assert (now.lines, now.cursor, now.source, now.exact) == (was.lines, was.cursor, "replay", True)
+    ended = await terminals.snapshot(command_id=first.command_id)
+    assert ended.lines[-2:] == ("one", "two")
+    assert ended.next_byte == first.next_byte
+    assert (await terminals.snapshot(tab.window_id, command_id=second.command_id)).lines == ("three",)
+    running = await tab.execute("echo begun; cat", wait=False)
+    await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
+    assert (await terminals.snapshot(command_id=running.command_id)).source == "tmux"
+    with pytest.raises(InvalidArgument):
+        await tab.snapshot(at_byte=tab.next_byte + 1)
+    with pytest.raises(NoSuchTarget):
+        await terminals.snapshot(command_id="none")
+
+
+async def test_an_ended_tab_has_its_last_screen(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(command=["sh", "-c", "printf 'a\\nb\\033[1;40Hc\\n'; read -r line"], size=(50, 9))
+    await terminals.wait_for([tab.window_id], until="c", timeout=DEADLINE)
+    was = await tab.snapshot(0, cells=True)
+    await tab.close(force=True)
+    for last in (await tab.snapshot(0, cells=True), await terminals.snapshot(tab.window_id, 0, cells=True)):
+        assert (last.lines, last.scrollback, last.cols, last.rows) == (was.lines, was.scrollback, 50, 9)
+        assert (last.pane, last.source, last.exact) == (tab.pane_id, "replay", True)
+    by_path = await terminals.snapshot(str(tab.log_path))
+    assert by_path.lines == was.lines
+
+
+async def test_a_screen_of_an_earlier_run(environ: dict[str, str], tmp_path: Path) -> None:
+    async with open_terminals(environ=environ, state_dir=tmp_path) as terminals:
+        tab = await terminals.create_tab(size=(70, 12))
+        await tab.execute("seq 20")
+        was = await agree(terminals, tab)
+        log = tab.log_path
+    async with open_terminals(environ=environ, state_dir=tmp_path) as terminals:
+        again = await terminals.snapshot(str(log), 0, at_byte=was.next_byte)
+        assert (again.lines, again.cols, again.rows) == (was.lines, 70, 12)
+        assert again.scrollback is not None
+        assert again.scrollback[-1] == str(int(was.lines[0]) - 1)
+
+
+async def test_a_long_log_is_played_from_an_empty_screen(terminals: Terminals) -> None:
+    tab = await terminals.create_tab()
+    await tab.execute("seq 200000 | sed 's/$/ a line of some length/'", timeout=DEADLINE, max_chars=10)
+    in_the_middle = await tab.snapshot(at_byte=tab.next_byte)
+    assert not in_the_middle.exact
+    assert in_the_middle.lines == (await tab.snapshot()).lines
+    await tab.execute("printf '\\033[?1049h\\033[?1049l\\033[H\\033[2Jcleared\\n'")
+    cleared = await tab.snapshot(at_byte=tab.next_byte)
+    assert cleared.exact
+    assert cleared.lines[0] == "cleared"
+
+
+async def test_sizes_are_written_once_and_survive_rotation_and_restart(tmp_path: Path) -> None:
+    path = tmp_path / "pane-@1.log"
+    limits = LogLimits(segment_bytes=1000)
+    async with LogStore(limits=limits) as store:
+        log = store.open(path)
+        log.resized(200, 50)  # as every tab is: nothing to say
+        log.append(b"x" * 1500)
+        log.resized(80, 24)
+        log.resized(80, 24)
+        log.append(b"y" * 1500)
+        assert await log.flushed()
+        log.close()
+    async with LogStore(limits=limits) as store:
+        log = store.open(path)
+        log.resized(80, 24)  # the next process sees it as it was
+        log.append(b"z")
+        log.resized(90, 30)
+        assert await log.flushed()
+        await store.written()
+    records = [json.loads(line) for line in gaps_path(path).read_text().splitlines()]
+    assert records == [{"at": 1500, "columns": 80, "rows": 24}, {"at": 3001, "columns": 90, "rows": 30}]
+    assert len(list(tmp_path.glob("*.log"))) == 3
