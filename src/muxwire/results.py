@@ -82,12 +82,18 @@ class KeysSent:
     """`send_keys`: how many bytes went to the program of `pane`, and where in its output the answer begins.
 
     The echo of the keys belongs to that answer. `note` says in a sentence what is unusual, "" if nothing is.
+    Where an answer was waited for, `output` is what was shown since the keys, `next_byte` lies behind it, and
+    `outcome` says why it ended: `met`, `ended` (the command; `exit_code`), `timed_out`, `closed`.
     """
 
     sent: int
     pane: str
     next_byte: int
     note: str = ""
+    output: str = ""
+    outcome: Literal["met", "ended", "timed_out", "closed"] | None = None
+    state: State | None = None
+    exit_code: int | None = None
 
 
 @final

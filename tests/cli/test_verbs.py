@@ -151,7 +151,7 @@ def test_typing_and_waiting(place: Place, tab: str) -> None:
     place.ok("send-keys", "-t", tab, "C-d")
     place.ok("wait", "-t", tab, "--prompt", "--timeout", "20")
     assert place.ok("logs", tab, "--strip-ansi").count("ü two\n") == 2  # the echo, and what cat made of it
-    note = place.run("send-keys", "-t", tab, "<Esc>", "C-u")
+    note = place.run("send-keys", "-t", tab, "return", "C-u")
     assert (note.returncode, note.stdout) == (0, b"")
     assert b"key names are tmux's" in note.stderr
 

@@ -116,8 +116,8 @@ class FakeTab:
         styles = (Run(0, 0, 1, Style(fg="red", bold=True)),) if cells else None
         return Snapshot("%1", 80, 24, Cursor(1, 0, True), ("$",), "t", False, (), above, styles, 7)
 
-    async def send_keys(self, keys: Sequence[str], *, paste: bool) -> KeysSent:
-        self.asked.append({"keys": keys, "paste": paste})
+    async def send_keys(self, keys: str | Sequence[str], *, paste: bool, **options: Any) -> KeysSent:
+        self.asked.append({"keys": keys, "paste": paste, **options})
         return KeysSent(sent=1, pane="%1", next_byte=7, note="somebody scrolls" if paste else "")
 
 

@@ -65,11 +65,11 @@ def input_schema(arguments: type[BaseModel]) -> Schema:
 def output_schema(result: type[Any]) -> Schema:
     """Return the schema of a result: the type of each field, and those that are always there."""
     full = TypeAdapter(result).json_schema(mode="serialization")
-    return _of_result(full, full.get("$defs", {}))
+    return _of_result(full, full.get("$defs", {})) | {"required": full.get("required", [])}
 
 
 def _of_result(schema: Schema, definitions: Schema) -> Schema:
-    """Return the types of a schema, and what is required; what is absent is never null."""
+    """Return the types of a schema; what is absent is never null."""
     if "$ref" in schema:
         return _of_result(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     if "anyOf" in schema:
@@ -78,7 +78,7 @@ def _of_result(schema: Schema, definitions: Schema) -> Schema:
         if len(some) == len(of) or len(some) > 1:
             return {"anyOf": of}
         return some[0] if "default" in schema else some[0] | {"type": [some[0]["type"], "null"]}
-    kept = {key: value for key, value in schema.items() if key in ("type", "required")}
+    kept = {key: value for key, value in schema.items() if key == "type"}
     if "properties" in schema:
         kept["properties"] = {name: _of_result(one, definitions) for name, one in schema["properties"].items()}
     for key in ("items", "additionalProperties"):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
+from muxwire.pane.key_names import tmux_name
 from muxwire.pane.open_line import OpenLine
 from muxwire.pane.prompt_line import editor_up
 from muxwire.results import KeysSent
@@ -41,6 +42,7 @@ _PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
 # DECSET and DECRST 2004, alone or among others.
 _PASTE_MODE = re.compile(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
 
+_ENTER = "Enter"
 # Keys whose sequence has no place for a modifier.
 _PLAIN = {
     "Enter": b"\r", "Escape": b"\x1b", "Tab": b"\t", "Space": b" ", "BSpace": b"\x7f", "BTab": b"\x1b[Z",
@@ -67,8 +69,8 @@ _CONTROL = dict(zip("1!9(0)=+;:'\",<.>/-8?2 ", b"119900=+;;'',,..\x1f\x1f\x7f\x7
 
 # What somebody writes who means a key, and knows another program's names.
 _MISTAKEN = re.compile(
-    r"<?(?:(?:ctrl|control|alt|meta|shift|cmd)[-+ ].+|return|esc|backspace|enter|escape|arrow(?:up|down|left|right)|"
-    r"page[ _-](?:up|down)|c-[a-z])>?\Z",
+    r"<?(?:(?:ctrl|control|alt|meta|shift|cmd)[-+ ][^-+ ]+|return|esc|backspace|enter|escape|"
+    r"arrow(?:up|down|left|right)|page[ _-](?:up|down)|c-[a-z])>?\Z",
     re.IGNORECASE,
 )
 
@@ -88,8 +90,11 @@ class KeyModes:
 def key_bytes(name: str, modes: KeyModes) -> bytes | None:
     """Return the bytes of a key of that name; None if there is no such key, so that it is text.
 
-    Names are tmux's, in tmux's spelling: `Enter`, `C-c`, `M-x`, `^C`, `S-F5`, `KP7`. One character is never a name.
+    Names are tmux's: `Enter`, `C-c`, `M-x`, `^C`, `S-F5`, `KP7`, or what people write for them (`key_names.py`). One
+    character is never a name.
     """
+    if len(name) > 1:
+        name = tmux_name(name)
     if len(name) == 2 and name[0] == "^" and name[1].isprintable():
         return _character(name[1], control=True, meta=False)
     matched = _MODIFIED.match(name)
@@ -163,19 +168,22 @@ def strokes(
     """
     found: list[Stroke] = []
     plain = bytearray()
+    texts = len(keys) if literal or paste else 0  # so many are texts, whatever they look like
     if enter and not literal:
         keys = [*keys, "Enter"]
+    names = [tmux_name(key) for key in keys]
     for index, key in enumerate(keys):
-        data = None if literal else key_bytes(key, modes)
+        data = None if index < texts else key_bytes(key, modes)
         if data is not None:
             plain += data
-            if key in ("Enter", "Escape") and index + 1 < len(keys):
-                found.append(Stroke(bytes(plain), pause=key == "Escape"))
+            ends = names[index]
+            if ends in (_ENTER, "Escape") and index + 1 < len(keys):
+                found.append(Stroke(bytes(plain), pause=ends == "Escape"))
                 plain.clear()
             continue
         text = key.encode("utf-8", "surrogateescape")
         entered = (
-            len(key) > 1 and keys[index + 1 : index + 2] == ["Enter"] and not literal and "Enter" not in keys[:index]
+            len(key) > 1 and _ENTER in names[index + 1 : index + 2] and not literal and _ENTER not in names[:index]
         )
         entered = entered and not modes.alternate_screen
         if paste or entered:
@@ -232,10 +240,11 @@ class KeySender:
         self._line = OpenLine()
         self._entered = -PROMPT_GRACE  # when a line was last ended at the prompt
 
-    async def send(self, keys: Sequence[str], *, paste: bool, literal: bool = False, enter: bool = False) -> KeysSent:
+    async def send(
+        self, keys: str | Sequence[str], *, paste: bool, literal: bool = False, enter: bool = False
+    ) -> KeysSent:
         """Type `keys`, and Enter behind them; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
-        if isinstance(keys, str):
-            raise InvalidArgument("keys is one string", remedy='give a list: ["make test", "Enter"]')
+        keys = [keys] if isinstance(keys, str) else keys
         if not keys or sum(map(len, keys)) > KEYS_MAX:
             raise InvalidArgument(f"keys must hold 1 to {KEYS_MAX} characters", remedy='for example ["y", "Enter"]')
         async with self._turn:
@@ -270,7 +279,7 @@ class KeySender:
         self._pane.typed = Typed.of(next_byte, data, at_prompt=self._pane.session.at_prompt)
         self._on_input()
         await self._type(found, in_mode=modes.in_mode)
-        notes = ["" if literal else mistaken(keys)]
+        notes = ["" if literal or paste else mistaken(keys)]
         if modes.in_mode:
             notes.append("somebody scrolls in this pane (copy mode); the keys went to the program all the same")
         return KeysSent(sent=len(data), pane=self._pane_id, next_byte=next_byte, note="; ".join(filter(None, notes)))

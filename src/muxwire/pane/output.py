@@ -110,6 +110,14 @@ async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *,
     return _clip(head, tail, begin + lost, end, max_chars, lost)
 
 
+def cut_middle(text: str, max_chars: int, begin: int, end: int) -> str:
+    """`text`, which was read between two raw offsets, with its middle left out if it is longer than `max_chars`."""
+    if len(text) <= max_chars:
+        return text
+    whole = Readable(text)
+    return _clip(whole, whole, begin, end, max_chars, 0).text
+
+
 def _clip(head_read: Readable, tail_read: Readable, begin: int, end: int, max_chars: int, lost: int) -> OutputText:
     head_text = head_read.text[: int(max_chars * HEAD_SHARE)]
     head = head_text[: head_text.rfind("\n") + 1] or head_text

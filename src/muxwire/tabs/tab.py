@@ -23,9 +23,10 @@ from muxwire.pane.overdue import interrupt
 from muxwire.pane.scripts import keep_script, script_command, script_name
 from muxwire.pane.snapshots import ScreenView
 from muxwire.pane.zones import Zones
-from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
+from muxwire.tabs.answers import answered
 from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import HANGUP_GRACE, check_idle, end_pane, kill_session
+from muxwire.tabs.processes import started_process, stop_process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,10 +35,12 @@ if TYPE_CHECKING:
     from muxwire.pane.scripts import Language
     from muxwire.pane.state import PaneState
     from muxwire.pane.typing_lock import TypingLock
+    from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
     from muxwire.shell.execution import Execution
     from muxwire.tabs.owner import TabOwner
     from muxwire.tabs.record import CommandBook
     from muxwire.tabs.tab_events import TabEvents
+    from muxwire.tabs.waits import Wanted
     from muxwire.tmux.server import TmuxServer
 
 OnTimeout = Literal["interrupt", "leave"]
@@ -47,6 +50,8 @@ OnProgress = Callable[[int, str], Awaitable[None]]
 OnInput = Callable[[str], Awaitable[None]]
 
 DEFAULT_TIMEOUT = 10.0
+# Who does not wait for a command does not wait for the one before it either: only for a prompt that is on its way.
+TURN_SECONDS = 1.0
 
 
 @final
@@ -75,8 +80,7 @@ class Tab:
         self.size, self.sized = size, sized
         self.pane, self.runner = pane, runner
         self.generation = server.generation
-        self.session_id = ""
-        self.end_reason = ""
+        self.session_id = self.end_reason = ""
         self.is_split = is_split
         self.theirs = False  # a window of the person whose tmux server it is
         self.renamings = 0  # of ours, of which tmux has not told yet
@@ -84,8 +88,7 @@ class Tab:
         # Of an instance that outlives us: what was run, for a later process, and whose turn it is to type.
         self.record: CommandBook | None = None
         self.typing_lock: TypingLock | None = None
-        self.client = server.client
-        self.server = server
+        self.client, self.server = server.client, server
         self._book = book
         self._ending = anyio.Lock()
         zones = Zones(pane)
@@ -165,7 +168,7 @@ class Tab:
         Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
         """
         body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
-        execution = await self._start(body, timeout, env, cwd)
+        execution = await self._start(body, timeout if wait else min(timeout, TURN_SECONDS), env, cwd)
         if on_start is not None:
             on_start(execution.command_id)
 
@@ -205,7 +208,7 @@ class Tab:
         shell = self.pane.shell.name if self.pane.shell is not None else ""
         try:
             command, shown = script_command(language, path, args, shell=shell)
-            execution = await self._start(command, timeout, env, cwd, shown=shown)
+            execution = await self._start(command, timeout if wait else min(timeout, TURN_SECONDS), env, cwd, shown)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
@@ -278,19 +281,12 @@ class Tab:
         With `append_newline=False` the text is only typed. Raises as `execute`, and InvalidArgument for a bad regex.
         """
         pattern = process.ready_pattern(ready, regex=ready_regex)
-        from_byte, execution, is_ready = self.next_byte, None, None
+        from_byte, execution = self.next_byte, None
         if append_newline:
             execution = await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, None, None)
-            if pattern is None:
-                await process.begun(self.runner, execution)
         else:
             await self.runner.keyboard.type(command.encode())
-        if pattern is not None:
-            is_ready = await process.wait_ready(self.pane, execution, pattern, from_byte, ready_timeout)
-        if execution is None:
-            return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=self.state)
-        told = await self.result(execution, strip_ansi=True, max_chars=process.OUTPUT_CHARACTERS)
-        return process.started(execution, told, from_byte, is_ready)
+        return await started_process(self, execution, from_byte, pattern, ready_timeout)
 
     async def stop_process(self, name: str = "SIGINT", *, grace: float = 2.0) -> ProcessStop:
         """Stop what runs in the foreground: `name` first, after `grace` seconds each stronger signal up to SIGKILL.
@@ -298,27 +294,29 @@ class Tab:
         InvalidArgument for a signal that is not one of SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGKILL; NotPermitted for
         a program that a person started at their own tmux server.
         """
-        first = process.stopping_signal(name)
-        if self.theirs and self.pane.session.running is None:
-            if (state := self.state) != "prompt":
-                raise NotPermitted(
-                    f"what runs in {self.key} was not started by muxwire, and the tmux server is a person's",
-                    remedy='leave it, or type what ends it: send_keys ["C-c"]',
-                )
-            return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
-        async with attached(self):
-            return await process.stop(self.pane, self.runner, first, grace)
+        return await stop_process(self, name, grace)
 
     @attaching
     async def send_keys(
-        self, keys: Sequence[str], *, paste: bool = False, literal: bool = False, enter: bool = False
+        self,
+        keys: str | Sequence[str],
+        *,
+        paste: bool = False,
+        literal: bool = False,
+        enter: bool = False,
+        wanted: Wanted | None = None,
+        wait: float = 0.0,
     ) -> KeysSent:
         """Type into whatever runs: each of `keys` is tmux's name of a key (`Enter`, `C-c`, `F5`) or literal text.
 
-        With `paste`, texts go as pasted blocks; with `literal`, all of them are texts; with `enter`, Enter is pressed
-        behind them. InvalidArgument, TabUnavailable (dead), ConnectionClosed.
+        With `paste`, all go as pasted blocks; with `literal`, all of them are texts; with `enter`, Enter is pressed
+        behind them. With `wait` the answer comes too, after that many seconds at the latest: as soon as what is
+        `wanted` is there, or without it the program waits for input, and when the command has ended.
+        InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """
-        return await self._keys.send(keys, paste=paste, literal=literal, enter=enter)
+        command = self.pane.session.running
+        sent = await self._keys.send(keys, paste=paste, literal=literal, enter=enter)
+        return await answered(self, sent, command, wanted, wait) if wait > 0 else sent
 
     @attaching
     async def snapshot(

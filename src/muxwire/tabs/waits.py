@@ -20,11 +20,11 @@ from muxwire.errors import InvalidArgument
 from muxwire.results import WaitOutcome
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.own_echo import echo_end
-from muxwire.shell.visible import SEQUENCE_END, lookahead, lookbehind, visible_range, visible_slice
+from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
 from muxwire.tabs.attached import attached
+from muxwire.tabs.shown import shown_text
 from muxwire.values import dataclass
 from muxwire.vt.bells import BellScanner
-from muxwire.vt.readable import on_alternate, readable
 from muxwire.vt.text import AnsiStripper
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.pane.stream import PaneStream
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.tab import Tab
+    from muxwire.tabs.live_tab import LiveTab
 
 # Raw bytes that are looked at in one go: about a ms of work, then others get their turn.
 SLICE = 64 << 10
@@ -211,7 +211,7 @@ _LOOKAHEAD = lookahead(TYPED_LINES)
 class Watch:
     """One tab that is waited for."""
 
-    def __init__(self, tab: Tab, wanted: Wanted, from_byte: int | None) -> None:
+    def __init__(self, tab: LiveTab, wanted: Wanted, from_byte: int | None) -> None:
         self.tab = tab
         self._wanted = wanted
         self._pane = tab.pane
@@ -236,9 +236,9 @@ class Watch:
                 return found
             if self._pane.session.dead or self._stream.end != end:
                 continue  # that came while another kind of thing was looked for
-            with anyio.move_on_after(self._until_idle()) as timer:
+            with anyio.move_on_after(self.until_idle()) as timer:
                 await self._stream.changed()
-            if timer.cancelled_caught and self._until_idle() <= 0:
+            if timer.cancelled_caught and self.until_idle() <= 0:
                 return await self._met("idle", self._stream.end, at_entry=False)
 
     async def look(self, *, at_entry: bool) -> WaitOutcome | None:
@@ -247,7 +247,8 @@ class Watch:
         found = await self._found(dead=dead, at_entry=at_entry)
         return await self.outcome("closed", self.tab.key) if found is None and dead else found
 
-    def _until_idle(self) -> float:
+    def until_idle(self) -> float:
+        """Seconds until the silence that is wanted has lasted long enough."""
         if self._wanted.idle is None:
             return float("inf")
         # Silence counts from this call on: what was quiet before may only not have begun yet.
@@ -299,7 +300,7 @@ class Watch:
         )
 
 
-def current_start(tab: Tab) -> int:
+def current_start(tab: LiveTab) -> int:
     """Where the output of the last command of ours begins, or the answer to the last input, whichever is later.
 
     Behind both may be a line that somebody else typed, and that runs.
@@ -315,24 +316,18 @@ def current_start(tab: Tab) -> int:
 
 async def tail(stream: PaneStream, columns: int) -> str:
     """The last text that a person would have read, in a pane of that many columns."""
-    end = stream.end
-    begin = max(0, end - _TAIL_BYTES - _LOOKBEHIND)
-    data, lost = await stream.read(begin, end)
-    start = max(begin + lost, end - _TAIL_BYTES)
-    seen = visible_range(data, begin + lost, start, end, TYPED_LINES, grows=True, joint=SEQUENCE_END)
-    alternate = on_alternate(data[: start - begin - lost]) or False
-    text = readable(seen.decode("utf-8", "replace"), columns=columns, alternate=alternate).text
-    return text[-TAIL_CHARACTERS:]
+    seen = await shown_text(stream, max(0, stream.end - _TAIL_BYTES), stream.end, columns)
+    return seen.text[-TAIL_CHARACTERS:]
 
 
-async def wait_for(tabs: Sequence[Tab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:
+async def wait_for(tabs: Sequence[LiveTab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:
     """Wait for the first of `tabs` that has what is wanted; `closed` if none of them can have it any more."""
     _check(tabs, wanted, from_byte, timeout)
     async with attached(*tabs):
         return await _wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout)
 
 
-async def _wait_for(tabs: Sequence[Tab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:
+async def _wait_for(tabs: Sequence[LiveTab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:
     watches = [Watch(tab, wanted, from_byte) for tab in tabs]
     which = tabs[0].key if len(tabs) == 1 else ""
     if timeout == 0:  # a look takes as long as it takes
@@ -359,7 +354,7 @@ async def _wait_for(tabs: Sequence[Tab], wanted: Wanted, *, from_byte: int | Non
     return await watches[0].outcome("timed_out" if limit.cancelled_caught else "closed", which)
 
 
-def _check(tabs: Sequence[Tab], wanted: Wanted, from_byte: int | None, timeout: float) -> None:
+def _check(tabs: Sequence[LiveTab], wanted: Wanted, from_byte: int | None, timeout: float) -> None:
     if not tabs:
         raise InvalidArgument("no tab to wait for", remedy="name one at least; list_tabs shows them")
     if timeout < 0:

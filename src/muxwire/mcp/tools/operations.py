@@ -13,7 +13,7 @@ from muxwire.operations import KINDS
 from muxwire.operations.context import DISPATCH_TIMEOUT
 from muxwire.operations.options import Scope
 from muxwire.operations.parse import is_required, json_fields
-from muxwire.operations.step_results import Dispatch, StepResult  # noqa: TC001 (schemas are made of them)
+from muxwire.operations.step_results import StepResult  # noqa: TC001 (schemas are made of it)
 
 _STRING = {"type": "string"}
 _STRINGS = {"type": "array", "items": _STRING}
@@ -67,7 +67,7 @@ class ListOutcome:
     created_panes: dict[str, str]
     rolled_back_panes: tuple[str, ...] = ()
     rollback_errors: tuple[str, ...] = ()
-    dispatches: tuple[Dispatch, ...] = ()
+    dispatches: tuple[dict[str, Any], ...] = ()
 
 
 class RunTmuxOperations(Arguments):
@@ -109,5 +109,5 @@ async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> ListOutco
         created_panes=result.created_panes,
         rolled_back_panes=result.rolled_back_panes,
         rollback_errors=result.rollback_errors,
-        dispatches=result.dispatches if given.dry_run else (),
+        dispatches=tuple(one.told() for one in result.dispatches) if given.dry_run else (),
     )

@@ -34,7 +34,7 @@ class StartProcess(InTab):
     """What `start_process` takes."""
 
     command: str
-    append_newline: bool = Field(default=True, description="false: only type the text")
+    append_newline: bool = True
     ready: str = Field(default="", description="text to wait for in the output")
     ready_regex: bool = False
     ready_timeout_ms: Milliseconds = DEFAULT_READY_TIMEOUT_MS
@@ -53,8 +53,8 @@ class StopProcess(InTab):
     hints=Hints(destructive=True, open_world=True),
 )
 async def start_process(call: Call, given: StartProcess) -> StartOutcome:
-    """Start a server, watcher or REPL in a tab and leave it running. Also types into a running program.
-    Read on with command_result.
+    """Start a server, watcher or REPL at a tab's prompt and leave it running. Read on with command_result.
+    append_newline false: only types the text, into a running program too.
     """
     tab, is_new = await call.terminals.tab_or_new(given.target)
     started = await call.progress.during(

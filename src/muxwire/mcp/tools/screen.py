@@ -10,6 +10,7 @@ from pydantic import Field
 from muxwire.mcp.arguments import ACTIVE, Arguments, InTab, Milliseconds, Target, seconds
 from muxwire.mcp.registry import Call, Hints, tool
 from muxwire.results import Cursor, KeysSent, Snapshot, WaitOutcome
+from muxwire.tabs.waits import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +55,13 @@ class TakeSnapshot(InTab):
 class SendKeys(InTab):
     """What `send_keys` takes."""
 
-    keys: list[str] = Field(min_length=1, description="key names (Enter, C-c, M-x, Up, F5) or literal text")
-    paste: bool = Field(default=False, description="texts as pasted blocks")
+    keys: str | list[str] = Field(min_length=1, description="key names (Enter, C-c, M-x, Up, F5) or text, one or many")
+    literal: bool = Field(default=False, description="no key names")
+    paste: bool = Field(default=False, description="as pasted blocks, no key names")
+    until: str = Field(default="", description="text to wait for")
+    regex: str = ""
+    idle_ms: Milliseconds = 0
+    wait_ms: Milliseconds = Field(default=0, description="at most; alone: for the answer")
 
 
 class WaitFor(Arguments):
@@ -88,9 +94,17 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
 
 @tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True), toolset="screen")
 async def send_keys(call: Call, given: SendKeys) -> KeysSent:
-    """Type into the program that runs in a tab: REPL, editor, prompt. Then wait_for from next_byte, or snapshot."""
+    """Type into what runs in a tab: REPL, editor, prompt. With until, regex, idle_ms or wait_ms the new output, state
+    and exit_code come in the same call; a command's own output is in command_result.
+    """
+    wanted = None
+    if given.until or given.regex or given.idle_ms:
+        idle = seconds(given.idle_ms) if given.idle_ms else None
+        wanted = Wanted.checked(until=given.until, regex=given.regex, idle=idle, exit=False, prompt=False, bell=False)
+    wait = seconds(given.wait_ms or (DEFAULT_WAIT_MS if wanted else 0))
     tab, _ = await call.terminals.tab_or_new(given.target)
-    return await tab.send_keys(given.keys, paste=given.paste)
+    typed = tab.send_keys(given.keys, paste=given.paste, literal=given.literal, wanted=wanted, wait=wait)
+    return await call.progress.during(typed)
 
 
 @tool(WaitFor, returns=WaitOutcome, hints=Hints(read_only=True), toolset="screen")

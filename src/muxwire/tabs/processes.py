@@ -1,0 +1,45 @@
+"""Starting what stays in a tab, and stopping what runs there, unless a person started it at their own tmux server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muxwire.errors import NotPermitted
+from muxwire.pane import process
+from muxwire.results import ProcessStart, ProcessStop
+from muxwire.tabs.attached import attached
+
+if TYPE_CHECKING:
+    import re
+
+    from muxwire.shell.execution import Execution
+    from muxwire.tabs.live_tab import LiveTab
+
+
+async def started_process(
+    tab: LiveTab, execution: Execution | None, from_byte: int, pattern: re.Pattern[str] | None, timeout: float
+) -> ProcessStart:
+    """What became of `execution`, or of a text that was only typed: when it shows `pattern`, else when it has begun."""
+    is_ready = None
+    if pattern is not None:
+        is_ready = await process.wait_ready(tab.pane, execution, pattern, from_byte, timeout)
+    elif execution is not None:
+        await process.begun(tab.runner, execution)
+    if execution is None:
+        return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=tab.state)
+    told = await tab.result(execution, strip_ansi=True, max_chars=process.OUTPUT_CHARACTERS)
+    return process.started(execution, told, from_byte, is_ready)
+
+
+async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
+    """Stop what runs in the foreground of `tab`; as `Tab.stop_process`."""
+    first = process.stopping_signal(name)
+    if tab.theirs and tab.pane.session.running is None:
+        if (state := tab.state) != "prompt":
+            raise NotPermitted(
+                f"what runs in {tab.key} was not started by muxwire, and the tmux server is a person's",
+                remedy='leave it, or type what ends it: send_keys ["C-c"]',
+            )
+        return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
+    async with attached(tab):
+        return await process.stop(tab.pane, tab.runner, first, grace)

@@ -1,0 +1,56 @@
+"""Keys as people write them: understood before anything is typed, and told from text that only looks like them."""
+
+from __future__ import annotations
+
+import pytest
+
+import muxwire
+from muxwire.pane.keys import KeyModes, key_bytes, strokes
+
+MODES = KeyModes()
+
+
+@pytest.mark.parametrize(
+    ("written", "tmux"),
+    [
+        ("Esc", "Escape"), ("ESC", "Escape"), ("<Esc>", "Escape"), ("Return", "Enter"), ("<CR>", "Enter"),
+        ("ENTER", "Enter"), ("Ctrl-C", "C-c"), ("Ctrl+C", "C-c"), ("ctrl-c", "C-c"), ("Control-c", "C-c"),
+        ("CTRL+D", "C-d"), ("<C-c>", "C-c"), ("C-c", "C-c"), ("PageUp", "PPage"), ("PageDown", "NPage"),
+        ("Page_Up", "PPage"), ("Del", "DC"), ("Backspace", "BSpace"), ("<BS>", "BSpace"), ("Alt-x", "M-x"),
+        ("Alt+Enter", "M-Enter"), ("Meta-x", "M-x"), ("Shift-Tab", "BTab"), ("Shift+Up", "S-Up"), ("ArrowUp", "Up"),
+        ("Ctrl+Left", "C-Left"), ("Ctrl-Shift-Left", "C-S-Left"), ("Ins", "IC"), ("<Up>", "Up"), ("<F5>", "F5"),
+        ("Ctrl-[", "Escape"), ("Ctrl+Space", "C-Space"),
+    ],
+)  # fmt: skip
+def test_a_key_is_understood(written: str, tmux: str) -> None:
+    expected = key_bytes(tmux, MODES)
+    assert expected is not None
+    assert key_bytes(written, MODES) == expected
+    assert strokes([written], MODES, paste=False)[0].data == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["return", "esc", "enter", "UP", "DEL", "END", "C+c", "a-b", "c-d", "<b>", "<div>", "<-", "->", "Esc now", "x", "-",
+     "Control", "Ctrl", "Ctrl-", "shift", "meta-data", "Meta-data", "<html>", "S-", "Delicious"],
+)  # fmt: skip
+def test_text_stays_text(text: str) -> None:
+    assert key_bytes(text, MODES) is None
+    assert strokes([text], MODES, paste=False)[0].data == text.encode()
+
+
+def test_literal_and_paste_press_no_keys() -> None:
+    for options in ({"paste": False, "literal": True}, {"paste": True, "literal": False}):
+        data = b"".join(stroke.data for stroke in strokes(["Enter", "Ctrl-C"], MODES, **options))
+        assert data == b"EnterCtrl-C"
+    pressed = strokes(["Enter"], MODES, paste=True, enter=True)
+    assert [stroke.data for stroke in pressed] == [b"Enter", b"\r"]
+
+
+@pytest.mark.anyio
+async def test_one_string_is_one_key_or_text(terminals: muxwire.Terminals) -> None:
+    tab = await terminals.create_tab(command=["cat", "-v"])
+    sent = await tab.send_keys("Esc")
+    await terminals.wait_for([tab.window_id], until="^[", from_byte=sent.next_byte)
+    sent = await tab.send_keys("Escaped")
+    assert sent.sent == len("Escaped")
