@@ -81,6 +81,7 @@ class ShellSession:
         self.hidden_since = -1  # the stream's end when a line was about to be typed out of sight; -1 if none is
         self.hidden_begin = -1  # where its B mark is, as soon as that has come
         self._open: dict[str, Execution] = {}
+        self._recalled: dict[str, Execution] = {}  # in shells nested in the tab's, while older marks are read again
         self._read = read
         self._tell = tell
 
@@ -145,6 +146,7 @@ class ShellSession:
     def _on_start(self, mark: OutputStart, now: float) -> None:
         execution = self._open.get(mark.command_id)
         if execution is None or execution.phase != "typed":
+            self._is_recalled(mark.command_id, mark)
             self._tell(OutputBegan(None))
             return
         if self._is_own(execution):
@@ -156,6 +158,7 @@ class ShellSession:
     def _on_end(self, mark: CommandFinished, now: float) -> None:
         execution = self._open.get(mark.command_id)
         if execution is None or execution.ending:
+            self._is_recalled(mark.command_id, mark)
             return
         if self._is_own(execution):
             self._move(Input.COMMAND_FINISHED)
@@ -228,7 +231,7 @@ class ShellSession:
             self.hidden_begin = -1
             if mark.command_id == self.hidden_id or not self.hidden_id:
                 self.hidden_id, self.hidden_since = "", -1
-        elif self.hidden_since >= 0 and self.hidden_begin < 0:
+        elif (self.hidden_since >= 0 or self._was_hidden(mark.command_id)) and self.hidden_begin < 0:
             self.hidden_begin = mark.begin
         for outer in self._open.values():
             if outer.phase == "running":
@@ -313,6 +316,7 @@ class ShellSession:
             return 0
         first = next((execution for execution in executions if not execution.ending), executions[-1])
         self._open = {execution.command_id: execution for execution in executions if not execution.ending}
+        self._recalled = {execution.command_id: execution for execution in executions if execution.level > 1}
         self.current = next(reversed(self._open.values()), executions[-1])
         self.cwd, self.prompt_seq = executions[-1].cwd, first.prompt_seq
         self.state = ShellState.SUBMITTED if self.prompt_seq else ShellState.STARTING
@@ -320,6 +324,7 @@ class ShellSession:
 
     def recalled(self, now: float, *, end: int) -> None:
         """All marks since then were read. Lines are read in order: what a later one has overtaken was thrown away."""
+        self._recalled = {}
         begun = max((one.typed_at for one in self._open.values() if one.started), default=0)
         for execution in self._open.values():
             if execution.typed_at < begun:
@@ -353,6 +358,15 @@ class ShellSession:
             for outer in self._open.values():
                 if outer is not execution and outer.phase == "running":
                     outer.ours.append((mark.begin, mark.end))
+
+    def _is_recalled(self, command_id: str, mark: Mark) -> None:
+        """The same of one that ended before we came."""
+        if command_id in self._recalled:
+            self._is_ours(self._recalled[command_id], mark)
+
+    def _was_hidden(self, hidden_id: str) -> bool:
+        """Whether an earlier process typed that out of sight; of a probe behind a relay nobody noted the id."""
+        return hidden_id in self._recalled or any(one.level == 3 for one in self._recalled.values())
 
     def _trailing(self, execution: Execution, end: int) -> int:
         """How many bytes before that offset the shell printed itself, behind the output."""

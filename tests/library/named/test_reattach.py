@@ -15,6 +15,7 @@ from muxwire.host.locks import InstanceLock, holder, started
 from muxwire.instance import reattach
 from muxwire.library import lifetime
 from muxwire.tabs.book import TabBook
+from tests.library.test_hidden_lines import OURS
 
 from .conftest import Instance
 
@@ -139,6 +140,22 @@ async def test_running_commands_end_with_their_own_status(instance: Instance, nu
             left = await terminals.command_result(commands[2][1], wait=DEADLINE)
             assert (left.output, left.exit_code) == ("xexit\n", 4)  # bash says `exit`
             assert (await terminals.stream_logs(commands[2][0], from_byte=0)).closed
+
+
+@pytest.mark.parametrize("outer", ["bash --norc --noprofile", "script -q -e -c 'bash --norc --noprofile' /dev/null"])
+async def test_lines_of_ours_in_a_nested_shell_are_no_output_of_what_started_it(instance: Instance, outer: str) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab(shell="/bin/bash", cwd="/")
+            started = await tab.execute(outer, timeout=3, on_timeout="leave")
+            for text in ("one", "two"):
+                assert (await tab.execute(f"echo {text}")).output == f"{text}\n"
+        async with instance.open() as second:
+            after = await second.command_result(started.command_id)
+            assert after.running
+            assert OURS.search(after.output) is None
+            assert "echo one" in after.output
+            assert "two" in after.output
 
 
 async def test_a_command_whose_end_nobody_saw_holds_nobody_up(instance: Instance) -> None:
