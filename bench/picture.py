@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-ROW, LEFT, WIDTH, TOP = 30, 290, 420, 44
+ROW, WIDTH, TOP = 30, 420, 44
+# At most so wide is a character of a sans-serif font of 13 px on average, so that no label is cut off; a line of 11 px
+# text holds so many.
+LETTER, FOOT_LETTERS = 7.5, 110
+# Room for a figure to the right of the longest bar.
+FIGURE = 80
 FONT = 'font-family="sans-serif" font-size="13"'
 INK, OURS, THEIRS = "#24292f", "#1a7f5a", "#8c959f"
 # Lines that are told apart also by those who do not see all colours.
 COLOURS = ("#1a7f5a", "#b35900", "#3b5bdb", "#8c2f6b")
+FOOT = 16
 # The plane of a chart of lines: its side, and the room beside it for the lines' names.
 SIDE, AXIS = 300, 60
 
@@ -23,17 +30,18 @@ def bars(title: str, medians: Iterable[tuple[str, float]], where: Mapping[str, s
     rows = sorted(medians, key=lambda row: row[1])
     low = math.log10(rows[0][1]) - 0.5
     high = max(math.log10(rows[-1][1]), low + 1)
+    left = _room(name for name, _ in rows)
     parts = []
     for number, (name, median) in enumerate(rows):
         y = TOP + number * ROW
         length = (math.log10(median) - low) / (high - low) * WIDTH
         colour = OURS if name.startswith("muxwire") else THEIRS
         parts += [
-            f'<text x="{LEFT - 8}" y="{y + 15}" text-anchor="end">{escape(name)}</text>',
-            f'<rect x="{LEFT}" y="{y}" width="{length:.0f}" height="20" fill="{colour}"/>',
-            f'<text x="{LEFT + length + 6:.0f}" y="{y + 15}">{median:.2f}</text>',
+            f'<text x="{left - 8}" y="{y + 15}" text-anchor="end">{escape(name)}</text>',
+            f'<rect x="{left}" y="{y}" width="{length:.0f}" height="20" fill="{colour}"/>',
+            f'<text x="{left + length + 6:.0f}" y="{y + 15}">{median:.2f}</text>',
         ]
-    return _framed(title, parts, TOP + ROW * len(rows) + 30, where)
+    return _framed(title, parts, (left + WIDTH + FIGURE, TOP + ROW * len(rows) + 30), where)
 
 
 def lines(title: str, series: Mapping[str, Sequence[Sequence[float]]], where: Mapping[str, str]) -> str:
@@ -62,20 +70,32 @@ def lines(title: str, series: Mapping[str, Sequence[Sequence[float]]], where: Ma
             f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>',
             f'<text x="{left + SIDE + 16}" y="{TOP + 16 + number * 22}" fill="{colour}">{escape(name)}</text>',
         ]
-    return _framed(title, parts, bottom + 50, where)
+    return _framed(title, parts, (left + SIDE + _room(series) + 16, bottom + 50), where)
 
 
-def _framed(title: str, parts: Iterable[str], height: int, where: Mapping[str, str]) -> str:
-    """The parts on white under a title, over a line that says where the figures come from."""
-    made = ", ".join(f"{name} {value}" for name, value in where.items() if value)
-    size = f'width="{LEFT + WIDTH + 90}" height="{height}"'
+def _room(labels: Iterable[str]) -> int:
+    """How wide a column of labels is."""
+    return math.ceil(max(map(len, labels)) * LETTER) + AXIS // 2
+
+
+def _framed(title: str, parts: Iterable[str], size_needed: tuple[int, int], where: Mapping[str, str]) -> str:
+    """The parts on white under a title, over lines that say where the figures come from."""
+    made = textwrap.wrap(", ".join(f"{name} {value}" for name, value in where.items() if value), FOOT_LETTERS)
+    width = max(size_needed[0], *(math.ceil(len(line) * LETTER) + AXIS // 2 for line in (title, *made)))
+    height = size_needed[1] + FOOT * len(made)
+    size = f'width="{width}" height="{height}"'
+    foot = [
+        f'<text x="12" y="{size_needed[1] + FOOT * number}" font-size="11" fill="{THEIRS}">{escape(line)}</text>'
+        for number, line in enumerate(made)
+    ]
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} {FONT} fill="{INK}">',
             '<rect width="100%" height="100%" fill="white"/>',
             f'<text x="12" y="24" font-size="15">{escape(title)}</text>',
             *parts,
-            f'<text x="12" y="{height - 10}" font-size="11" fill="{THEIRS}">{escape(made)}</text></svg>',
+            *foot,
+            "</svg>",
             "",
         ]
     )
