@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -19,7 +19,7 @@ AVERAGE = 0.53
 
 def cut_off(picture: str) -> list[str]:
     """The labels that do not fit."""
-    root = ElementTree.fromstring(picture)
+    root = ET.fromstring(picture)
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     found = []
     for text in root.iter("{http://www.w3.org/2000/svg}text"):

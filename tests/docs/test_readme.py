@@ -8,6 +8,7 @@ from pathlib import Path
 from muxwire.mcp.tools import TOOLS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+HOME = r"https://(?:github|raw\.githubusercontent)\.com/muxwire/muxwire"
 README = (ROOT / "README.md").read_text()
 
 
@@ -20,3 +21,17 @@ def test_the_table_has_every_tool_and_no_other() -> None:
 def test_ci_finds_one_line_for_each_of_its_commands() -> None:
     for name in re.findall(r"for name in ([\w ]+); do", (ROOT / ".ci/run").read_text())[0].split():
         assert len(re.findall(rf"<!-- ci: {name} -->\n```sh\n[^\n]+\n```\n", README)) == 1, name
+
+
+def test_links_and_pictures_are_absolute_and_lead_to_files_of_this_tree() -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", README)
+    assert len(links) > 10
+    for link in links:
+        found = re.fullmatch(rf"{HOME}/(?:blob/)?main/([^#]+)(#.*)?", link)
+        assert found is not None, link
+        assert (ROOT / found[1]).is_file(), link
+
+
+def test_the_comparison_is_one_table_of_six_rows() -> None:
+    table = README.split("## Why not", 1)[1].split("|---|---|---|---|---|\n", 1)[1].split("\n\n", 1)[0]
+    assert len(table.splitlines()) == 6
