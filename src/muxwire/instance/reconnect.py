@@ -23,8 +23,8 @@ from muxwire.client.process import DRAINED_SECONDS, STALL_SECONDS
 from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
 from muxwire.ids import pane_id
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
-from muxwire.pane.state import UNDER_WAY
 from muxwire.protocol.events import Continue, SessionChanged
+from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.windows import look_up
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from muxwire.shell.own_echo import NOTHING
 from muxwire.shell.redraw import PromptColumns
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, PromptBegan, ShellGone
+from muxwire.shell.tab_state import listens, tab_state
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
@@ -24,13 +25,10 @@ if TYPE_CHECKING:
     from muxwire.shell import Shell
     from muxwire.shell.execution import Execution
     from muxwire.shell.marks import Mark
+    from muxwire.shell.tab_state import Waiting
 
-# Seconds in which a typed line may still be on its way to the shell: it takes a few ms, more on a busy machine.
-UNDER_WAY = 0.15
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line goes on.
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
-# Seconds from a prompt's mark to the shell's read of a line, at most.
-FRESH_PROMPT = 0.05
 # How far back a secondary prompt is looked for: its last line, and escape sequences.
 _DRAWN_REACH = 4096
 # What a program that waits is waiting for; anything else reads single keys.
@@ -56,7 +54,6 @@ class PaneState:
         self.tty = tty
         self.stream: PaneStream  # set by the tab as soon as both exist
         self.supervised = True  # its first process is our supervisor
-        self.adopted_shell: Shell | None = None
         self.sleeps_since: float | None = None  # from when on its shell was seen to sleep at this prompt
         self.typed = NOTHING
         self.hidden = HiddenLines(host, tty, self.session)
@@ -71,17 +68,7 @@ class PaneState:
     @property
     def listens(self) -> bool:
         """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""
-        if self.session.has_preexec_mark or not self.session.at_prompt:
-            return self.session.at_prompt
-        if self.host.foreground_pgrp(self.leader_pid) != self.session.shell_pid:
-            return False
-        # It may be on its way from the prompt's mark to the read; later it is in a builtin, if not in that.
-        fresh = time.monotonic() - self.session.prompt_time < FRESH_PROMPT
-        if fresh or not self.host.sees_waits:
-            return True
-        kind = self.waits_for_input()
-        # busybox edits at its prompt, unless the tty is without echo; a line is read by `read` only.
-        return bool(kind) and not (kind == "line" and self._is_ash(self.session.shell_pid))
+        return listens(self.session, self, time.monotonic())
 
     def on_mark(self, mark: Mark) -> None:
         """Take a mark of the stream, in order."""
@@ -117,34 +104,13 @@ class PaneState:
 
     def adopt(self, shell: Shell | None) -> None:
         """The pane was not started by us; its first process is this shell, or a program that is none."""
-        self.adopted_shell, self.supervised = shell, False
+        self.supervised = False
         if shell is not None:
             self.session.adopt(self.leader_pid)
 
     def look(self) -> State:
         """The state now; asks the kernel where the marks alone cannot tell."""
-        if self.session.dead:
-            return "dead"
-        if self.listens:
-            return "incomplete" if self._continues() else "prompt"
-        waiting = self.waits_for_input()
-        running = self.session.running
-        if not self.session.integrated and self.shell is not None and running is None:
-            # A shell whose first prompt is not here yet; or one that has no hooks, as a command has proved.
-            return "starting" if self.session.current is None else ("prompt" if waiting else "running")
-        if running is not None and not running.started and waiting == "editor":
-            return "incomplete" if time.monotonic() - running.typed_time >= UNDER_WAY else "running"
-        adopted = self.adopted_shell is not None and running is None
-        if adopted and self.host.foreground_pgrp(self.leader_pid) == self.session.shell_pid:
-            return "prompt" if waiting else "running"
-        if waiting in ("line", "password") or (waiting == "raw" and self._awaits_keys()):
-            return "interactive"
-        if running is not None:
-            # `read` of fish and ksh, `read -n 1` of bash: the shell itself edits, or waits for a key, in mid-command.
-            return "interactive" if waiting == "editor" and running.started and self.reads() else "running"
-        if self.session.preexec_time is not None or self.session.at_prompt:
-            return "busy"
-        return "incomplete" if waiting == "editor" else "running"
+        return tab_state(self.session, self, time.monotonic())
 
     def state_after(self, execution: Execution) -> State:
         """The state for a result of `execution`. After its end the prompt may be some microseconds away."""
@@ -165,7 +131,7 @@ class PaneState:
         why = f"to take a command and say how it ended takes {needed}"
         return f"its shell may open only {limit} files (ulimit -n): {why}"
 
-    def _continues(self) -> bool:
+    def continues(self) -> bool:
         """Whether the line editor shows a secondary prompt, as far as its usual texts tell."""
         if self.stream.end == self.session.prompt_end or self.session.prompt_end < self.stream.ring.start:
             return False
@@ -186,8 +152,8 @@ class PaneState:
         """What runs in the foreground; None if the pane is gone."""
         return self.host.foreground(self.leader_pid, supervised=self.supervised)
 
-    def waits_for_input(self) -> str:
-        """What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
+    def waits_for_input(self) -> Waiting:
+        """What is waited for.
 
         Measured: ICANON and ECHO of the tty, who is in the foreground, where it sleeps.
         """
@@ -203,6 +169,15 @@ class PaneState:
             return "line" if modes.echo else "password"
         return ""
 
+    @property
+    def sees_waits(self) -> bool:
+        """Whether the kernel says where a process sleeps."""
+        return self.host.sees_waits
+
+    def shell_in_front(self) -> bool:
+        """Whether the tab's own shell is in the foreground."""
+        return self.host.foreground_pgrp(self.leader_pid) == self.session.shell_pid
+
     def waited_for(self) -> str:
         """What the program in the foreground, which waits, is waiting for, in words."""
         return _WAITED_FOR.get(self.waits_for_input(), "keys")
@@ -213,7 +188,7 @@ class PaneState:
         front = host.foreground(self.leader_pid)
         return not host.sees_waits or (front is not None and (host.polls(front.pgrp) or host.reads_tty(front.pgrp)))
 
-    def _awaits_keys(self) -> bool:
+    def awaits_keys(self) -> bool:
         """Whether what is in front, on a raw tty, sleeps until a key comes; it may compute, or be ending."""
         front = self.host.foreground(self.leader_pid)
         return front is not None and self.host.awaits_keys(front.pgrp)

@@ -64,6 +64,7 @@ class ShellSession:
         self.cwd = cwd
         self.state = ShellState.STARTING
         self.shell_pid = 0
+        self.adopted = False  # whether it is a person's, without our hooks
         self.prompt_seq = 0
         self.prompt_status = 0  # what `$?` is at the newest prompt
         self.prompt_end = -1
@@ -303,7 +304,7 @@ class ShellSession:
 
     def adopt(self, pid: int) -> None:
         """The pane was not started by us, and its first process is a shell."""
-        self.shell_pid = pid
+        self.shell_pid, self.adopted = pid, True
 
     def recall(self, executions: Sequence[Execution], shell_pid: int) -> int:
         """Take the commands that earlier processes typed, oldest first; return from where on marks are to be read.

@@ -1,0 +1,121 @@
+"""What a tab is doing, in the word that a caller reads: the first of `RULES` that holds.
+
+They look at the session, and at what the kernel answers where the session cannot know.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal, Protocol, final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muxwire.results import State
+    from muxwire.shell.session import ShellSession
+
+# What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
+Waiting = Literal["line", "password", "raw", "editor", ""]
+
+# Seconds in which a typed line may still be on its way to the shell: it takes a few ms, more on a busy machine.
+UNDER_WAY = 0.15
+# Seconds from a prompt's mark to the shell's read of a line, at most.
+FRESH_PROMPT = 0.05
+
+
+class Kernel(Protocol):
+    """What can be asked about the processes and the terminal of a pane."""
+
+    @property
+    def sees_waits(self) -> bool:
+        """Whether it says where a process sleeps."""
+
+    def waits_for_input(self) -> Waiting:
+        """What is waited for."""
+
+    def shell_in_front(self) -> bool:
+        """Whether the tab's own shell is in the foreground."""
+
+    def reads(self) -> bool:
+        """Whether the foreground sleeps until something is typed."""
+
+    def awaits_keys(self) -> bool:
+        """Whether a thread of the foreground sleeps where a key may wake it."""
+
+    def continues(self) -> bool:
+        """Whether what was drawn since the prompt's mark ends in a secondary prompt."""
+
+
+def listens(session: ShellSession, kernel: Kernel, now: float) -> bool:
+    """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""
+    if session.has_preexec_mark or not session.at_prompt:
+        return session.at_prompt
+    if not kernel.shell_in_front():
+        return False
+    # It may be on its way from the prompt's mark to the read; later it is in a builtin, if not in that.
+    if now - session.prompt_time < FRESH_PROMPT or not kernel.sees_waits:
+        return True
+    # busybox edits at its prompt, unless the tty is without echo; a line is read by `read` only.
+    kind, ash = kernel.waits_for_input(), session.shell is not None and session.shell.name == "ash"
+    return bool(kind) and not (kind == "line" and ash)
+
+
+def _unhooked(session: ShellSession) -> bool:
+    """Whether a shell that we know has shown no prompt of ours, and runs no command."""
+    return not session.integrated and session.shell is not None and session.running is None
+
+
+def _typed(session: ShellSession, kernel: Kernel) -> bool:
+    """Whether the line of a command is typed, and has not begun to run, where a line is edited."""
+    return session.running is not None and not session.running.started and kernel.waits_for_input() == "editor"
+
+
+def _adopted(session: ShellSession, kernel: Kernel) -> bool:
+    """Whether a person's shell, which has no hooks, is in front."""
+    return session.adopted and session.running is None and kernel.shell_in_front()
+
+
+Rule = tuple["State", "Callable[[ShellSession, Kernel, float], bool]"]
+
+RULES: Final[tuple[Rule, ...]] = (
+    ("dead", lambda s, _, __: s.dead),
+    ("incomplete", lambda s, k, now: listens(s, k, now) and k.continues()),
+    ("prompt", listens),
+    ("starting", lambda s, _, __: _unhooked(s) and s.current is None),
+    # A shell that has no hooks, as a command has proved.
+    ("prompt", lambda s, k, _: _unhooked(s) and bool(k.waits_for_input())),
+    ("running", lambda s, _, __: _unhooked(s)),
+    ("running", lambda s, k, now: _typed(s, k) and s.running is not None and now - s.running.typed_time < UNDER_WAY),
+    ("incomplete", lambda s, k, _: _typed(s, k)),
+    ("prompt", lambda s, k, _: _adopted(s, k) and bool(k.waits_for_input())),
+    ("running", lambda s, k, _: _adopted(s, k)),
+    (
+        "interactive",
+        lambda _, k, __: (
+            k.waits_for_input() in ("line", "password") or (k.waits_for_input() == "raw" and k.awaits_keys())
+        ),
+    ),
+    # `read` of fish and ksh, `read -n 1` of bash: the shell itself edits, or waits for a key, in mid-command.
+    ("interactive", lambda s, k, _: s.running is not None and k.waits_for_input() == "editor" and k.reads()),
+    ("running", lambda s, _, __: s.running is not None),
+    ("busy", lambda s, _, __: s.preexec_time is not None or s.at_prompt),
+    ("incomplete", lambda _, k, __: k.waits_for_input() == "editor"),
+    ("running", lambda _, __, ___: True),
+)
+
+
+@final
+class Answers:
+    """The kernel's answers of one moment: each question is put once, and only if a rule needs it."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.sees_waits = kernel.sees_waits
+        self.waits_for_input = cache(kernel.waits_for_input)
+        self.shell_in_front = cache(kernel.shell_in_front)
+        self.reads, self.awaits_keys, self.continues = kernel.reads, kernel.awaits_keys, kernel.continues
+
+
+def tab_state(session: ShellSession, kernel: Kernel, now: float) -> State:
+    """The word for what a tab is doing."""
+    answers = Answers(kernel)
+    return next(state for state, holds in RULES if holds(session, answers, now))

@@ -1,0 +1,141 @@
+"""What a tab is said to do: every rule, and every answer of the kernel in every state of the shell."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import get_args
+
+import pytest
+
+from muxwire.results import State
+from muxwire.shell.tab_state import FRESH_PROMPT, RULES, UNDER_WAY, Waiting, tab_state
+from tests.shell.driven import PID, Driven
+
+LATER = 60.0
+
+
+@dataclass
+class FakeKernel:
+    """Answers as it was told to, and counts the questions."""
+
+    waiting: Waiting = ""
+    front: bool = True
+    sleeps: bool = True
+    drawn_on: bool = False
+    sees_waits: bool = True
+    asked: Counter[str] = field(default_factory=Counter)
+
+    def waits_for_input(self) -> Waiting:
+        self.asked["waiting"] += 1
+        return self.waiting
+
+    def shell_in_front(self) -> bool:
+        self.asked["front"] += 1
+        return self.front
+
+    def reads(self) -> bool:
+        return self.sleeps
+
+    def awaits_keys(self) -> bool:
+        return self.sleeps
+
+    def continues(self) -> bool:
+        return self.drawn_on
+
+
+def entered(driven: Driven) -> None:
+    driven.session.line_entered()
+
+
+def adopted(driven: Driven) -> None:
+    driven.session.shell = None
+    driven.session.adopt(PID)
+
+
+SHELLS: dict[str, tuple[Callable[[Driven], object], ...]] = {
+    "starting": (),
+    "unhooked": (Driven.type, Driven.begin, Driven.finish),
+    "adopted": (adopted,),
+    "prompt": (Driven.prompt,),
+    "entered": (Driven.prompt, entered),
+    "theirs": (Driven.prompt, entered, Driven.accept),
+    "typed": (Driven.prompt, Driven.type),
+    "running": (Driven.prompt, Driven.type, Driven.accept, Driven.begin),
+    "ended": (Driven.prompt, Driven.type, Driven.accept, Driven.begin, Driven.finish),
+    "nested": (Driven.prompt, entered, Driven.accept, lambda driven: driven.type(2), Driven.begin),
+    "gone": (Driven.prompt, Driven.exit),
+    "closed": (Driven.close,),
+}
+
+
+def reached(name: str, shell: str = "zsh") -> Driven:
+    driven = Driven(shell)
+    for step in SHELLS[name]:
+        step(driven)
+    return driven
+
+
+@pytest.mark.parametrize(
+    ("shell", "name", "kernel", "state"),
+    [
+        ("zsh", "gone", FakeKernel("line"), "dead"),
+        ("zsh", "closed", FakeKernel("line"), "dead"),
+        ("zsh", "prompt", FakeKernel(front=False), "prompt"),  # it says itself when it takes a line
+        ("zsh", "prompt", FakeKernel("editor", drawn_on=True), "incomplete"),
+        ("dash", "prompt", FakeKernel("line"), "prompt"),
+        ("dash", "prompt", FakeKernel(""), "busy"),  # it computes
+        ("dash", "prompt", FakeKernel("line", front=False), "interactive"),
+        ("dash", "prompt", FakeKernel("", sees_waits=False), "prompt"),
+        ("busybox", "prompt", FakeKernel("editor"), "prompt"),
+        ("busybox", "prompt", FakeKernel("line"), "interactive"),  # its `read`
+        ("zsh", "starting", FakeKernel("line"), "starting"),
+        ("zsh", "unhooked", FakeKernel("editor"), "prompt"),
+        ("zsh", "unhooked", FakeKernel(""), "running"),
+        ("zsh", "adopted", FakeKernel("editor"), "prompt"),
+        ("zsh", "adopted", FakeKernel(""), "running"),
+        ("zsh", "adopted", FakeKernel("raw", front=False), "interactive"),
+        ("zsh", "typed", FakeKernel("editor"), "incomplete"),
+        ("zsh", "typed", FakeKernel(""), "running"),
+        ("zsh", "running", FakeKernel("password"), "interactive"),
+        ("zsh", "running", FakeKernel("raw"), "interactive"),
+        ("zsh", "running", FakeKernel("raw", sleeps=False), "running"),
+        ("fish", "running", FakeKernel("editor"), "interactive"),
+        ("fish", "running", FakeKernel("editor", sleeps=False), "running"),
+        ("zsh", "nested", FakeKernel("line"), "interactive"),
+        ("zsh", "theirs", FakeKernel(""), "busy"),
+        ("zsh", "theirs", FakeKernel("line"), "interactive"),
+        ("dash", "entered", FakeKernel("editor"), "incomplete"),
+        ("dash", "entered", FakeKernel(""), "running"),
+    ],
+)
+def test_each_rule(shell: str, name: str, kernel: FakeKernel, state: State) -> None:
+    assert tab_state(reached(name, shell).session, kernel, LATER) == state
+
+
+def test_time_decides_where_the_kernel_is_too_early_to_ask() -> None:
+    driven = reached("typed")
+    typed = driven.commands[0].typed_time
+    assert tab_state(driven.session, FakeKernel("editor"), typed + UNDER_WAY / 2) == "running"
+    driven = reached("prompt", "dash")
+    prompt = driven.session.prompt_time
+    assert tab_state(driven.session, FakeKernel(""), prompt + FRESH_PROMPT / 2) == "prompt"
+
+
+def test_every_answer_in_every_state() -> None:
+    seen: set[str] = set()
+    for name, shell in itertools.product(SHELLS, ("zsh", "dash", "busybox", "fish")):
+        for waiting, *answers in itertools.product(get_args(Waiting), *[(False, True)] * 4):
+            kernel = FakeKernel(waiting, *answers)
+            driven = reached(name, shell)
+            state = tab_state(driven.session, kernel, LATER)
+            seen.add(state)
+            assert max(kernel.asked.values(), default=0) <= 1  # all of one moment
+            assert (state == "dead") == driven.session.dead
+            assert state != "starting" or not driven.session.integrated
+            assert state not in ("prompt", "incomplete") or driven.session.running is None or name == "typed"
+            if driven.session.running is not None:
+                assert state in ("running", "interactive", "incomplete")
+    assert seen == set(get_args(State)) == {state for state, _ in RULES}
