@@ -22,6 +22,10 @@ A command's non-zero exit code is a result, never an error.
 from __future__ import annotations
 
 import errno
+from typing import Literal
+
+# What a tab is said to do (`shell/tab_state.py`).
+State = Literal["starting", "prompt", "running", "incomplete", "interactive", "busy", "dead"]
 
 MORE_FILES = "raise the limit of this process (ulimit -n), or close tabs and other files of it"
 # What to do about each thing that the system has run out of.

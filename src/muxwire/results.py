@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, final
 
+from muxwire.errors import State as State  # noqa: PLC0414, TC001 - the fields of a dataclass
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.vt.cells import Run
-
-State = Literal["starting", "prompt", "running", "incomplete", "interactive", "busy", "dead"]
 
 
 @final

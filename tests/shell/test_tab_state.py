@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from muxwire.results import State
+from muxwire.errors import State
 from muxwire.shell.tab_state import FRESH_PROMPT, RULES, UNDER_WAY, Waiting, tab_state
 from tests.shell.driven import PID, Driven
 

@@ -19,9 +19,9 @@ from muxwire.vt.text import strip_ansi
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from muxwire.errors import State
     from muxwire.host.host import Foreground, Host
     from muxwire.pane.stream import PaneStream
-    from muxwire.results import State
     from muxwire.shell import Shell
     from muxwire.shell.execution import Execution
     from muxwire.shell.marks import Mark

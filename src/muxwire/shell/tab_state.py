@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muxwire.results import State
+    from muxwire.errors import State
     from muxwire.shell.session import ShellSession
 
 # What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
