@@ -84,7 +84,7 @@ async def tabs_cost(terminals: Terminals, count: int, opened: int) -> float:
 
 async def run(scale: Scale) -> Report:
     """Cost against output size, number of tabs, size of the log and number of marks."""
-    outputs = [1 << bits for bits in (range(20, 27, 2) if not scale.short else (18, 20, 22))]
+    outputs = [1 << bits for bits in (range(20, 27, 2) if not scale.short else (18, 20))]
     tabs = (1, 4, 16, 50) if not scale.short else (1, 4)
     sizes = [1 << bits for bits in ((22, 25, 28) if not scale.short else (20, 22))]
     marks = (1_000, 10_000, 100_000)

@@ -22,7 +22,7 @@ from muxwire import open_terminals
 if TYPE_CHECKING:
     from bench.contenders import Once
 
-RUNS, RUNS_SHORT = 400, 20
+RUNS, RUNS_SHORT = 400, 5
 # How many commands are watched for the processes they take.
 COUNTED = 11
 # How long a case may take; the longest is a second.

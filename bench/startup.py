@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.contenders import BARE, MUXWIRE, READ, McpServer, clean_environment, temporary_home
 from bench.scenario import Report, Scale, Target
 
-RUNS, RUNS_SHORT = 15, 3
+RUNS, RUNS_SHORT = 15, 1
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 
 

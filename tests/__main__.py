@@ -17,11 +17,6 @@ CHECKS = (
     # In the order of the files: sorted by their number of tests, the two minutes of the soak would come last and alone.
     ("tests", ("pytest", "-q", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")),
 )
-# Real terminals and real time: of 4,500 tests one or two may lose a race against the others beside them. Those run once
-# more, alone; whoever fails twice has failed. What failed once is named, for somebody to find out why.
-AGAIN = ("pytest", "-q", "-x", "-rA", "--last-failed", "--last-failed-no-failures", "none")
-# pytest's own: "tests were collected and run but some failed". Anything else (a crash, no tests) is no race.
-SOME_FAILED = 1
 
 
 def run(name: str, arguments: tuple[str, ...]) -> int:
@@ -39,10 +34,7 @@ def main() -> int:
     absent = subprocess.run(["sh", ".ci/needs", "missing"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     failed = []
     for name, arguments in CHECKS:
-        code = run(name, arguments)
-        if name == "tests" and code == SOME_FAILED:
-            code = run("those that failed, alone", AGAIN)
-        if code:
+        if run(name, arguments):
             failed.append(name)
     if absent:
         print(f"== not installed, and their tests were skipped: {absent}")

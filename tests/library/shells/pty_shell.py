@@ -34,7 +34,6 @@ _CALM = 3
 _WAITS = {"wait_woken", "hrtimer_nanosleep", "do_sys_poll", "poll_schedule_timeout", "do_select", "ep_poll"}
 # The cases that grant this many seconds start an interpreter, which may sleep on its disk before it is ready.
 _SLOW = 0.5
-_INTERRUPTED = 130
 _CALM_SLOW = 4
 _MARK = re.compile(rb"\x1b\]7770;(?:([SCDXH]);([^\x07]*)|([PE]);([0-9a-f]{16});(.*?);\4)\x07", re.DOTALL)
 
@@ -66,16 +65,6 @@ def status_of(field: bytes) -> int:
     """An exit status; ksh says 256 + N for a signal."""
     status = int(field)
     return status - 128 if status > 256 else status
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Key:
-    """Input for a running command: sent once it waits, at the latest after some seconds; but not before `shown`."""
-
-    at_most: float
-    typed: bytes
-    shown: str = ""
 
 
 class Deadline(AssertionError):
@@ -238,20 +227,13 @@ class PtyShell:
         self.type(wrapped.typed)
         return command_id, first
 
-    def execute(
-        self,
-        command: bytes,
-        *,
-        keys: tuple[Key, ...] = (),
-        timeout: float = DEADLINE,
-        **options: Any,
-    ) -> Outcome:
+    def execute(self, command: bytes, *, timeout: float = DEADLINE, **options: Any) -> Outcome:
         """Run one command and wait for the prompt after it."""
         deadline = time.monotonic() + timeout
         command_id, first = self.start(command, **options)
-        return self.finish(command_id, first, deadline, keys)
+        return self.finish(command_id, first, deadline)
 
-    def finish(self, command_id: str, first: int, deadline: float, keys: tuple[Key, ...]) -> Outcome:
+    def finish(self, command_id: str, first: int, deadline: float) -> Outcome:
         """Wait for the end of a command."""
         wanted = command_id.encode()
         prompt_before = [mark.start for mark in self.marks[:first] if mark.kind == "P"][-1:]
@@ -267,11 +249,6 @@ class PtyShell:
             start = next(filter(begins, self.marks[first:]), start)
         if start.kind == "P":
             return Outcome("not_started", bytes(self.data[prompt_before[0] if prompt_before else 0 :]), None, b"")
-        for key in keys:
-            while key.shown.encode() not in self.data[start.end :]:
-                assert self.read(deadline), key
-            self.until_quiet(key.at_most)
-            self.type(key.typed)
 
         def ends(mark: Mark) -> bool:
             ours = mark.kind == "E" and mark.fields.startswith(wanted)
@@ -297,8 +274,7 @@ class PtyShell:
             return Outcome("completed", output, status_of(status), cwd.replace(b"\r\n", b"\n"))
         if self.shell.name == "zsh":
             output = re.sub(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z", b"", output)
-        interrupted = any(key.typed == b"\x03" for key in keys) and self.last_status == 0  # zsh, in a loop
-        return Outcome("aborted", output, _INTERRUPTED if interrupted else self.last_status, b"")
+        return Outcome("aborted", output, self.last_status, b"")
 
     def typed(self, line: bytes) -> bytes:
         """What a person sees who types `line` and Enter, up to the next prompt."""

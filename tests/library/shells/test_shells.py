@@ -127,7 +127,7 @@ def test_a_nested_shell_is_reached_without_integration(start: Opener, name: str)
     session.type(b"exit 9\r")
     session.shell = outer
 
-    assert session.finish(outer_id, outer_first, time.monotonic() + DEADLINE, ()).exit_code == 9
+    assert session.finish(outer_id, outer_first, time.monotonic() + DEADLINE).exit_code == 9
 
 
 @pytest.mark.parametrize("name", EXECUTABLES)
