@@ -93,6 +93,16 @@ async def test_a_process_that_is_stopped_as_soon_as_it_has_started_has_ended(
             await ended(tab, await tab.stop_process(name), ran, program)
 
 
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+async def test_what_the_shell_runs_itself_is_interrupted_until_it_ends(terminals: Terminals, name: str) -> None:
+    """As busybox does, which loses a C-c now and then, and the next one too."""
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        await tab.execute("n=0; trap 'n=$((n+1))' INT")
+        await tab.execute("while [ $n -lt 4 ]; do :; done", wait=False)
+        stopped = await tab.stop_process(name)
+        assert (stopped.success, stopped.signal_sent, stopped.state) == (True, "SIGINT", "prompt"), stopped
+
+
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_what_the_shell_runs_itself_is_stopped_as_only_a_key_can(

@@ -161,31 +161,32 @@ class Interrupter:
         typed = 0
         for number, seconds in escalation:
             await self._pane.refresh()
-            if self._send(number, typed=typed, spared=spared):
-                typed += number == signal.SIGINT
-                sent = number.name
+            if (taken := self._send(number, typed=typed, spared=spared)) is not None:
+                typed += taken == signal.SIGINT
+                sent = taken.name
                 self._pane.session.signalled()
                 if await ended(seconds if grace is None else grace):
                     return sent
                 grace = None
         return sent
 
-    def _send(self, number: signal.Signals, *, typed: int, spared: int) -> bool:
-        """Send one signal the best way; False if nothing may get it."""
+    def _send(self, number: signal.Signals, *, typed: int, spared: int) -> signal.Signals | None:
+        """Send one signal the best way, and return which; None if nothing may get it."""
         pane = self._pane
         continue_shell(pane)
         group = pane.host.foreground_pgrp(pane.leader_pid)
         if group is not None and group == spared:
-            return number == signal.SIGINT and self._press()
+            return signal.SIGINT if number == signal.SIGINT and self._press() else None
+        if group == pane.session.shell_pid:  # of what a shell runs itself nothing else is the end; it may lose one
+            number = signal.SIGINT
         if number == signal.SIGINT:
             modes = pane.host.tty_modes(pane.tty)
             if modes is None:
-                return False
+                return None
             if modes.isig and self._press() and not typed:
-                return True
+                return number
             # A second C-c, and the signal itself: a tty left raw for a moment may have eaten the key.
-            return group is not None and self._signal(group, number)
-        return group is not None and group != pane.session.shell_pid and self._signal(group, number)
+        return number if group is not None and self._signal(group, number) else None
 
     def _signal(self, group: int, number: signal.Signals) -> bool:
         pane = self._pane
