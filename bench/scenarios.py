@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench.agent import run as agent
 from bench.churn import run as churn
 from bench.growth import run as growth
 from bench.idle import run as idle
@@ -43,4 +44,5 @@ SCENARIOS: dict[str, Scenario] = {
     "plain": plain,
     "churn": churn,
     "growth": growth,
+    "agent": agent,
 }

@@ -157,3 +157,10 @@ async def test_an_equals_sign_is_the_tab_used_before_this_one() -> None:
         assert (await agent.call("execute_command", window_id="=", command="echo $X"))["output"] == "\n"
         await agent.call("close_tab", window_id=one)
         assert (await agent.client.call_tool("snapshot", {"window_id": "="})).is_error
+
+
+async def test_a_tab_whose_shell_was_left_is_not_the_active_one() -> None:
+    async with agent_at_a_server() as agent:
+        await agent.call("execute_command", command="exit", timeout_ms=20_000)
+        again = await agent.call("execute_command", command="echo back", timeout_ms=20_000)
+        assert (again["output"], again["window_id"]) == ("back\n", "@2")

@@ -109,7 +109,7 @@ class Terminals:
         """
         async with self._making:
             await self._life.look()
-            if target != "." or self._book.open:
+            if target != "." or self._book.latest:
                 return await self.tab(target), False
             return await self.create_tab(), True
 

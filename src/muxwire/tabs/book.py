@@ -72,7 +72,9 @@ class TabBook:
         # Nearly always the first that is looked at, so that a command pays nothing for it.
         used = (key for key in reversed(self._used) if key in self.open)
         rest = (key for key, tab in reversed(self.open.items()) if key not in self._used and not tab.is_split)
-        return next(islice(chain(used, rest), number - 1, None), "")
+        # One whose program has ended is on its way out.
+        alive = (key for key in chain(used, rest) if not self.open[key].pane.session.dead)
+        return next(islice(alive, number - 1, None), "")
 
     def _use(self, key: str) -> None:
         self._used.pop(key, None)
