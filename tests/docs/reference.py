@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import inspect
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,14 +66,35 @@ def _type(field: dict[str, Any]) -> str:
     return f"{kind} of {_type(field['items'])}" if "items" in field else kind
 
 
+# What every verb that acts on an instance takes is said once.
+COMMON = ("-h", "--json", "--name", "--socket", "--socket-name", "-t")
+
+
 def verbs() -> Iterator[str]:
-    """Each verb's own help."""
+    """What each verb takes, with its example; `muxwire help VERB` says the same."""
+    yield (
+        "Options of every verb that acts on an instance: `--name NAME`, `--socket PATH`, `--socket-name NAME`, "
+        "`--json`; of every verb that acts on a tab: `-t TAB`.\n"
+    )
     (choices,) = (a.choices for a in command_line()._actions if isinstance(a, argparse._SubParsersAction))
     for name, parser in choices.items():
-        parser.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=100, max_help_position=32)
-        # argparse of 3.13 joins the names of an option in another way than before.
-        text = re.sub(r"(-\w) ([A-Z_]+), (--[\w-]+) \2", r"\1, \3 \2", parser.format_help())
-        yield f"### `muxwire {name}`\n\n```text\n{text.strip()}\n```\n"
+        taken = [action for action in parser._actions if action.option_strings[:1] not in [[one] for one in COMMON]]
+        words = " ".join(_word(action) for action in taken if not action.option_strings and action.dest != "words")
+        yield f"### `{f'muxwire {name} {words}'.strip()}`\n\n{parser.description} Example: `{(parser.epilog or '').removeprefix('Example: ')}`\n"
+        yield from (_option(action) for action in taken if action.option_strings)
+        yield ""
+
+
+def _word(action: argparse.Action) -> str:
+    word = str(action.metavar)
+    more = " ..." if action.nargs in ("*", "+", argparse.REMAINDER) else ""
+    return f"[{word}{more}]" if action.nargs in ("?", "*") else word + more
+
+
+def _option(action: argparse.Action) -> str:
+    values = action.metavar or ("|".join(action.choices) if action.choices else action.dest.upper())
+    name = ", ".join(action.option_strings) + (f" {values}" if action.nargs != 0 else "")
+    return f"- `{name}`" + (f": {(action.help or '').replace('%%', '%')}" if action.help else "")
 
 
 def library() -> Iterator[str]:
