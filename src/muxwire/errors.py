@@ -13,7 +13,7 @@ MuxwireError
  |   +- AmbiguousTarget        a name that more than one tab has
  +- TabUnavailable             the tab is there, but cannot take this call now
  +- NotPermitted               it would end or change what belongs to the person who runs the tmux server
- +- InstanceUnavailable        socket, lock or state folder cannot be used
+ +- InstanceUnavailable        socket, lock or state directory cannot be used
  +- TmuxUnavailable            tmux is missing, too old or did not start
 
 A command's non-zero exit code is a result, never an error.
@@ -105,13 +105,13 @@ class ConnectionClosed(MuxwireError):
 
 
 class TmuxSilent(ConnectionClosed):
-    """tmux runs and has not answered for ten seconds; what was sent to it is done, once, if it goes on."""
+    """tmux runs and has not answered for ten seconds; what was sent to it is done, once, if it continues."""
 
     code = "tmux_silent"
 
     def __init__(self, reason: str, *, remedy: str = "") -> None:
         super().__init__(reason, remedy=remedy)
-        self.args = (f"{reason}; what was sent to it is done when it goes on: look before you try again",)
+        self.args = (f"{reason}; what was sent to it is done when it continues: look before you try again",)
 
 
 class InvalidArgument(MuxwireError):

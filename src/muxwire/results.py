@@ -81,7 +81,7 @@ class KeysSent:
     """`send_keys`: how many bytes went to the program of `pane`, and where in its output the answer begins.
 
     The echo of the keys belongs to that answer. `note` says in a sentence what is unusual, "" if nothing is.
-    Where an answer was waited for, `output` is what was shown since the keys, `next_byte` lies behind it, and
+    Where an answer was waited for, `output` is what was shown since the keys, `next_byte` follows it, and
     `outcome` says why it ended: `met`, `ended` (the command; `exit_code`), `timed_out`, `closed`.
     """
 
@@ -101,7 +101,7 @@ class WaitOutcome:
     """`wait_for`: `met` in tab `which`; `closed` if it cannot be met any more.
 
     `match` is the text that matched, or what was met: `idle`, `prompt`, `bell`, `exit STATUS`. `matched_at_entry`: it
-    was there before the call. `next_byte` lies behind the match; `tail` is the last text that the tab showed.
+    was there before the call. `next_byte` follows the match; `tail` is the last text that the tab showed.
     """
 
     outcome: Literal["met", "timed_out", "closed"]
@@ -127,7 +127,7 @@ class Cursor:
 class Snapshot:
     """`snapshot`: what the pane shows; blank rows at the end of `lines` are left out.
 
-    `soft_wrap`: the rows whose text goes on in the next one. `scrollback`: the rows above, None if not asked for.
+    `soft_wrap`: the rows whose text continues in the next one. `scrollback`: the rows above, None if not asked for.
     `cells`: runs of columns that do not look like the default or that belong to a prompt, to input or to output, None
     if not asked for. `scrollback_cells`: the same of `scrollback`, by look only; row 0 is its first. `next_byte`: the
     offset of the output that the picture was taken at. `source`: `tmux` for a living pane, `replay` for a screen of

@@ -80,7 +80,8 @@ def verbs() -> Iterator[str]:
     for name, parser in choices.items():
         taken = [action for action in parser._actions if action.option_strings[:1] not in [[one] for one in COMMON]]
         words = " ".join(_word(action) for action in taken if not action.option_strings and action.dest != "words")
-        yield f"### `{f'muxwire {name} {words}'.strip()}`\n\n{parser.description} Example: `{(parser.epilog or '').removeprefix('Example: ')}`\n"
+        example = (parser.epilog or "").removeprefix("Example: ")
+        yield f"### `{f'muxwire {name} {words}'.strip()}`\n\n{parser.description} Example: `{example}`\n"
         yield from (_option(action) for action in taken if action.option_strings)
         yield ""
 

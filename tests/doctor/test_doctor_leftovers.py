@@ -72,7 +72,7 @@ def test_what_many_instances_have_left_goes_by_one_command(where: Folders, envir
     for one in (orphan, kept):
         subprocess.run(["tmux", "-S", one, "-f", "/dev/null", "new-session", "-d", "cat"], check=True, env=environ)
     remedies = {one.check: one.remedy for one in (*leftovers.sockets(where), *leftovers.folders(where))}
-    assert remedies["sockets"] == remedies["folders left"] == "muxwire doctor --clean"
+    assert remedies["sockets"] == remedies["directories left"] == "muxwire doctor --clean"
     done = doctor(environ, "--clean")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("\n11 leftovers removed\n")

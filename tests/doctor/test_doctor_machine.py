@@ -50,38 +50,38 @@ def test_instances_that_are_looked_for_elsewhere(environ: dict[str, str], home: 
 
 def test_an_open_folder_is_closed_by_the_remedy(where: Folders, environ: dict[str, str]) -> None:
     where.runtime.chmod(0o755)
-    found = places.folder("runtime folder", where.runtime, "XDG_RUNTIME_DIR")
+    found = places.folder("runtime directory", where.runtime, "XDG_RUNTIME_DIR")
     assert (found.level, "open to others (0755)" in found.said) == ("warning", True)
     do(found.remedy, environ)
-    assert places.folder("runtime folder", where.runtime, "XDG_RUNTIME_DIR").level == "ok"
+    assert places.folder("runtime directory", where.runtime, "XDG_RUNTIME_DIR").level == "ok"
 
 
 def test_a_link_and_a_file_in_the_place_of_a_folder(where: Folders, home: Path, environ: dict[str, str]) -> None:
     where.runtime.rmdir()
     where.runtime.symlink_to(home)
-    found = places.folder("runtime folder", where.runtime, "XDG_RUNTIME_DIR")
-    assert (found.level, "not a folder" in found.said) == ("broken", True)
+    found = places.folder("runtime directory", where.runtime, "XDG_RUNTIME_DIR")
+    assert (found.level, "not a directory" in found.said) == ("broken", True)
     do(found.remedy, environ)
     assert home.is_dir()
     (home / "file").touch()
-    inside = places.folder("state folder", home / "file" / "muxwire", "MUXWIRE_STATE_DIR")
+    inside = places.folder("state directory", home / "file" / "muxwire", "MUXWIRE_STATE_DIR")
     assert inside.level == "broken"
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
 def test_somebody_elses_folder(where: Folders) -> None:
     os.chown(where.state, 12345, 12345)
-    found = places.folder("state folder", where.state, "MUXWIRE_STATE_DIR", private=False)
+    found = places.folder("state directory", where.state, "MUXWIRE_STATE_DIR", private=False)
     assert (found.level, "belongs to user 12345" in found.said) == ("broken", True)
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_to(where: Folders, environ: dict[str, str]) -> None:
     where.state.chmod(0o500)
-    found = places.folder("state folder", where.state, "MUXWIRE_STATE_DIR", private=False)
+    found = places.folder("state directory", where.state, "MUXWIRE_STATE_DIR", private=False)
     assert found.level == "broken"
     do(found.remedy.partition(",")[0], environ)
-    assert places.folder("state folder", where.state, "MUXWIRE_STATE_DIR", private=False).level == "ok"
+    assert places.folder("state directory", where.state, "MUXWIRE_STATE_DIR", private=False).level == "ok"
 
 
 def test_a_socket_path_that_is_too_long(environ: dict[str, str], home: Path) -> None:

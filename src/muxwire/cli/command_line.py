@@ -77,7 +77,7 @@ def run_verb(argv: Sequence[str] | None) -> int:
 
 
 def verb_first(words: Sequence[str]) -> list[str]:
-    """The words with the options that stand before the verb behind it."""
+    """The words with the options that stand before the verb after it."""
     at = 0
     while at < len(words) and words[at].startswith("-") and words[at] not in _OF_NO_VERB:
         at += 2 if words[at] in _WITH_VALUE else 1
@@ -89,7 +89,7 @@ def command_line(verb: str = "") -> Parser:
     parser = Parser(
         prog="muxwire",
         description="Terminals that agents and people can trust.",
-        epilog="muxwire help VERB shows what a verb takes. Options may stand before the verb or behind it.",
+        epilog="muxwire help VERB shows what a verb takes. Options may stand before the verb or after it.",
     )
     parser.add_argument("--version", action="version", version=f"muxwire {__version__}")
     parser.set_defaults(whole=command_line, again=run_verb)

@@ -46,9 +46,9 @@ def checked_folder(cwd: str | os.PathLike[str], relative_to: str) -> Path:
     path = Path(text).expanduser() if text.startswith("~") else Path(text)
     path = path if path.is_absolute() else Path(relative_to or os.curdir).absolute() / path
     if not path.is_dir():
-        raise InvalidArgument(f"cwd {text!r} is not a folder", remedy="give the path of a folder that exists")
+        raise InvalidArgument(f"cwd {text!r} is not a directory", remedy="give the path of a directory that exists")
     if not os.access(path, os.X_OK):
-        raise InvalidArgument(f"cwd {text!r} may not be entered", remedy="give a folder that you may enter")
+        raise InvalidArgument(f"cwd {text!r} may not be entered", remedy="give a directory that you may enter")
     return path
 
 

@@ -147,16 +147,16 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
         found = path.lstat()
     except OSError as error:
         raise InstanceUnavailable(
-            f"cannot use the folder {path}: {error.strerror or error}", remedy=remedy_for(error) or remedy
+            f"cannot use the directory {path}: {error.strerror or error}", remedy=remedy_for(error) or remedy
         ) from error
     if not stat.S_ISDIR(found.st_mode):
-        raise InstanceUnavailable(f"{path} is not a folder (a link is not followed)", remedy=remedy)
+        raise InstanceUnavailable(f"{path} is not a directory (a link is not followed)", remedy=remedy)
     if found.st_uid != os.getuid():
         raise InstanceUnavailable(f"{path} belongs to user {found.st_uid}, not to you", remedy=remedy)
     if only_ours and stat.S_IMODE(found.st_mode) != PRIVATE_FOLDER:
         path.chmod(PRIVATE_FOLDER)
     if not os.access(path, os.W_OK | os.X_OK):
-        raise InstanceUnavailable(f"cannot write to the folder {path}", remedy=remedy)
+        raise InstanceUnavailable(f"cannot write to the directory {path}", remedy=remedy)
 
 
 def remove_folders(home: Path, *, spare: Collection[str]) -> None:

@@ -58,7 +58,7 @@ class Terminals:
 
     @property
     def role(self) -> Role:
-        """How we stand to the tmux server: `owner`, `follower` beside the owner, or `adopted` for a person's server."""
+        """Our place at the tmux server: `owner`, `follower` next to the owner, or `adopted` for a person's server."""
         return self._life.access.role
 
     @property
@@ -229,7 +229,7 @@ class Terminals:
         max_events: int = DEFAULT_LIMIT,
         timeout: float = 30.0,
     ) -> EventBatch:
-        """What happened in `targets` (none: in every tab) behind the cursor `since`, as soon as there is something.
+        """What happened in `targets` (none: in every tab) after the cursor `since`, as soon as there is something.
 
         `since` is the `next` of an earlier answer, 0 for all that is remembered, None for what happens from now on.
         No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor that is not ours).

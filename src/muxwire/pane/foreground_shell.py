@@ -274,7 +274,7 @@ def check_width(pane: PaneState, columns: int) -> None:
         raise TabUnavailable(
             f"the pane is {columns} columns wide, and shells crash when a line is typed into fewer than {COLUMNS_MIN}",
             state=pane.look(),
-            remedy="make it wider: close a pane beside it, or resize_pane",
+            remedy="make it wider: close a pane next to it, or resize_pane",
         )
 
 

@@ -61,7 +61,7 @@ class TabEvent:
 class EventBatch:
     """What `watch_events` returns: `next` is the cursor for the next call.
 
-    `dropped`: how many events behind the given cursor, of whatever kind, the bounded log had given up.
+    `dropped`: how many events after the given cursor, of whatever kind, the bounded log had given up.
     """
 
     events: tuple[TabEvent, ...]

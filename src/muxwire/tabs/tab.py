@@ -128,7 +128,7 @@ class Tab:
 
     @property
     def cwd(self) -> str:
-        """The shell's folder as it said at its last prompt."""
+        """The shell's directory as it said at its last prompt."""
         return self.pane.session.cwd
 
     @property
@@ -221,7 +221,7 @@ class Tab:
         self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None, shown: bytes | None = None
     ) -> Execution:
         if timeout <= 0:
-            raise InvalidArgument("a command needs a time-out of more than 0 s", remedy="not to wait is `wait=False`")
+            raise InvalidArgument("a command needs a timeout of more than 0 s", remedy="not to wait is `wait=False`")
         check_width(self.pane, self.columns)
         variables = checked_environment(env or {})
         folder = str(self.pane.host.checked_folder(cwd, self.cwd)) if cwd is not None else None

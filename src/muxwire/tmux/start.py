@@ -104,7 +104,7 @@ class ServerStart:
                 self._host.replace_file(self._folders.config, self._configuration(history_limit).encode())
         except OSError as error:
             where = error.filename or self._folders.shells.parent
-            remedy = remedy_for(error) or "point XDG_RUNTIME_DIR at a folder of your own"
+            remedy = remedy_for(error) or "point XDG_RUNTIME_DIR at a directory of your own"
             raise InstanceUnavailable(f"cannot write {where}: {error.strerror}", remedy=remedy) from error
 
     def _configuration(self, history_limit: int) -> str:

@@ -62,7 +62,7 @@ def draws_lines(output: bytes) -> bool:
 @final
 @dataclass(slots=True)
 class Row:
-    """The cells of one row; `wrapped` if its text goes on in the next one."""
+    """The cells of one row; `wrapped` if its text continues in the next one."""
 
     cells: list[Cell]
     wrapped: bool = False

@@ -21,7 +21,7 @@ _text_of = itemgetter(0)
 
 @final
 class Row(StaticDefaultDict[int, Cell]):
-    """The cells of a row. `wrapped`: its text goes on in the next one. `redrawn`: not just written left to right.
+    """The cells of a row. `wrapped`: its text continues in the next one. `redrawn`: not just written left to right.
 
     A wide character has "" behind it, and so has a tab, up to the next stop.
     """

@@ -351,10 +351,10 @@ async def unavailable(open_alone: Open, **given: object) -> str:
 async def test_folders_that_cannot_be_ours(open_alone: Open, environ: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "Not a directory" in await unavailable(open_alone, state_dir=tmp_path / "file" / "state")
-    assert "cannot use the folder" in await unavailable(open_alone, state_dir="/proc/no-such-place")
+    assert "cannot use the directory" in await unavailable(open_alone, state_dir="/proc/no-such-place")
     (tmp_path / "real").mkdir(mode=0o755)
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert "is not a folder (a link is not followed)" in await unavailable(open_alone, state_dir=tmp_path / "link")
+    assert "is not a directory (a link is not followed)" in await unavailable(open_alone, state_dir=tmp_path / "link")
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "muxwire").symlink_to(tmp_path / "real")
     run = environ | {"XDG_RUNTIME_DIR": str(tmp_path / "run")}
@@ -377,7 +377,7 @@ async def test_a_folder_of_somebody_else_is_refused(open_alone: Open, environ: d
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
 async def test_a_folder_that_cannot_be_written(open_alone: Open, tmp_path: Path) -> None:
     (tmp_path / "state").mkdir(mode=0o500)
-    assert "cannot write to the folder" in await unavailable(open_alone, state_dir=tmp_path / "state")
+    assert "cannot write to the directory" in await unavailable(open_alone, state_dir=tmp_path / "state")
 
 
 async def test_a_folder_that_was_there_keeps_its_mode(open_alone: Open, tmp_path: Path) -> None:

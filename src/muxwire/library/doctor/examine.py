@@ -39,7 +39,7 @@ def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
     return {
         "tmux": lambda: programs.tmux(host),
         "XDG_RUNTIME_DIR": lambda: places.runtime_variable(environ),
-        "folders": lambda: places.folders(where),
+        "directories": lambda: places.folders(where),
         "socket path": lambda: places.socket_path(where),
         "room": lambda: places.room(where),
         "locale": lambda: machine.locale(environ),
@@ -48,7 +48,7 @@ def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
         "terminals": machine.terminals,
         "server version": lambda: programs.servers(where, host),
         "sockets": lambda: leftovers.sockets(where),
-        "folders left": lambda: leftovers.folders(where),
+        "directories left": lambda: leftovers.folders(where),
         "clients left": lambda: leftovers.clients(where),
         "shim lock": lambda: leftovers.shim_locks(environ),
     }

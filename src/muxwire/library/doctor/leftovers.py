@@ -107,9 +107,9 @@ def folders(places: Folders) -> Iterator[Finding]:
     left = _folders_left(places)
     if left:
         said = f"{len(left)} director{'y' if len(left) == 1 else 'ies'} of instances that are gone: {_names(left)}"
-        yield warning("folders left", said, _removal("rm -r", left))
+        yield warning("directories left", said, _removal("rm -r", left))
     else:
-        yield ok("folders left", "none")
+        yield ok("directories left", "none")
 
 
 def _folders_left(places: Folders) -> list[Path]:

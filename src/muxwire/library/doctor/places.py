@@ -31,7 +31,7 @@ def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -
     """Whether every program of this user looks for instances in the same place; `homes` is where logins make theirs."""
     given, usual = environ.get("XDG_RUNTIME_DIR", ""), homes / str(os.getuid())
     if given and not Path(given).is_dir():
-        said = f"XDG_RUNTIME_DIR={given} is no folder; another is used, and what was started elsewhere is not seen"
+        said = f"XDG_RUNTIME_DIR={given} is no directory; another is used, and what was started elsewhere is not seen"
     elif not given and usual.is_dir():
         said = f"XDG_RUNTIME_DIR is not set, and {usual} is there: instances that were started with it are not seen"
     else:
@@ -42,15 +42,15 @@ def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -
 
 def folders(places: Folders) -> Iterator[Finding]:
     """Each folder: ours, private, writable; or that it can be made."""
-    yield folder("runtime folder", places.runtime, "XDG_RUNTIME_DIR")
+    yield folder("runtime directory", places.runtime, "XDG_RUNTIME_DIR")
     if places.memory != places.runtime:
-        yield folder("memory folder", places.memory, "XDG_RUNTIME_DIR")
-    yield folder("state folder", places.state, "MUXWIRE_STATE_DIR", private=False)
+        yield folder("memory directory", places.memory, "XDG_RUNTIME_DIR")
+    yield folder("state directory", places.state, "MUXWIRE_STATE_DIR", private=False)
 
 
 def folder(check: str, path: Path, variable: str, *, private: bool = True) -> Finding:
     """One folder; with `private` its mode is made 0700 at every start, so another mode is only worth a word."""
-    elsewhere = f"point {variable} at a folder of your own"
+    elsewhere = f"point {variable} at a directory of your own"
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -58,7 +58,7 @@ def folder(check: str, path: Path, variable: str, *, private: bool = True) -> Fi
     except OSError as error:
         return broken(check, f"{path}: {error.strerror}", elsewhere)
     if not stat.S_ISDIR(found.st_mode):
-        return broken(check, f"{path} is not a folder (a link is not followed)", f"rm {path}")
+        return broken(check, f"{path} is not a directory (a link is not followed)", f"rm {path}")
     if found.st_uid != os.getuid():
         return broken(check, f"{path} belongs to user {found.st_uid}", elsewhere)
     if not os.access(path, os.W_OK | os.X_OK):
@@ -72,7 +72,7 @@ def folder(check: str, path: Path, variable: str, *, private: bool = True) -> Fi
 def _to_be_made(check: str, path: Path, elsewhere: str) -> Finding:
     parent = next(parent for parent in path.parents if parent.exists())
     if not parent.is_dir():
-        return broken(check, f"{path} cannot be made: {parent} is no folder", elsewhere)
+        return broken(check, f"{path} cannot be made: {parent} is no directory", elsewhere)
     if not os.access(parent, os.W_OK | os.X_OK):
         return broken(check, f"{path} cannot be made: {parent} cannot be written to", elsewhere)
     return ok(check, f"{path}, which the first start makes")
