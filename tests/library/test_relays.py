@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from muxwire import Tab, Terminals
+from muxwire.pane.foreground_shell import FIRST_PROMPT
 from tests.users import needs
 
 pytestmark = pytest.mark.anyio
@@ -141,6 +142,21 @@ async def test_a_login_behind_ssh_runs_commands_exactly(terminals: Terminals, ta
 async def test_a_shell_behind_script_runs_commands_exactly(terminals: Terminals, tab: Tab, kind: str) -> None:
     outer = await tab.execute(f"script -q -e -c '{SHELLS[kind]}' /dev/null", timeout=DEADLINE)
     await works(terminals, tab, outer.command_id, fish=kind == "fish")
+
+
+async def test_an_empty_prompt_is_waited_for_once(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float | None] = []
+    within = anyio.move_on_after
+
+    def noted(delay: float | None, shield: bool = False) -> anyio.CancelScope:
+        waits.append(delay)
+        return within(delay, shield)
+
+    await tab.execute("script -q -e -c 'env PS1= dash' /dev/null", timeout=3, on_timeout="leave")
+    monkeypatch.setattr(anyio, "move_on_after", noted)
+    for _ in range(2):
+        assert (await tab.execute("echo y")).output == "y\n"
+    assert waits.count(FIRST_PROMPT) == 1
 
 
 async def test_a_command_that_had_not_begun_when_it_was_interrupted_has_ended(

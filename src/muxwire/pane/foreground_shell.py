@@ -205,14 +205,14 @@ def _last_line(pane: PaneState) -> bytes:
     return pane.stream.ring.read(end - _PROMPT_REACH, end).rpartition(b"\n")[2].rpartition(b"\x07")[2]
 
 
-async def prompt_begun(pane: PaneState, listener: ForegroundShell) -> bool:
+async def prompt_begun(pane: PaneState, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
     """Wait, for a while at most, until something stands where a nested shell shows its prompt; False if it did."""
     before = pane.session.current
     known = before is not None and before.shell_pgrp == listener.pgrp
     empty = known and before is not None and not _looks(before.shell_prompt)
     if listener.pgrp == pane.session.shell_pid or empty or _shows_prompt(pane):
         return False
-    with anyio.move_on_after(PROMPT_GRACE if listener.level < 3 else FIRST_PROMPT):
+    with anyio.move_on_after(at_most):
         while not _shows_prompt(pane):
             await pane.stream.changed()
     return True

@@ -12,6 +12,7 @@ import anyio
 from muxwire.errors import ConnectionClosed, InvalidArgument, TabUnavailable
 from muxwire.pane.foreground_shell import (
     DRAWN_REMOTE,
+    FIRST_PROMPT,
     ForegroundShell,
     fall_silent,
     prompt_again,
@@ -49,7 +50,7 @@ async def reach_shell(
             state="interactive",
             remedy="look at it with snapshot, and use send_keys and wait_for",
         )
-    if await prompt_begun(pane, found):
+    if await prompt_begun(pane, found, FIRST_PROMPT):
         await fall_silent(pane, DRAWN_REMOTE)
     await _forget_typed(pane, keyboard, found)
     probe_id = secrets.token_hex(8)
