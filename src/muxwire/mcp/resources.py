@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from muxwire.tabs.event_log import EventKind
 
 TABS = "muxwire://tabs"
+# The variable of the templates.
+WINDOW_ID = "window_id"
+# The specification's limit for one answer.
+MAX_COMPLETIONS = 100
 # What a person scrolls through; read_logs_from_tab and stream_logs_from_tab have the rest.
 LOG_LINES = 500
 
@@ -127,6 +131,15 @@ async def listed(terminals: Terminals | None) -> types.ListResourcesResult:
             found += _of_tab(tab, tab.pane_id if tab.window_id in windows else tab.window_id)
             windows.add(tab.window_id)
     return types.ListResourcesResult(resources=found)
+
+
+async def matching(terminals: Terminals | None, begun: str) -> list[str]:
+    """The ids and names of tabs that begin so: ids first, names after them."""
+    if terminals is None:
+        return []
+    tabs = (await terminals.list_tabs()).tabs
+    names = (*(tab.window_id for tab in tabs), *(tab.name for tab in tabs))
+    return [name for name in dict.fromkeys(names) if name.startswith(begun)]
 
 
 def _of_tab(tab: TabInfo, key: str) -> list[types.Resource]:

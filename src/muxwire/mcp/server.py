@@ -19,7 +19,7 @@ from muxwire.mcp.lifespan import LazyTerminals, lazily
 from muxwire.mcp.progress import Progress
 from muxwire.mcp.prompts import PromptBook
 from muxwire.mcp.registry import Call, Catalogue, select
-from muxwire.mcp.resources import TEMPLATES, Subject, listed
+from muxwire.mcp.resources import MAX_COMPLETIONS, TEMPLATES, WINDOW_ID, Subject, listed, matching
 from muxwire.mcp.stdio import run_on_stdio
 from muxwire.mcp.tools import TOOLS
 from muxwire.mcp.updates import Updates, updating
@@ -106,6 +106,7 @@ def build_server(
         on_list_resources=list_resources,
         on_list_resource_templates=list_resource_templates,
         on_read_resource=read_resource,
+        on_completion=complete,
         on_subscribe_resource=subscribe,
         on_unsubscribe_resource=unsubscribe,
         on_subscriptions_listen=listen,
@@ -151,6 +152,14 @@ async def list_resource_templates(
 async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     """The text of one resource."""
     return await Subject.of(params.uri).read(await context.lifespan_context.terminals.get())
+
+
+async def complete(context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+    """The tabs whose ids or names begin with what is typed in a resource's template; to ask opens nothing."""
+    found: list[str] = []
+    if isinstance(params.ref, types.ResourceTemplateReference) and params.argument.name == WINDOW_ID:
+        found = await matching(context.lifespan_context.terminals.opened, params.argument.value)
+    return types.CompleteResult(completion=types.Completion(values=found[:MAX_COMPLETIONS], total=len(found)))
 
 
 async def subscribe(context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
