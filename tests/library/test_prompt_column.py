@@ -16,6 +16,8 @@ pytestmark = pytest.mark.anyio
 DEADLINE = 30.0
 # So often in a row: a piece of our line stayed in one of ten.
 ASKED = 20
+# Opened, typed into at once, and used.
+TYPED_AHEAD = 4
 OURS = ("eval", "mux", "\\", "{")
 # Each shows its prompt where the output ended; zsh and fish begin a new line for it.
 PROMPTS = {"bash": "b$ ", "dash": "# ", "ksh": "$ "}
@@ -47,3 +49,20 @@ async def test_what_a_terminal_answered_leaves_no_line_of_ours(terminals: Termin
             (line,) = [line for line in (await tab.snapshot()).lines if line.endswith("echo y")]
             assert not any(piece in line for piece in OURS), line
             assert (await tab.execute("clear")).exit_code == 0
+
+
+@pytest.mark.parametrize("before", ["nothing", "a command"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh", "busybox"])
+async def test_keys_at_a_prompt_that_is_still_to_come_leave_no_line_of_ours(
+    terminals: Terminals, shell: str, before: str
+) -> None:
+    for count in range(TYPED_AHEAD):
+        async with tab_for(DEADLINE, terminals, shell) as tab:
+            if before != "nothing":
+                await tab.execute("true")
+            await tab.send_keys(["echo who"], literal=True)
+            assert (await tab.execute(f"echo {count}; :")).output == f"{count}\n"
+            lines = [line for line in (await tab.snapshot()).lines if f"echo {count}" in line]
+            assert len(lines) == 1, lines
+            assert not any(piece in lines[0] for piece in OURS), lines
+            assert lines[0].endswith(f" echo {count}; :"), lines

@@ -257,9 +257,8 @@ class KeySender:
 
     async def _send(self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool) -> KeysSent:
         await self._prompt_to_come()
-        if self._pane.session.at_prompt:
-            # Its terminal may still have the modes of a program that reads by lines.
-            await editor_up(self._pane, self._client)
+        # Its terminal may still have the modes of a program that reads by lines.
+        await editor_up(self._pane, self._client)
         await self._begun()
         modes = await self._modes()
         found = strokes(keys, modes, paste=paste, literal=literal, enter=enter)

@@ -33,8 +33,8 @@ _EXPECTED = 2
 _TAKEN_SOON = 0.0003
 # A shell that sleeps until keys come has drawn its prompt, and tmux has read that by then, whoever else writes on.
 SLEEPS_LONG = 0.05
-# Keys typed by hand wait so long for a line editor that is about to take the tty.
-EDITOR_GRACE = 0.02
+# Keys wait so long for a prompt that is on its way: most have come by then. More would be felt.
+EDITOR_GRACE = 0.3
 # A shell has a key within a ms, later on a busy machine; some have nothing to write for it (`stty -echo`, vi's keys).
 CLEARED = 0.05
 # Nobody types behind a prompt so soon after its mark; a program that runs one command after the other is as quick.
@@ -148,14 +148,31 @@ async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> 
     assert pane.shell is not None
     if pane.shell.settle_after_prompt:
         await cursor_asked(pane, pane.shell.settle_after_prompt)
-    return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=pane.session.prompt_time > begun - REACTION)
+    fresh = pane.session.prompt_time > begun - REACTION and not keys_sent(pane)
+    return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=fresh)
+
+
+def keys_sent(pane: PaneState) -> bool:
+    """Whether keys were sent since the newest command was typed: the shell may have them, or get them yet."""
+    newest = pane.session.current
+    return pane.typed.offset >= (newest.typed_at if newest is not None else 0)
 
 
 async def editor_up(pane: PaneState, client: ControlClient) -> None:
-    """Let the line editor have the tty first, for a moment at most: before that the kernel echoes keys."""
+    """Let the shell draw its prompt and take the tty first, for a moment at most: before that the kernel echoes keys.
+
+    In a tab that was just opened, as long as its shell has no prompt and asks nothing.
+    """
     with anyio.move_on_after(EDITOR_GRACE):
-        while pane.session.at_prompt and not await line_kind(pane, client):
-            await pane.stream.changed_within(LOOK_MIN)
+        while not pane.session.dead:
+            if pane.session.at_prompt:
+                if await line_kind(pane, client):
+                    return
+                await pane.stream.changed_within(LOOK_MIN)
+            elif pane.look() == "starting":
+                await pane.stream.changed_within(LOOK_MAX)
+            else:
+                return
 
 
 async def cursor_asked(pane: PaneState, at_most: float) -> None:
@@ -254,11 +271,21 @@ class PromptEnd:
 
     async def _clear(self, shell: Shell, *, edits: bool) -> None:
         pane, end = self._pane, self._pane.stream.end
+        if self._echoed_before(shell):
+            pane.host.restore_line_modes(pane.tty)
+            return
         mend_line_modes(pane, shell)
         self._keyboard.press(shell.clear_key if edits else CLEAR_TYPED)
         with anyio.move_on_after(CLEARED):
             while pane.stream.end == end or not await line_kind(pane, self._client):
                 await pane.stream.changed_within(LOOK_MIN)
+
+    def _echoed_before(self, shell: Shell) -> bool:
+        """Whether keys that were sent were echoed before the prompt, by the kernel: C-u would rub out the prompt."""
+        text = self._pane.typed.text
+        if shell.name != "dash" or not text or not keys_sent(self._pane):
+            return False
+        return not drawn_prompt(self._pane).endswith(text.encode())
 
     async def _cursor(self) -> tuple[int, ...]:
         """The column and the row that the cursor is in; empty if the pane is gone."""
