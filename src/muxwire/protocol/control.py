@@ -12,6 +12,7 @@ what breaks the rules of correlation ends the connection, with the reason in `fa
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import LocalProtocolError, RemoteProtocolError
@@ -53,6 +54,14 @@ class OpenBlock:
         self.index = index
         self.silent = command is not None and command.silent[index]
         self.lines: list[bytes] = []
+
+    def end_in(self, lines: list[bytes], begin: int) -> int:
+        """Where from `begin` on the guard is that closes it, behind the last line if it is not there yet."""
+        end = len(lines)
+        for word in (b"%end", b"%error"):
+            with suppress(ValueError):
+                end = lines.index(word + self.guard, begin, end)
+        return end
 
 
 @final
@@ -108,13 +117,17 @@ class ControlProtocol:
         # and pane instead of once per line. Of the order between panes tmux promises nothing.
         prefix, start, payloads = _NO_PREFIX, 0, list[bytes]()
         gathered: dict[PaneId, list[bytes]] = {}
-        for line in self._lines.feed(data):
+        lines, taken = self._lines.feed(data), 0
+        for number, line in enumerate(lines):
+            if number < taken:
+                continue
             if line.startswith(prefix):
                 payloads.append(line[start:])
                 continue
             block = self._block
             if block is not None and not block.silent and not line.endswith(block.guard):
-                block.lines.append(line)
+                taken = block.end_in(lines, number)
+                block.lines += lines[number:taken]
                 continue
             pane, start = self._output_line(line)
             if pane is not None:
