@@ -14,6 +14,8 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.client.client import ControlClient
+from muxwire.client.pending import Pending
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import gaps_path
 from muxwire.pane.state import end_of
@@ -89,6 +91,33 @@ async def test_tabs_and_what_runs_in_them_go_on(alone: muxwire.Terminals, how: s
     assert raw[1].startswith(b"hello\r\n")
     piece = await alone.stream_logs(tab.window_id, from_byte=gap["offset"])
     assert piece.dropped == 1
+
+
+async def test_what_the_screen_showed_costs_tmux_no_memory(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to 3.5 `capture-pane -p` to a control client loses what it prints in the server's memory, at each pane."""
+    written: list[tuple[str | bytes, ...]] = []
+    submit = ControlClient.submit_list
+
+    def noted(client: ControlClient, *commands: tuple[str | bytes, ...]) -> Pending:
+        written.extend(commands)
+        return submit(client, *commands)
+
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell="bash")
+        await tab.execute("echo héllo '\\'")
+        monkeypatch.setattr(ControlClient, "submit_list", noted)
+        await lose(alone, "detach", tab)
+        assert (await tab.execute("echo ok")).output == "ok\n"
+        assert await tab.pane.stream.log.flushed()
+        left = await tab.client.command("list-buffers")
+    (gap,) = gaps(tab)
+    assert "héllo \\" in gap["screen"].splitlines()
+    captures = [words for words in written if words[0] == "capture-pane"]
+    assert captures
+    assert ("-p" in captures[0]) == (tab.server.version >= (3, 6))
+    assert not left
 
 
 async def test_a_flood_has_one_gap_and_each_line_at_most_once(alone: muxwire.Terminals) -> None:

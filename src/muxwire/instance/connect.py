@@ -92,7 +92,7 @@ async def open_server(
             greeting = await start.greet(process, client)
             lock.release()
             server = await _served(host, folders, process, client, greeting, store, access)
-            reconnect.hub = server.sessions.hub
+            reconnect.hub, reconnect.version = server.sessions.hub, server.version
             if access.hands_off:
                 begin_handoff(server)
             async with anyio.create_task_group() as tasks:

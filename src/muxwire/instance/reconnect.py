@@ -2,9 +2,9 @@
 
 tmux throws out a control client that has not read for 300 s (`too far behind`: a suspended laptop), and drops what it
 held for it; a person can detach it, and somebody can kill it. The server and its panes go on, so we attach again. Of
-each pane this one line is sent, with nothing read from the pane between its three commands:
+each pane this one line is sent, with nothing read from the pane between its commands:
 
-    refresh-client -A '%N:pause' ; capture-pane -p -t %N ; refresh-client -A '%N:continue'
+    refresh-client -A '%N:pause' ; capture-pane ... -t %N ; refresh-client -A '%N:continue'
 
 What comes behind `%continue` is the output from that moment on. Nobody knows how much is missing before it: tmux counts
 no pane's bytes. So the log gets a hole of one byte, whose record says why, between which two times the lost bytes were
@@ -23,6 +23,7 @@ from muxwire.client.process import DRAINED_SECONDS, STALL_SECONDS
 from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
 from muxwire.ids import pane_id
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
+from muxwire.pane.captures import capture_commands, captured
 from muxwire.protocol.events import Continue, SessionChanged
 from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.windows import look_up
@@ -34,12 +35,10 @@ if TYPE_CHECKING:
     from muxwire.client.pending import Pending
     from muxwire.client.process import TmuxProcess
     from muxwire.ids import PaneId
+    from muxwire.pane.captures import Version
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
-
-# The answer to the second of the three commands: the rows of the screen.
-_CAPTURE = 1
 
 
 @final
@@ -54,18 +53,22 @@ class _Held:
     def feed(self, data: bytes) -> None:
         """Take output that a gap lies before, and another perhaps behind."""
 
-    def screen(self) -> str:
+    def screen(self, version: Version) -> str:
         """What the pane showed when it was told to go on; "" if tmux did not say."""
-        if self.pending is None or len(self.pending.blocks) <= _CAPTURE:
+        asked = capture_commands(version, "", ())
+        # Behind the answer to `pause`; that to `continue` may still be on its way.
+        blocks = self.pending.blocks[1 : 1 + len(asked)] if self.pending is not None else []
+        if len(blocks) < len(asked) or any(block.error for block in blocks):
             return ""
-        return b"\n".join(self.pending.blocks[_CAPTURE].output).decode("utf-8", "replace").rstrip()
+        (rows,) = captured(version, [block.output for block in blocks])
+        return b"\n".join(rows).decode("utf-8", "replace").rstrip()
 
 
 @final
 class Reconnect:
     """The connection of one instance, when it is lost and reconnected.
 
-    `client` is set once there is one, `hub` (the session's id) once the server has said who it is.
+    `client` is set once there is one, `hub` (the session's id) and `version` once the server has said who it is.
     """
 
     client: ControlClient
@@ -73,6 +76,7 @@ class Reconnect:
     def __init__(self, process: TmuxProcess, tmux: Sequence[str], size: str, book: TabBook) -> None:
         """`tmux` is the command line up to the tmux command; `size` is the client's, as refresh-client takes it."""
         self.hub = ""
+        self.version: Version = (0, 0)
         self._process = process
         self._tmux = tmux
         self._size = size
@@ -120,7 +124,7 @@ class Reconnect:
         for pane, held in self._held.items():
             held.pending = self.client.submit_list(
                 ("refresh-client", "-A", f"{pane}:pause"),
-                ("capture-pane", "-p", "-t", pane),
+                *capture_commands(self.version, pane, ()),
                 ("refresh-client", "-A", f"{pane}:continue"),
             )
         everyone = list(self._held.items())
@@ -136,7 +140,7 @@ class Reconnect:
             reason=self._reason,
             since=round(now - (time.monotonic() - self._written_before(stream.last_output)), 3),
             until=round(now, 3),
-            screen=held.screen(),
+            screen=held.screen(self.version),
         )
         held.whole_from = stream.end
         self.client.attach_pane(pane, stream.feed)
