@@ -165,6 +165,12 @@ class FakeTerminals:
         self.asked.append({"command_id": command_id, **options})
         return ExecutionResult(command_id, "", None, False, 0.0, "running", "/tmp", 0, 0, running=True)
 
+    async def snapshot(
+        self, target: str, scrollback: int | None, *, cells: bool, unwrap: bool, at_byte: int | None, command_id: str
+    ) -> Snapshot:
+        self.asked.append({"target": target, "at_byte": at_byte, "command_id": command_id})
+        return await self.only.snapshot(scrollback, cells=cells, unwrap=unwrap)
+
     async def read_logs(self, target: str, **options: Any) -> LogTail:
         self.asked.append({"target": target, **options})
         return LogTail("a\nb\n", 2, False, 4)

@@ -121,7 +121,7 @@ async def test_defaults_and_units_at_the_edge(session: Session) -> None:
     assert asked == {
         "command": "true",
         "timeout": 10.0,
-        "strip_ansi": False,
+        "strip_ansi": None,
         "env": None,
         "cwd": None,
         "on_timeout": "interrupt",
@@ -140,12 +140,12 @@ async def test_the_other_defaults(session: Session) -> None:
     asked = session.library.asked.pop()
     assert (asked["size"], asked["command"], asked["cwd"], asked["env"]) == ((100, 30), ["htop"], None, None)
     await session.call("command_result", command_id="c7", wait_ms=250)
-    assert session.library.asked.pop() == {"command_id": "c7", "wait": 0.25, "strip_ansi": False, "max_chars": 8000}
+    assert session.library.asked.pop() == {"command_id": "c7", "wait": 0.25, "strip_ansi": None, "max_chars": 8000}
     await session.call("read_logs_from_tab", window_id="@1")
-    asked = {"target": "@1", "lines": 500, "strip_ansi": False, "grep": "", "before": 0, "after": 0}
+    asked = {"target": "@1", "lines": 500, "strip_ansi": None, "grep": "", "before": 0, "after": 0}
     assert session.library.asked.pop() == asked
     await session.call("stream_logs_from_tab", window_id="@1")
-    asked = {"target": "@1", "from_byte": 0, "max_bytes": 65536, "strip_ansi": False, "wait": 0.0}
+    asked = {"target": "@1", "from_byte": 0, "max_bytes": 65536, "strip_ansi": None, "wait": 0.0}
     assert session.library.asked.pop() == asked
     await session.call("stop_process", window_id="@1")
     assert session.library.only.asked.pop() == {"signal": "SIGINT", "grace": 2.0}

@@ -164,3 +164,14 @@ async def test_a_tab_whose_shell_was_left_is_not_the_active_one() -> None:
         await agent.call("execute_command", command="exit", timeout_ms=20_000)
         again = await agent.call("execute_command", command="echo back", timeout_ms=20_000)
         assert (again["output"], again["window_id"]) == ("back\n", "@2")
+
+
+async def test_a_tab_may_be_read_without_escapes_by_default() -> None:
+    async with agent_at_a_server() as agent:
+        await agent.call("create_tab", strip_ansi=True)
+        command = r"printf '\033[1mbold\033[0m 1%%\r2%%\n'"
+        ran = await agent.call("execute_command", command=command, timeout_ms=20_000)
+        assert ran["output"] == "2%ld 1%\n"
+        assert "\x1b" not in (await agent.call("read_logs_from_tab"))["content"]
+        assert "\x1b" not in (await agent.call("stream_logs_from_tab"))["chunk"]
+        assert (await agent.call("execute_command", command=command, strip_ansi=False))["output"].startswith("\x1b[1m")

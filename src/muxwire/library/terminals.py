@@ -81,14 +81,16 @@ class Terminals:
         command: Sequence[str] | None = None,
         session: str | None = None,
         size: tuple[int, int] | None = None,
+        strip_ansi: bool = False,
     ) -> Tab:
         """Open a tab with a shell in it, or with `command` (an argv) in its place.
 
-        `size` is (columns, rows). Raises InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError.
+        `size` is (columns, rows); `strip_ansi` the default of what is read of it.
+        Raises InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError.
         """
         request = TabRequest.checked(
             self.host, name=name, cwd=cwd, env=env or {}, login=login, shell=shell, command=command,
-            session=session, size=size,
+            session=session, size=size, strip_ansi=strip_ansi,
         )  # fmt: skip
         server = await self.server()
         if self._life.adopted is not None:
@@ -166,7 +168,7 @@ class Terminals:
     # -- commands
 
     async def command_result(
-        self, command_id: str, *, wait: float = 0.0, strip_ansi: bool = False, max_chars: int | None = None
+        self, command_id: str, *, wait: float = 0.0, strip_ansi: bool | None = None, max_chars: int | None = None
     ) -> ExecutionResult:
         """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget."""
         await self._life.look()
@@ -277,21 +279,31 @@ class Terminals:
         target: str,
         *,
         lines: int = 500,
-        strip_ansi: bool = False,
+        strip_ansi: bool | None = None,
         grep: str = "",
         before: int = 0,
         after: int = 0,
     ) -> LogTail:
         """The last `lines` lines that the pane showed, also of a closed tab. NoSuchTarget, InvalidArgument."""
         source = await self._log_source(target)
-        return await read_tail(source, lines=lines, strip_ansi=strip_ansi, grep=grep, before=before, after=after)
+        return await read_tail(
+            source, lines=lines, strip_ansi=source.plain(strip_ansi), grep=grep, before=before, after=after
+        )
 
     async def stream_logs(
-        self, target: str, *, from_byte: int = 0, max_bytes: int = 65536, strip_ansi: bool = False, wait: float = 0.0
+        self,
+        target: str,
+        *,
+        from_byte: int = 0,
+        max_bytes: int = 65536,
+        strip_ansi: bool | None = None,
+        wait: float = 0.0,
     ) -> LogChunk:
         """A piece of the log from an offset on; waits up to `wait` seconds if nothing is there yet. NoSuchTarget."""
         source = await self._log_source(target)
-        return await read_chunk(source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=strip_ansi, wait=wait)
+        return await read_chunk(
+            source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
+        )
 
     async def _log_source(self, target: str) -> LogSource:
         """The log of a tab, open or closed, the newest of its id; or of an earlier server's (`GENERATION/@N`)."""

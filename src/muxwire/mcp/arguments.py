@@ -43,6 +43,10 @@ Environment = Annotated[
 ]
 
 
+# Absent: as create_tab was told.
+StripAnsi = Annotated[bool | None, WithJsonSchema({"type": "boolean"})]
+
+
 class Arguments(BaseModel):
     """The arguments of one tool: unknown ones are refused, validators are compiled at the first call."""
 
@@ -64,7 +68,7 @@ class ExecutionOptions(InTab):
     """What execute_command and execute_script share."""
 
     timeout_ms: Annotated[int, Field(ge=1)] = DEFAULT_TIMEOUT_MS
-    strip_ansi: bool = False
+    strip_ansi: StripAnsi = None
     env: Environment = Field(default={})
     cwd: str = ""
     in_background: bool = Field(default=False, alias="async", description="do not wait")

@@ -35,6 +35,6 @@ class LiveTab(AttachedTab, Protocol):
         """The offset of the next byte that its pane will write."""
 
     async def result(
-        self, execution: Execution, *, strip_ansi: bool = False, max_chars: int | None = None
+        self, execution: Execution, *, strip_ansi: bool | None = None, max_chars: int | None = None
     ) -> ExecutionResult:
         """What a command has to say."""

@@ -68,6 +68,10 @@ class LogSource:
         """The offset from which on it may end with a typed line of ours that is on its way to the shell."""
         return typed_from(self.tab.pane, self.tab.runner.turn) if self.tab is not None else 0
 
+    def plain(self, asked: bool | None) -> bool:
+        """Whether it is read as a person would have: as was asked, or as is the tab's default."""
+        return asked if asked is not None else self.tab is not None and self.tab.strip_ansi
+
     async def flushed(self) -> bool:
         """Have everything that was received in the file; False if the disk does not take it."""
         return self.tab is None or await self.tab.pane.stream.log.flushed()

@@ -56,6 +56,7 @@ class TabRequest:
     command: tuple[str, ...]
     session: str
     size: tuple[int, int] | None
+    strip_ansi: bool = False
 
     @classmethod
     def checked(
@@ -70,6 +71,7 @@ class TabRequest:
         command: Sequence[str] | None,
         session: str | None,
         size: tuple[int, int] | None,
+        strip_ansi: bool = False,
     ) -> TabRequest:
         """Return the request; InvalidArgument for what can never work."""
         if "\0" in name:
@@ -88,6 +90,7 @@ class TabRequest:
             command=(program, *command[1:]) if command else (),
             session=checked_session(session) if session else "",
             size=size,
+            strip_ansi=strip_ansi,
         )
 
 
@@ -212,6 +215,7 @@ class TabMaker:
                 columns=request.size[0] if request.size else COLUMNS,
                 sized=request.size is not None,
                 is_split=is_split,
+                strip_ansi=request.strip_ansi,
             )
             # Before the window is: whoever hears of it can read who it is.
             record.save(folder)
@@ -323,6 +327,7 @@ class TabMaker:
             book=self._book,
             is_split=record.is_split,
         )
+        tab.strip_ansi = record.strip_ansi
         if server.access.persistent:
             tab.record, tab.typing_lock = CommandBook(folder), turn
         return tab

@@ -50,6 +50,7 @@ class TabRecord:
     columns: int
     sized: bool
     is_split: bool = False
+    strip_ansi: bool = False
 
     def save(self, folder: Path) -> None:
         """Write it into the tab's folder; InstanceUnavailable."""

@@ -82,6 +82,7 @@ class Tab:
         self.generation = server.generation
         self.session_id = self.end_reason = ""
         self.is_split = is_split
+        self.strip_ansi = False  # the default of what is read of it
         self.theirs = False  # a window of the person whose tmux server it is
         self.renamings = 0  # of ours, of which tmux has not told yet
         self.events: TabEvents | None = None  # from its registration to its end
@@ -142,7 +143,7 @@ class Tab:
         command: str | bytes,
         *,
         timeout: float = DEFAULT_TIMEOUT,
-        strip_ansi: bool = False,
+        strip_ansi: bool | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         on_timeout: OnTimeout = "interrupt",
@@ -190,7 +191,7 @@ class Tab:
         *,
         args: Sequence[str] = (),
         timeout: float = DEFAULT_TIMEOUT,
-        strip_ansi: bool = False,
+        strip_ansi: bool | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         on_timeout: OnTimeout = "interrupt",
@@ -230,10 +231,11 @@ class Tab:
         return execution
 
     async def result(
-        self, execution: Execution, *, strip_ansi: bool = False, max_chars: int | None = None
+        self, execution: Execution, *, strip_ansi: bool | None = None, max_chars: int | None = None
     ) -> ExecutionResult:
         """What `execution` has to say since it was last asked; TabUnavailable if it never ran."""
-        return await result_of(execution, self.pane, strip_ansi=strip_ansi, max_chars=max_chars, columns=self.columns)
+        plain = self.strip_ansi if strip_ansi is None else strip_ansi
+        return await result_of(execution, self.pane, strip_ansi=plain, max_chars=max_chars, columns=self.columns)
 
     async def _wait(
         self,

@@ -13,6 +13,7 @@ from muxwire.mcp.arguments import (
     ExecutionOptions,
     MaxChars,
     Milliseconds,
+    StripAnsi,
     seconds,
 )
 from muxwire.mcp.registry import Call, Hints, tool
@@ -73,13 +74,13 @@ class CommandResult(Arguments):
 
     command_id: str
     wait_ms: Milliseconds = 0
-    strip_ansi: bool = False
+    strip_ansi: StripAnsi = None
     max_chars: MaxChars = DEFAULT_MAX_CHARS
 
 
 class _Options(TypedDict):
     timeout: float
-    strip_ansi: bool
+    strip_ansi: bool | None
     env: Mapping[str, str] | None
     cwd: str | None
     on_timeout: Literal["interrupt", "leave"]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from muxwire.mcp.arguments import Arguments, Count, InTab, Milliseconds, seconds
+from muxwire.mcp.arguments import Arguments, Count, InTab, Milliseconds, StripAnsi, seconds
 from muxwire.mcp.registry import Call, Hints, tool
 from muxwire.mcp.tools.tabs import Success
 from muxwire.results import LogChunk, LogTail
@@ -22,7 +22,7 @@ class ReadLogs(InTab):
     """What `read_logs_from_tab` takes."""
 
     lines: Annotated[int, Field(ge=1)] = DEFAULT_LINES
-    strip_ansi: bool = False
+    strip_ansi: StripAnsi = None
     grep: str = Field(default="", description="regex: only lines with a match")
     before: Count = Field(default=0, description="lines before each match")
     after: Count = 0
@@ -33,7 +33,7 @@ class StreamLogs(InTab):
 
     from_byte: Count = 0
     max_bytes: Annotated[int, Field(ge=1)] = DEFAULT_MAX_BYTES
-    strip_ansi: bool = False
+    strip_ansi: StripAnsi = None
     wait_ms: Milliseconds = Field(default=0, description="for more output")
 
 

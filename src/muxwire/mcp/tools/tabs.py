@@ -60,6 +60,7 @@ class CreateTab(Arguments):
     command: list[str] = Field(default=[], description="argv to run in place of a shell")
     session: str = ""
     size: Size = Field(default=[])
+    strip_ansi: bool = Field(default=False, description="default of all reads of it")
 
 
 class CloseTab(InTab):
@@ -92,6 +93,7 @@ async def create_tab(call: Call, given: CreateTab) -> NewTab:
         command=given.command or None,
         session=given.session or None,
         size=(given.size[0], given.size[1]) if given.size else None,
+        strip_ansi=given.strip_ansi,
     )
     return NewTab(tab.window_id, tab.name, tab.pane_id, tab.session, str(tab.log_path))
 
