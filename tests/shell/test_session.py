@@ -244,12 +244,25 @@ def test_commands_of_an_earlier_process() -> None:
     later = Driven()
     later.data = log
     later.commands = driven.commands
-    assert later.session.recall(driven.commands, PID) == len(log)
+    assert later.session.recall(driven.commands, PID, 7) == len(log)
     assert later.session.state is ShellState.SUBMITTED
     later.commands[1].typed_at += 1
     later.begin(1)
     later.session.recalled(later.now(), end=len(later.data))
     assert [one.phase for one in later.commands] == ["never_ran", "running"]
+    assert later.session.last_input.offset == 7
+
+
+def test_the_echo_of_an_earlier_processs_input_ends_where_the_line_was_accepted() -> None:
+    driven = Driven()
+    driven.session.recall([], PID, 0)
+    driven.prompt()
+    driven.accept()
+    first = len(driven.data)
+    driven.prompt()
+    driven.accept()
+    driven.session.recalled(driven.now(), end=len(driven.data))
+    assert driven.session.last_input.offset == first
 
 
 def told(fact: Fact) -> tuple[object, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import time
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -116,12 +115,9 @@ async def restore(tab: Tab, book: TabBook) -> None:
     for execution in executions:
         execution.ends_with(pane.stream.wake)
     assert tab.record is not None
-    start = pane.session.recall(executions, tab.record.shell_pid)
-    typed_at = pane.typed.offset
+    start = pane.session.recall(executions, tab.record.shell_pid, tab.record.input_at)
     for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, pane.stream.end)):
         pane.on_mark(mark)
-        if pane.typed.offset == typed_at < pane.session.preexec_offset:  # what stands before it is the echo
-            pane.typed = replace(pane.typed, offset=pane.session.preexec_offset)
     pane.session.recalled(time.monotonic(), end=pane.stream.end)
 
 

@@ -17,7 +17,6 @@ from muxwire.pane.key_names import tmux_name
 from muxwire.pane.open_line import OpenLine
 from muxwire.pane.prompt_line import editor_up
 from muxwire.results import KeysSent
-from muxwire.shell.own_echo import Typed
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -275,7 +274,7 @@ class KeySender:
                 remedy="switch it on again: select-pane -e",
             )
         next_byte = self._pane.stream.end
-        self._pane.typed = Typed.of(next_byte, data, at_prompt=self._pane.session.at_prompt)
+        self._pane.session.input_typed(data, next_byte)
         self._on_input()
         await self._type(found, in_mode=modes.in_mode)
         notes = ["" if literal or paste else mistaken(keys)]

@@ -128,9 +128,9 @@ async def line_kind(pane: PaneState, client: ControlClient) -> str:
         return ""
     await pane.refresh()
     if not shell_sleeps(pane):
-        pane.sleeps_since = None
+        pane.session.seen_asleep(False, time.monotonic())
         return ""
-    pane.sleeps_since = since = pane.sleeps_since or time.monotonic()
+    since = pane.session.seen_asleep(True, time.monotonic())
     seq = pane.session.prompt_seq
     if not pane.host.sees_waits:
         await fall_silent(pane, DRAWN, lambda: prompt_whole(pane))
@@ -155,7 +155,7 @@ async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> 
 def keys_sent(pane: PaneState) -> bool:
     """Whether keys were sent since the newest command was typed: the shell may have them, or get them yet."""
     newest = pane.session.current
-    return pane.typed.offset >= (newest.typed_at if newest is not None else 0)
+    return pane.session.last_input.offset >= (newest.typed_at if newest is not None else 0)
 
 
 async def editor_up(pane: PaneState, client: ControlClient) -> None:
@@ -282,7 +282,7 @@ class PromptEnd:
 
     def _echoed_before(self, shell: Shell) -> bool:
         """Whether keys that were sent were echoed before the prompt, by the kernel: C-u would rub out the prompt."""
-        text = self._pane.typed.text
+        text = self._pane.session.last_input.text
         if shell.name != "dash" or not text or not keys_sent(self._pane):
             return False
         return not drawn_prompt(self._pane).endswith(text.encode())

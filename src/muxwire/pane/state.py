@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.pane.hidden import HiddenLines
-from muxwire.shell.own_echo import NOTHING
 from muxwire.shell.redraw import PromptColumns
 from muxwire.shell.session import ShellSession
-from muxwire.shell.session_table import CommandEnded, Fact, PromptBegan, ShellGone
+from muxwire.shell.session_table import CommandEnded, Fact, ShellGone
 from muxwire.shell.tab_state import listens, tab_state
 from muxwire.vt.text import strip_ansi
 
@@ -54,8 +53,6 @@ class PaneState:
         self.tty = tty
         self.stream: PaneStream  # set by the tab as soon as both exist
         self.supervised = True  # its first process is our supervisor
-        self.sleeps_since: float | None = None  # from when on its shell was seen to sleep at this prompt
-        self.typed = NOTHING
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
         self.on_exit: Callable[[], None] | None = None
@@ -83,8 +80,6 @@ class PaneState:
                 if execution.exit_code and execution.level == 1 and execution.ending in ("completed", "aborted"):
                     execution.explain(self.short_of_files())  # perhaps the status of what should have told it
                 execution.tell_end()
-            case PromptBegan():
-                self.sleeps_since = None
             case ShellGone() if self.on_exit is not None:
                 self.on_exit()
             case _:

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+from muxwire.shell.execution import INTERRUPTED, SIGNAL_STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muxwire.shell.execution import Execution
 
 # How far back it may reach, by shell: a terminal's width of blanks and a few escape sequences; an OSC 133;D.
 REACH = {"zsh": 4096, "fish": 32}
@@ -33,3 +41,34 @@ def trailing_begun(name: str, tail: bytes) -> int:
     """The same, where more of it may be to come."""
     begun = _BEGUN[name].search(tail) if name in _BEGUN else None
     return trailing(name, tail) or (len(begun[0]) if begun else 0)
+
+
+# How the terminal shows a C-c, and the new line that bash then begins.
+_ECHOED = b"^C\r\n"
+
+
+def trailing_before(execution: Execution, end: int, name: str, read: Callable[[int, int], bytes]) -> int:
+    """The same of what stands before that offset of the stream."""
+    return trailing(name, read(max(execution.begin, end - REACH[name]), end)) if name in REACH else 0
+
+
+def cut_short(
+    execution: Execution,
+    end: int,
+    status: int,
+    name: str,
+    read: Callable[[int, int], bytes],
+    *,
+    signalled: bool | None,
+) -> tuple[int, int]:
+    """The end and the status of a command whose shell shows a prompt at `end`: it gave the command up.
+
+    `signalled`, of a shell that says 1 for C-c: whether we sent a signal; None for the others.
+    """
+    if execution.post_exec is not None:
+        end, status = execution.post_exec
+    else:
+        end -= trailing_before(execution, end, name, read)
+    by_key = signalled is not None and (signalled or read(end - len(_ECHOED), end) == _ECHOED)
+    # A shell gives a command up by an error, which has a status, or by C-c: of that zsh may say 0, and ksh 256.
+    return end, INTERRUPTED if status in (0, 2 * SIGNAL_STATUS) or (status == 1 and by_key) else status

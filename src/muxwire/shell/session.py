@@ -6,9 +6,10 @@ what goes with each move. Everybody else reads its attributes and consumes its f
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.execution import INTERRUPTED, SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
+from muxwire.shell.execution import INTERRUPTED, SHELL_NOTES, Execution, shell_status
 from muxwire.shell.marks import (
     CommandFinished,
     EchoEnd,
@@ -22,7 +23,8 @@ from muxwire.shell.marks import (
     ShellExited,
     ShellNote,
 )
-from muxwire.shell.output_end import REACH, trailing
+from muxwire.shell.output_end import cut_short, trailing_before
+from muxwire.shell.own_echo import NOTHING, Typed
 from muxwire.shell.session_table import (
     SHELL_TABLE,
     CommandEnded,
@@ -40,9 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from muxwire.shell.shell import Shell
-
-# How the terminal shows a C-c, and the new line that bash then begins.
-_ECHOED = b"^C\r\n"
 
 
 @final
@@ -78,11 +77,15 @@ class ShellSession:
         self.exit_status: int | None = None
         self.repair_tty = False  # whether a signal may have left the terminal raw
         self.current: Execution | None = None  # the newest that was typed
+        self.last_input = NOTHING  # that is no command
+        self.sleeps_since: float | None = None  # from when on the shell was seen to sleep at this prompt
         self.hidden_id = ""  # of what is typed out of sight now
         self.hidden_since = -1  # the stream's end when a line was about to be typed out of sight; -1 if none is
         self.hidden_begin = -1  # where its B mark is, as soon as that has come
         self._open: dict[str, Execution] = {}
         self._recalled: dict[str, Execution] = {}  # in shells nested in the tab's, while older marks are read again
+        self._name = shell.name if shell is not None else ""
+        self._input_recalled = False
         self._read = read
         self._tell = tell
 
@@ -181,11 +184,13 @@ class ShellSession:
         self._move(Input.PROMPT_START)
         self.shell_pid, self.prompt_seq, self.prompt_end = mark.pid, mark.seq, mark.end
         self.prompt_time, self.prompt_status = now, mark.status
-        self.preexec_time, self.cwd = None, mark.cwd
+        self.preexec_time, self.sleeps_since, self.cwd = None, None, mark.cwd
         status = shell_status(mark.status)
+        # What a bash before 4.4 says of a loop that C-c ended is 1: it is told from an error by the C-c.
+        signalled = self.repair_tty if self._name == "bash" and not self.has_preexec_mark else None
         for execution in self._open.values():
             if execution.phase == "running":
-                end, code = self._cut_short(execution, mark.begin, status)
+                end, code = cut_short(execution, mark.begin, status, self._name, self._read, signalled=signalled)
                 self._end(execution, Input.PROMPT_START, now, end=end, exit_code=code, cwd=mark.cwd)
         self._tell(PromptBegan(mark.end, status))
 
@@ -194,6 +199,8 @@ class ShellSession:
             return
         self.has_preexec_mark = True
         self.preexec_time, self.preexec_offset = now, mark.end
+        if self._input_recalled and self.last_input.offset < mark.end:  # what stands before it is the echo
+            self.last_input, self._input_recalled = replace(self.last_input, offset=mark.end), False
         if mark.seq:
             self._move(Input.LINE_ACCEPTED)
             typed = self.running
@@ -202,7 +209,7 @@ class ShellSession:
     def _on_postexec(self, mark: PostExec) -> None:
         running = self.running
         if running is not None and mark.nonce == self.nonce and mark.seq == self.prompt_seq:
-            running.post_exec = (mark.begin - self._trailing(running, mark.begin), mark.status)
+            running.post_exec = (mark.begin - trailing_before(running, mark.begin, self._name, self._read), mark.status)
 
     def _on_exited(self, mark: ShellExited, now: float) -> None:
         if mark.nonce != self.nonce:
@@ -258,6 +265,15 @@ class ShellSession:
         """A line end is typed that is not of a command: at its prompt the shell takes the line now."""
         self._move(Input.LINE_TYPED)
 
+    def input_typed(self, data: bytes, end: int) -> None:
+        """Keys are about to be typed that are no command, with the stream's end at that offset."""
+        self.last_input = Typed.of(end, data, at_prompt=self.at_prompt)
+
+    def seen_asleep(self, asleep: bool, now: float) -> float:
+        """Behind its prompt the shell sleeps until keys come, or does not; return since when it does."""
+        self.sleeps_since = (self.sleeps_since or now) if asleep else None
+        return self.sleeps_since or now
+
     def signalled(self) -> None:
         """What runs was sent a signal."""
         self.repair_tty = True
@@ -306,13 +322,16 @@ class ShellSession:
         """The pane was not started by us, and its first process is a shell."""
         self.shell_pid, self.adopted = pid, True
 
-    def recall(self, executions: Sequence[Execution], shell_pid: int) -> int:
+    def recall(self, executions: Sequence[Execution], shell_pid: int, input_at: int) -> int:
         """Take the commands that earlier processes typed, oldest first; return from where on marks are to be read.
+
+        Of their newest other input, at that offset, the text is not known: it may be secret, and is not kept.
 
         The marks since the last command was typed say all, and those since an older one whose end nobody saw; before
         the first command, those since the pane was made.
         """
         self.shell_pid = shell_pid
+        self.last_input, self._input_recalled = Typed(input_at, "", at_prompt=False), True
         if not executions:
             return 0
         first = next((execution for execution in executions if not execution.ending), executions[-1])
@@ -326,6 +345,7 @@ class ShellSession:
     def recalled(self, now: float, *, end: int) -> None:
         """All marks since then were read. Lines are read in order: what a later one has overtaken was thrown away."""
         self._recalled = {}
+        self._input_recalled = False
         begun = max((one.typed_at for one in self._open.values() if one.started), default=0)
         for execution in self._open.values():
             if execution.typed_at < begun:
@@ -368,24 +388,3 @@ class ShellSession:
     def _was_hidden(self, hidden_id: str) -> bool:
         """Whether an earlier process typed that out of sight; of a probe behind a relay nobody noted the id."""
         return hidden_id in self._recalled or any(one.level == 3 for one in self._recalled.values())
-
-    def _trailing(self, execution: Execution, end: int) -> int:
-        """How many bytes before that offset the shell printed itself, behind the output."""
-        name = self.shell.name if self.shell is not None else ""
-        return trailing(name, self._read(max(execution.begin, end - REACH[name]), end)) if name in REACH else 0
-
-    def _cut_short(self, execution: Execution, end: int, status: int) -> tuple[int, int]:
-        """The end and the status of a command whose shell shows a prompt: it gave the command up."""
-        if execution.post_exec is not None:
-            end, status = execution.post_exec
-        else:
-            end -= self._trailing(execution, end)
-        # A shell gives a command up by an error, which has a status, or by C-c: of that zsh may say 0, and ksh 256.
-        if status in (0, 2 * SIGNAL_STATUS) or (status == 1 and self._says_one(end)):
-            status = INTERRUPTED
-        return end, status
-
-    def _says_one(self, end: int) -> bool:
-        """Whether this is a bash before 4.4, whose status of a loop that C-c ended is 1."""
-        old = self.shell is not None and self.shell.name == "bash" and not self.has_preexec_mark
-        return old and (self.repair_tty or self._read(end - len(_ECHOED), end) == _ECHOED)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, final
 from muxwire.errors import NoSuchTarget, TmuxSilent
 from muxwire.ids import pane_id
 from muxwire.pane.deadlines import Deadlines
-from muxwire.shell.own_echo import Typed
 from muxwire.tabs.event_log import EventLog
 from muxwire.tabs.tab_events import TabEvents
 
@@ -188,7 +187,6 @@ class TabBook:
             self._commands[execution.command_id] = (tab, execution)
             if execution.running:
                 record.note_end_of(execution)
-        tab.pane.typed = Typed(record.input_at, "", at_prompt=False)  # what it was may be secret, and is not kept
         return executions
 
     def command(self, command_id: str) -> tuple[Tab, Execution]:

@@ -102,7 +102,8 @@ class TextSearch:
         self._text = ""
         self._cut = False  # whether `_text` has lost its beginning
         self._awaited = awaited
-        self._typed = pane.typed if start == pane.typed.offset and pane.typed.text else None
+        typed = pane.session.last_input
+        self._typed = typed if start == typed.offset and typed.text else None
         self._stripper = AnsiStripper()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
@@ -307,7 +308,7 @@ def current_start(tab: LiveTab) -> int:
     """
     pane = tab.pane
     command = pane.session.running or pane.session.current
-    start = pane.typed.offset
+    start = pane.session.last_input.offset
     if command is not None:
         start = max(start, command.begin if command.started else command.typed_at)
     runs_another = not pane.session.at_prompt and pane.session.running is None and pane.session.prompt_end > start
