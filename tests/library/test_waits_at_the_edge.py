@@ -64,3 +64,11 @@ async def test_a_text_that_comes_while_bells_are_looked_for_is_found(
     found = await terminals.wait_for([tab.window_id], until="needle", bell=True, timeout=DEADLINE)
     assert (found.outcome, found.match) == ("met", "needle")
     await tab.close(force=True)
+
+
+async def test_the_tail_holds_the_match_and_what_is_around_it(terminals: Terminals) -> None:
+    tab = await terminals.create_tab()
+    await tab.execute("echo before; echo NEEDLE; echo after; seq 5000", timeout=DEADLINE)
+    met = await terminals.wait_for([tab.window_id], until="NEEDLE", timeout=DEADLINE)
+    assert "before\nNEEDLE\nafter\n1\n2\n" in met.tail
+    assert len(met.tail) <= 600

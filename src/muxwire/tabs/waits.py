@@ -278,7 +278,7 @@ class Watch:
 
     async def _met(self, match: str, next_byte: int, *, at_entry: bool) -> WaitOutcome:
         with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
-            last = await tail(self._stream, self.tab.columns)
+            last = await around(self._stream, next_byte, self.tab.columns)
         return WaitOutcome(
             outcome="met",
             which=self.tab.key,
@@ -313,6 +313,14 @@ def current_start(tab: LiveTab) -> int:
         start = max(start, command.begin if command.started else command.typed_at)
     runs_another = not pane.session.at_prompt and pane.session.running is None and pane.session.prompt_end > start
     return max(pane.session.prompt_end, pane.session.preexec_offset, 0) if start < 0 or runs_another else start
+
+
+async def around(stream: PaneStream, offset: int, columns: int) -> str:
+    """The text before an offset, where a match ends, and some of what came behind it."""
+    before = await shown_text(stream, max(0, offset - _TAIL_BYTES), offset, columns)
+    behind = await shown_text(stream, offset, min(stream.end, offset + _TAIL_BYTES), columns)
+    rest = behind.text[: TAIL_CHARACTERS // 2]
+    return before.text[-(TAIL_CHARACTERS - len(rest)) :] + rest
 
 
 async def tail(stream: PaneStream, columns: int) -> str:
