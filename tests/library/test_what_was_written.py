@@ -1,7 +1,7 @@
 """What rests on the order of things: whatever a program has written is here after tmux has answered so often.
 
 A terminal's output goes through a worker of the kernel (`tty_insert_flip_string_and_push_buffer`, pty.c), so this is no
-promise of anybody's. Measured: 13,000 times, with and without four programs that compute, it was here after one answer
+promise of anybody's. Measured: 12,800 times, with and without four programs that compute, it was here after one answer
 all but twice, and after two each time. Here it is tried some hundred times.
 """
 

@@ -360,6 +360,8 @@ class ShellSession:
         self, execution: Execution, what: Input, now: float, *, end: int, exit_code: int | None, cwd: str = ""
     ) -> None:
         if ending := ending_of(execution.phase, what):
+            if what is Input.LINE_INTERRUPTED:  # what came since it was typed is its line's echo, and no output
+                execution.start(end, execution.typed_time)
             execution.finish(ending, now, end=end, exit_code=exit_code, cwd=cwd)
             self._tell(CommandEnded(execution))
 
