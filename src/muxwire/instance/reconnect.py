@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.client.process import DRAINED_SECONDS, STALL_SECONDS
+from muxwire.client.pipes import DRAINED_SECONDS, STALL_SECONDS
 from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
 from muxwire.ids import pane_id
 from muxwire.logs.segment_writer import UNKNOWN_SIZE

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.client.process import PIPE_BYTES
+from muxwire.client.pipes import PIPE_BYTES
 from muxwire.library.doctor.finding import Finding, broken, ok, warning
 
 if TYPE_CHECKING:
