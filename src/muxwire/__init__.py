@@ -26,6 +26,9 @@ from muxwire.errors import (
     ForbiddenCommand as ForbiddenCommand,
 )
 from muxwire.errors import (
+    HostUnavailable as HostUnavailable,
+)
+from muxwire.errors import (
     InstanceUnavailable as InstanceUnavailable,
 )
 from muxwire.errors import (
@@ -121,6 +124,7 @@ __all__ = (
     "EventBatch",
     "ExecutionResult",
     "ForbiddenCommand",
+    "HostUnavailable",
     "InstanceUnavailable",
     "InvalidArgument",
     "KeysSent",

@@ -15,6 +15,7 @@ MuxwireError
  +- NotPermitted               it would end or change what belongs to the person who runs the tmux server
  +- InstanceUnavailable        socket, lock or state directory cannot be used
  +- TmuxUnavailable            tmux is missing, too old or did not start
+ +- HostUnavailable            another machine cannot be used (says at which stage)
 
 A command's non-zero exit code is a result, never an error.
 """
@@ -158,3 +159,19 @@ class TmuxUnavailable(MuxwireError):
     """tmux is missing, too old, or did not start."""
 
     code = "tmux_unavailable"
+
+
+class HostUnavailable(MuxwireError):
+    """Another machine cannot be used.
+
+    `stage` is how far it came: `not_allowed`, `connect`, `login`, `shell`, `tmux_missing`, `tmux_too_old`, `locale` or
+    `folder`; `reason` is what was said there.
+    """
+
+    code = "host_unavailable"
+
+    def __init__(self, host: str, stage: str, reason: str, *, remedy: str = "") -> None:
+        super().__init__(f"host {host!r}: {stage}: {reason}", remedy=remedy)
+        self.host = host
+        self.stage = stage
+        self.reason = reason

@@ -218,6 +218,10 @@ class TabInfo:
     closed: bool = False
     last_command: str = ""
     last_exit_code: int | None = None
+    # Of a tab on another machine: its host, `up` or `reconnecting`, and the newest round trip (0 before the first).
+    host: str = ""
+    link: str = ""
+    rtt_ms: float = 0.0
 
 
 @final

@@ -5,7 +5,8 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from muxwire.client.process import _FLOOD_READS, TmuxProcess
+from muxwire.client.pipes import _FLOOD_READS
+from muxwire.client.process import TmuxProcess
 from muxwire.ids import pane_id
 from muxwire.protocol.events import Event
 from muxwire.testing import open_private_tmux

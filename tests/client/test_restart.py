@@ -7,7 +7,8 @@ import os
 import anyio
 import pytest
 
-from muxwire.client.process import PIPE_BYTES, TmuxProcess
+from muxwire.client.pipes import PIPE_BYTES
+from muxwire.client.process import TmuxProcess
 
 pytestmark = pytest.mark.anyio
 

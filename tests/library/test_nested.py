@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -96,7 +96,7 @@ async def test_a_nested_shell_is_asked_for_its_status_when_the_connection_is_bac
     await tab.execute("bash --norc", timeout=5)
     press = Keyboard.press
 
-    def refused_once(keyboard: Keyboard, data: bytes, **options: bool) -> list[Pending]:
+    def refused_once(keyboard: Keyboard, data: bytes, **options: Any) -> list[Pending]:
         if b"printf" in data:
             monkeypatch.undo()
             raise ConnectionClosed("it is reconnected in a moment")

@@ -7,9 +7,7 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +15,7 @@ import anyio
 import pytest
 
 from muxwire import InvalidArgument, TabUnavailable
+from tests.sshd import ssh_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -36,55 +35,14 @@ SHELLS = {
     "busybox": "exec busybox sh",
     "ksh": "exec ksh",
 }
-SYSTEM_PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
-SSHD = shutil.which("sshd", path=SYSTEM_PATH)
 NAMESPACE = ["unshare", "--mount", "--map-root-user"]
-CONFIG = """
-Port {port}
-ListenAddress 127.0.0.1
-HostKey {folder}/host
-AuthorizedKeysFile {folder}/user.pub
-StrictModes no
-UsePAM no
-PasswordAuthentication no
-PidFile none
-PrintMotd no
-SetEnv HISTFILE=/dev/null
-"""
-
-
-def answers(port: int) -> bool:
-    with socket.socket() as knock:
-        return knock.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module")
 def ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The command that logs in to this very machine, by a server and keys of the test's own."""
-    if SSHD is None:
-        pytest.skip("sshd is not installed")
-    folder = tmp_path_factory.mktemp("ssh")
-    for name in ("host", "user"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (folder / "config").write_text(CONFIG.format(port=port, folder=folder))
-    if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(exist_ok=True)  # where sshd locks itself in while a client is unknown
-    server = subprocess.Popen([SSHD, "-D", "-e", "-f", str(folder / "config")], stderr=subprocess.DEVNULL)
-    try:
-        end = time.monotonic() + DEADLINE
-        while not answers(port):
-            assert server.poll() is None
-            assert time.monotonic() < end
-        yield (
-            f"ssh -q -t -F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes "
-            f"-i {folder}/user -p {port} {getpass.getuser()}@127.0.0.1"
-        )
-    finally:
-        server.terminate()
-        server.wait()
+    with ssh_server(tmp_path_factory.mktemp("ssh")) as options:
+        yield f"ssh -q -t {' '.join(options)} {getpass.getuser()}@127.0.0.1"
 
 
 @pytest.fixture
@@ -222,7 +180,7 @@ def new_root(folder: Path) -> list[str]:
         shutil.copy(file, target)
     (folder / "dev").mkdir()
     (folder / "tmp").mkdir()
-    chroot = shutil.which("chroot", path=SYSTEM_PATH)
+    chroot = shutil.which("chroot", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     return [*NAMESPACE, "sh", "-c", f"mount --rbind /dev {folder}/dev && exec {chroot} {folder} {busybox} sh"]
 
 

@@ -32,6 +32,9 @@ def add(verbs: Verbs) -> None:
     doctor.add_argument(
         "--clean", action="store_true", help="only remove what instances that are gone have left, and say what"
     )
+    doctor.add_argument(
+        "--host", metavar="HOST", action="append", default=[], help="look at that machine only; may be repeated"
+    )
     doctor.add_argument("--json", action="store_true", help="print one JSON document")
 
 
@@ -55,8 +58,12 @@ def _doctor(arguments: argparse.Namespace) -> int:
     import anyio  # late, as for every verb
 
     from muxwire.library.doctor.examine import examine
+    from muxwire.library.doctor.hosts import host
 
-    findings = anyio.run(examine)
+    async def hosts() -> tuple[Finding, ...]:
+        return tuple([await host(dict(os.environ), name) for name in arguments.host])
+
+    findings = anyio.run(hosts if arguments.host else examine)
     healthy = all(finding.level != "broken" for finding in findings)
     if arguments.json:
         document({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})

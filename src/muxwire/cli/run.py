@@ -48,6 +48,7 @@ def add(verbs: Verbs) -> None:
         "could not be run.",
     )
     run.add_argument("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one")
+    run.add_argument("--host", metavar="HOST", default="", help="on another machine, in a tab of its own")
     run.add_argument("--timeout", metavar="SECONDS", type=seconds, default=math.inf, help="then it is interrupted")
     run.add_argument("--leave", action="store_true", help="at the timeout leave it running")
     run.add_argument("--cwd", metavar="DIR", help="run it in a subshell, in that directory")
@@ -70,7 +71,10 @@ async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
     words = words_behind(arguments.command)
     if not words:
         raise InvalidArgument("no command was given", remedy="muxwire run COMMAND, or muxwire run - < FILE")
-    tab = await _tab(terminals, arguments.target)
+    if arguments.host and arguments.target is not None:
+        raise InvalidArgument("--host and -t exclude each other", remedy="leave one of them out")
+    on_host = await terminals.create_tab(host=arguments.host) if arguments.host else None
+    tab = on_host or await _tab(terminals, arguments.target)
     command = command_text(words, shell=tab.pane.shell.name if tab.pane.shell is not None else "")
     result: ExecutionResult | None = None
     plain = PlainOutput(tab.columns, write_soon)

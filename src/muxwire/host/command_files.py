@@ -13,6 +13,8 @@ from muxwire.shell import WRAPPERS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from muxwire.host.host import Lines
+
 
 @final
 class WrapperFile:
@@ -73,13 +75,14 @@ class LocalFiles:
         self._folder = folder
         self._kept: dict[str, WrapperFile] = {}
 
-    def write(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: bytes) -> Lines:
         if name not in WRAPPERS:
             write_private(self._folder / name, content)
-            return
+            return ()
         if name not in self._kept:
             self._kept[name] = WrapperFile(self._folder / name)
         self._kept[name].write(content)
+        return ()
 
     def close(self, *, remove: bool) -> None:
         for file in self._kept.values():

@@ -10,14 +10,14 @@ file, the modes of a terminal) takes its place before all that is typed later; i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, Protocol, TypeAlias, final
 
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     import os
     import signal
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from muxwire.shell import Shell
@@ -43,11 +43,28 @@ class Foreground:
     program: str
 
 
+@final
+@dataclass(slots=True)
+class Link:
+    """The connection to another machine: `rtt` is the newest round trip in seconds, 0 before the first."""
+
+    host: str
+    up: bool = False
+    rtt: float = 0.0
+
+
+# Lines of tmux commands, each of several that are run together, up to the first that fails.
+Lines: TypeAlias = "Sequence[Sequence[Sequence[str | bytes]]]"
+
+
 class CommandFiles(Protocol):
     """The files in a tab's folder that its shell reads at its commands."""
 
-    def write(self, name: str, content: bytes) -> None:
-        """Replace a file, which only we can read; OSError, with its path."""
+    def write(self, name: str, content: bytes) -> Lines:
+        """Replace a file, which only we can read; OSError, with its path.
+
+        Where tmux has to write it, return the commands for that: they go in front of what is typed.
+        """
 
     def close(self, *, remove: bool) -> None:
         """Nothing more will be written; with `remove` the folder goes too."""
@@ -61,8 +78,29 @@ class Host(Protocol):
         """The environment in which tmux and the shells are started."""
 
     @property
+    def prefix(self) -> str:
+        """What stands before the ids of the tabs there: `HOST/`, "" for this machine."""
+
+    @property
+    def link(self) -> Link | None:
+        """The connection to it; None for this machine."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether paths there are paths here."""
+
+    @property
     def sees_waits(self) -> bool:
         """Whether the kernel tells in which of its functions a process sleeps."""
+
+    def forget(self, leader: int) -> None:
+        """Something was typed into that pane that may start a program: what is known of it may be true no more."""
+
+    async def look_up(self, folders: Collection[str], programs: Collection[str]) -> None:
+        """Bring the answers of `checked_folder`, `checked_program` and `shell_for` for these up to date."""
+
+    async def done(self) -> None:
+        """Return when every request so far was carried out."""
 
     async def refresh(self, leader: int, tty: str) -> None:
         """Bring the answers for that pane up to date: its first process, and the path of its terminal."""
@@ -152,6 +190,9 @@ class Host(Protocol):
 
     def install(self, folder: Path) -> None:
         """Write the shells' integration files into `folder`; OSError, with its path."""
+
+    def start(self, folder: Path, cwd: str, argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+        """Where a pane begins and what it runs, so that `argv` runs in `cwd` and the tab's folder is there."""
 
     def command_files(self, folder: Path) -> CommandFiles:
         """The files of a tab's folder, which was made before."""

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from muxwire.host.host import CommandFiles
 
 
+# A folder whose name tmux would expand as a format is still the folder that was asked for.
+_CD = 'cd -- "$1" && shift && exec "$@"'
+
+
 @final
 class LocalHost:
     """A `Host` that is this machine."""
@@ -54,9 +58,22 @@ class LocalHost:
     shell_for = staticmethod(shells.shell_for)
     supervisor_waits = staticmethod(shells.supervisor_waits)
 
+    is_local = True
+    prefix = ""
+    link = None
+
     @property
     def sees_waits(self) -> bool:
         return processes.SEES_WAITS
+
+    def forget(self, leader: int) -> None:
+        """Nothing is remembered."""
+
+    async def look_up(self, folders: Collection[str], programs: Collection[str]) -> None:
+        """Nothing to do."""
+
+    async def done(self) -> None:
+        """Each is carried out at once."""
 
     async def refresh(self, leader: int, tty: str) -> None:
         """Nothing to do: each question is put to the kernel."""
@@ -86,6 +103,10 @@ class LocalHost:
     async def remove_folders(self, home: Path, *, spare: Collection[str]) -> None:
         # The shells' own files may lie on a disk.
         await anyio.to_thread.run_sync(functools.partial(folders.remove_folders, home, spare=spare))
+
+    def start(self, folder: Path, cwd: str, argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+        del folder
+        return ("/", ("/bin/sh", "-c", _CD, "sh", cwd, *argv)) if "#" in cwd else (cwd, argv)
 
     def command_files(self, folder: Path) -> CommandFiles:
         return command_files.LocalFiles(folder)

@@ -22,6 +22,7 @@ from muxwire.host.host import Foreground, TtyModes
 
 if TYPE_CHECKING:
     import signal
+    from collections.abc import Sequence
 
 _PROC = Path("/proc")
 _HAS_PROC = (_PROC / "self" / "stat").exists()
@@ -31,14 +32,14 @@ SEES_WAITS = (_PROC / "self" / "wchan").exists()
 # Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
 _STAT_PPID, _STAT_PGRP, _STAT_SESSION, _STAT_TPGID, _STAT_FLAGS = 1, 2, 3, 5, 6
 # PF_FORKNOEXEC in those flags (include/linux/sched.h): the process runs the program of its parent.
-_FORKED = 0x40
+FORKED = 0x40
 # The signals that a process ignores, and those that it catches.
 _DISPOSITIONS = re.compile(rb"^Sig(?:Ign|Cgt):\s*([0-9a-f]+)", re.MULTILINE)
 
 # The kernel function in which a process sleeps that reads from a tty (n_tty_read), as Linux 5 and 6 name it.
-_TTY_READ = (b"wait_woken", b"n_tty_read")
+TTY_READ = (b"wait_woken", b"n_tty_read")
 # Those in which it waits for one of several things, a key among them perhaps; a compiled copy adds `.constprop.0`.
-_POLL = (b"poll_schedule_timeout", b"do_sys_poll", b"do_poll", b"do_select", b"ep_poll", b"do_epoll_wait")
+POLL = (b"poll_schedule_timeout", b"do_sys_poll", b"do_poll", b"do_select", b"ep_poll", b"do_epoll_wait")
 
 # `stat` has some 350 bytes, with every number at its longest some 1,200.
 _PROC_FILE = 4096
@@ -72,13 +73,13 @@ def awaits_keys(pgrp: int) -> bool:
 
 def polls(pgrp: int) -> bool:
     """Whether a group's leader waits in poll(2) or the like, perhaps for a key; False where the kernel is silent."""
-    return SEES_WAITS and _wchan(pgrp).startswith(_POLL)
+    return SEES_WAITS and _wchan(pgrp).startswith(POLL)
 
 
 def sleeps_for_keys(pid: int, *, polls: bool) -> bool:
     """Whether that process itself sleeps in a read of its tty, or with `polls` in poll(2); True if nobody can tell."""
-    where = _wchan(pid) if SEES_WAITS else _TTY_READ[0]
-    return where in _TTY_READ or (polls and where.startswith(_POLL))
+    where = _wchan(pid) if SEES_WAITS else TTY_READ[0]
+    return where in TTY_READ or (polls and where.startswith(POLL))
 
 
 def _read_proc(pid: int, name: str) -> bytes:
@@ -177,7 +178,7 @@ def takes(pgrp: int, number: signal.Signals, shell_pid: int) -> bool:
     jobs.c, `restore_original_signals` in its trap.c): what the shell ignores or catches is lost until then.
     """
     fields = _stat_fields(pgrp)
-    if len(fields) <= _STAT_FLAGS or not int(fields[_STAT_FLAGS]) & _FORKED:
+    if len(fields) <= _STAT_FLAGS or not int(fields[_STAT_FLAGS]) & FORKED:
         return True
     mine = _disposition(pgrp, number)
     return not any(mine) or mine != _disposition(shell_pid, number)
@@ -206,8 +207,13 @@ def runs_script(pid: int) -> bool:
     else:
         rows = _ps("-o", "args=", "-p", str(pid))
         arguments = rows[0][1:] if rows else []
+    return is_script(arguments)
+
+
+def is_script(arguments: Sequence[str]) -> bool:
+    """The same of a shell that was given these arguments."""
     # busybox is told first which applet it is.
-    left = iter(arguments[1:] if arguments[:1] in (["sh"], ["ash"]) else arguments)
+    left = iter(arguments[1:] if list(arguments[:1]) in (["sh"], ["ash"]) else arguments)
     for word in left:
         short = word[:1] in ("-", "+") and word[:2] != "--"
         if word in _OPTIONS_WITH_ARGUMENT:
@@ -239,16 +245,18 @@ def _threads(pid: int) -> list[str]:
 
 
 def _sleeps_for_a_key(pid: int, thread: str) -> bool:
-    where = _read_proc(pid, f"task/{thread}/wchan")
-    if where.startswith(_POLL) or where in _TTY_READ:
-        return True
-    # Of somebody else's process the kernel tells that it sleeps, not where.
     state = _read_proc(pid, f"task/{thread}/stat").rpartition(b") ")[2][:1]
-    return where in (b"0", b"") and state == b"S"
+    return sleeps_for_key(_read_proc(pid, f"task/{thread}/wchan"), state)
+
+
+def sleeps_for_key(where: bytes, state: bytes) -> bool:
+    """Whether a key may wake what sleeps in that function of the kernel, in that state of proc(5)."""
+    # Of somebody else's process the kernel tells that it sleeps, not where.
+    return where.startswith(POLL) or where in TTY_READ or (where in (b"0", b"") and state == b"S")
 
 
 def _sleeps_in_tty_read(pid: int) -> bool:
-    return _wchan(pid) in _TTY_READ
+    return _wchan(pid) in TTY_READ
 
 
 def _wchan(pid: int) -> bytes:

@@ -22,11 +22,12 @@ _SCRIPTS = Path(shell.__file__).with_name("scripts")
 
 def shell_for(path: str) -> Shell | None:
     """Return the shell that `path` (an executable, perhaps a link such as /bin/sh) is; None if we do not know it."""
-    for name in (path, os.path.realpath(path)):
-        found = SHELLS.get(os.path.basename(name).removeprefix("-"))  # noqa: PTH119
-        if found is not None:
-            return found
-    return None
+    return shell_named(path) or shell_named(os.path.realpath(path))
+
+
+def shell_named(path: str) -> Shell | None:
+    """The shell of which a program has the name; None if there is none."""
+    return SHELLS.get(os.path.basename(path).removeprefix("-"))  # noqa: PTH119
 
 
 def default_shell(env: Mapping[str, str]) -> str:
@@ -40,9 +41,13 @@ def default_shell(env: Mapping[str, str]) -> str:
 def install(folder: Path) -> None:
     """Write the integration files into `folder` (made 0700 if it is not there), each 0600; OSError, with its path."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name in _FILES:
-        _write(folder / name, (_SCRIPTS / name).read_bytes())
-    _write(folder / ".zshenv", (_SCRIPTS / "zshenv").read_bytes())
+    for name, text in integration_files().items():
+        _write(folder / name, text.encode())
+
+
+def integration_files() -> dict[str, str]:
+    """The integration files by the names that the shells look for."""
+    return {name: (_SCRIPTS / name).read_text() for name in _FILES} | {".zshenv": (_SCRIPTS / "zshenv").read_text()}
 
 
 def _write(path: Path, content: bytes) -> None:

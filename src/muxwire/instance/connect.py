@@ -70,9 +70,9 @@ async def open_server(
         start.prepare(history_limit)
         # The owner alone knows which logs are being written.
         home = None if access.role == "follower" else folders.state / folders.instance
-        store = LogStore(_say_log_error, limits=LogLimits.from_environment(host.environ), home=home)
+        store = LogStore(say_log_error, limits=LogLimits.from_environment(host.environ), home=home)
         process = start.attach()
-        reconnect = Reconnect(process, start.command, f"{COLUMNS}x{ROWS}", book)
+        reconnect = Reconnect(process, lambda hub: process.restart(start.again(hub)), f"{COLUMNS}x{ROWS}", book)
 
         def notify(event: Event) -> None:
             reconnect.follow(event)
@@ -96,7 +96,7 @@ async def open_server(
             if access.hands_off:
                 begin_handoff(server)
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_watch, client, on_end)
+                tasks.start_soon(watch_end, client, on_end)
                 tasks.start_soon(process.watchdog.keep)
                 yield server
                 tasks.cancel_scope.cancel()
@@ -148,10 +148,12 @@ async def _find_keeper(client: ControlClient, hub: str) -> str:
     return next((window for window, _, name in named if name == KEEPER_NAME), "")
 
 
-async def _watch(client: ControlClient, on_end: Callable[[str], None]) -> None:
+async def watch_end(client: ControlClient, on_end: Callable[[str], None]) -> None:
+    """Call `on_end` with the reason when the connection has ended for good."""
     await client.wait_closed()
     on_end(client.close_reason)
 
 
-def _say_log_error(path: Path, error: OSError) -> None:
+def say_log_error(path: Path, error: OSError) -> None:
+    """Say it once when a log cannot be written."""
     _LOG.warning("cannot write the log %s: %s; it goes on when the disk lets it", path, error.strerror or error)

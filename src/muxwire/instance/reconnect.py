@@ -29,11 +29,11 @@ from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.windows import look_up
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from muxwire.client.client import ControlClient
     from muxwire.client.pending import Pending
-    from muxwire.client.process import TmuxProcess
+    from muxwire.client.pipes import ProcessPipes
     from muxwire.ids import PaneId
     from muxwire.pane.captures import Version
     from muxwire.protocol.events import Event
@@ -73,12 +73,14 @@ class Reconnect:
 
     client: ControlClient
 
-    def __init__(self, process: TmuxProcess, tmux: Sequence[str], size: str, book: TabBook) -> None:
-        """`tmux` is the command line up to the tmux command; `size` is the client's, as refresh-client takes it."""
+    def __init__(
+        self, process: ProcessPipes, restart: Callable[[str], Awaitable[object]], size: str, book: TabBook
+    ) -> None:
+        """`restart` attaches to the hub anew; `size` is the client's, as refresh-client takes it."""
         self.hub = ""
         self.version: Version = (0, 0)
         self._process = process
-        self._tmux = tmux
+        self._restart = restart
         self._size = size
         self._book = book
         self._reason = ""
@@ -93,8 +95,7 @@ class Reconnect:
         self._reason = reason
         self._stall = self._process.stall
         try:
-            # -N: a server that is gone is not started again, empty.
-            await self._process.restart((*self._tmux, "-N", "-C", "attach-session", "-t", self.hub))
+            await self._restart(self.hub)
         except TmuxUnavailable:
             return reason
         return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -16,6 +17,7 @@ from muxwire.tmux.access import Access
 from muxwire.tmux.start import HISTORY_LIMIT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
     from anyio.abc import TaskGroup, TaskStatus
@@ -38,11 +40,16 @@ class ServerLifetime:
         tasks: TaskGroup,
         wrap: Wrap | None = None,
         access: Access | None = None,
+        *,
+        opener: Callable[..., AbstractAsyncContextManager[TmuxServer]] | None = None,
+        parent: TabBook | None = None,
     ) -> None:
+        """`opener` opens a server on another machine; `parent` is the book of the instance that it belongs to."""
+        self._opener = opener or partial(open_server, folders, host)
         self.folders = folders
         self.host = host
         self.access = access or Access(persistent=False)
-        self.book = TabBook(tasks)
+        self.book = TabBook(tasks, parent)
         self.book.on_latest = self._on_latest
         self.notifications = Notifications(self.book)
         self.adopted: Adopted | None = None
@@ -112,9 +119,7 @@ class ServerLifetime:
     def _open_server(self) -> AbstractAsyncContextManager[TmuxServer]:
         if self.adopted is not None:
             return self.adopted.open(self._on_end)
-        return open_server(
-            self.folders,
-            self.host,
+        return self._opener(
             history_limit=self.history_limit,
             on_notification=self.notifications.tell,
             on_end=self._on_end,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
+from muxwire.library.hosts import Hosts
 from muxwire.library.lifetime import ServerLifetime
 from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, RunContext, RunOptions
 from muxwire.tabs.attached import attached
@@ -21,8 +25,8 @@ from muxwire.tabs.targets import find_tab
 from muxwire.tabs.waits import Wanted, wait_for
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from anyio.abc import TaskGroup
 
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from muxwire.instance.connect import Wrap
     from muxwire.operations import Operation, OperationsResult
     from muxwire.results import ExecutionResult, LogChunk, LogTail, Snapshot, TabList, WaitOutcome
+    from muxwire.tabs.book import TabBook
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.access import Access, Role
@@ -48,13 +53,19 @@ class Terminals:
         tasks: TaskGroup,
         wrap: Wrap | None = None,
         access: Access | None = None,
+        *,
+        opener: Callable[..., AbstractAsyncContextManager[TmuxServer]] | None = None,
+        parent: TabBook | None = None,
     ) -> None:
         self.folders = folders
         self.host = host
-        self._life = ServerLifetime(folders, host, tasks, wrap, access)
+        self._life = ServerLifetime(folders, host, tasks, wrap, access, opener=opener, parent=parent)
         self._book = self._life.book
         self._making = anyio.Lock()  # calls that come at once make one tab, not one each
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
+
+        make = partial(Terminals, tasks=tasks, wrap=wrap, parent=self._book)
+        self._hosts: Hosts[Terminals] = Hosts(folders, host, make)
 
     @property
     def role(self) -> Role:
@@ -82,12 +93,22 @@ class Terminals:
         session: str | None = None,
         size: tuple[int, int] | None = None,
         strip_ansi: bool = False,
+        host: str = "",
     ) -> Tab:
         """Open a tab with a shell in it, or with `command` (an argv) in its place.
 
-        `size` is (columns, rows); `strip_ansi` the default of what is read of it.
-        Raises InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError.
+        `size` is (columns, rows), `strip_ansi` the default of its reads, `host` another machine that hosts.toml allows.
+        InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
+        if host:
+            return await self._hosts.create(host, lambda there: there.create_tab(
+                name=name, cwd=cwd, env=env, login=login, shell=shell, command=command, session=session, size=size,
+                strip_ansi=strip_ansi,
+            ))  # fmt: skip
+        if not self.host.is_local:
+            await self.server()
+            programs = [program for program in (shell, *(command or ())[:1]) if program]
+            await self.host.look_up([os.fspath(cwd)] if cwd is not None else [], programs)
         request = TabRequest.checked(
             self.host, name=name, cwd=cwd, env=env or {}, login=login, shell=shell, command=command,
             session=session, size=size, strip_ansi=strip_ansi,
@@ -95,14 +116,18 @@ class Terminals:
         server = await self.server()
         if self._life.adopted is not None:
             return await self._life.adopted.make(request)
-        return await TabMaker(server, self._book).make(request, secrets.token_hex(8))
+        made = await TabMaker(server, self._book).make(request, secrets.token_hex(8))
+        self._hosts.latest = None
+        return made
 
     async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
         """Every tab, with `closed` those of this server too that are, and every session; or those of one `session`."""
         await self._life.look()
-        return await list_tabs(
+        here = await list_tabs(
             self._life.running, self._book, self._life.notifications.ask, closed=closed, session=session
         )
+        there = [await one.list_tabs(closed=closed, session=session) for one in self._hosts.used]
+        return replace(here, tabs=here.tabs + tuple(tab for one in there for tab in one.tabs)) if there else here
 
     async def tab_or_new(self, target: str = ".") -> tuple[Tab, bool]:
         """The tab that `target` names; if that is `.` and no tab is open, a new one, and True.
@@ -111,12 +136,14 @@ class Terminals:
         """
         async with self._making:
             await self._life.look()
-            if target != "." or self._book.latest:
+            if target != "." or self._book.latest or self._hosts.split(target)[0] is not None:
                 return await self.tab(target), False
             return await self.create_tab(), True
 
     async def tab(self, target: str = ".") -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed."""
+        if (there := await self._hosts.tab(target)) is not None:
+            return there
         tab = await self.known_tab(target)
         if self._book.open.get(tab.key) is not tab:
             raise NoSuchTarget(
@@ -124,10 +151,16 @@ class Terminals:
                 remedy="its log can still be read; create a new tab with create_tab",
             )
         self._book.latest = tab.key
+        self._hosts.latest = None
         return tab
 
     async def known_tab(self, target: str) -> Tab:
         """The tab that `target` names, open or closed; to look at it does not make it the active one. NoSuchTarget."""
+        there, target = self._hosts.split(target)
+        if there is not None:
+            return await there.known_tab(target)
+        if self.host.prefix + target in self._book.open:
+            target = self.host.prefix + target
         await self._life.look()
         running, ask = self._life.running, self._life.notifications.ask
         sessions = running.sessions if running is not None else None
@@ -137,13 +170,20 @@ class Terminals:
         except AmbiguousTarget:
             raise
         except NoSuchTarget:
-            closed = self._book.find_closed(target)
+            closed = self._closed(target)
             if closed is None:
                 raise
             return closed
 
+    def _closed(self, target: str) -> Tab | None:
+        return self._book.find_closed(self.host.prefix + target) or self._book.find_closed(target)
+
     async def close_tab(self, target: str, *, force: bool = False) -> None:
         """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
+        there, target = self._hosts.split(target)
+        if there is not None:
+            await there.close_tab(target, force=force)
+            return
         tab = await self.known_tab(target)
         for pane in self._book.beside(tab):
             await pane.close(force=force)
@@ -271,8 +311,13 @@ class Terminals:
         await self._life.look()
         server = None if dry_run else await self.server()
         maker = TabMaker(server, self._book) if server is not None else None
-        around = RunContext(server, maker, self._book, self.tab, self.host)
+        around = RunContext(server, maker, self._book, self._tab_here, self.host)
         return await OperationsRun(found, options, around).run()
+
+    async def _tab_here(self, target: str) -> Tab:
+        if self._hosts.split(target)[0] is not None:
+            raise NoSuchTarget(f"{target} is on another machine", remedy="operations work on this machine's tabs")
+        return await self.tab(target)
 
     async def read_logs(
         self,
@@ -307,8 +352,12 @@ class Terminals:
 
     async def _log_source(self, target: str) -> LogSource:
         """The log of a tab, open or closed, the newest of its id; or of an earlier server's (`GENERATION/@N`)."""
+        there, target = self._hosts.split(target)
+        if there is not None:
+            return await there._log_source(target)  # noqa: SLF001 - of our own kind
         await self._life.look()
-        tab = next((one for one in self._book.open.values() if target in (one.key, one.address)), None)
+        full = self.host.prefix + target
+        tab = next((one for one in self._book.open.values() if full in (one.key, one.address)), None)
         if tab is None:
             try:
                 tab = await self.known_tab(target)
@@ -321,7 +370,8 @@ class Terminals:
 
         The next process takes the command up. A transient instance ends with its process, and every command in it.
         """
-        self._book.leaves_running = True
+        for one in (self, *self._hosts.used):
+            one._book.leaves_running = True  # noqa: SLF001 - of our own kind
 
     async def set_history_limit(self, limit: int) -> None:
         """Set how many rows of scrollback tmux keeps for tabs made from now on, and from tmux 3.7 on for all.
@@ -345,4 +395,5 @@ class Terminals:
 
     async def end(self) -> None:
         """End the instance, and leave its tasks to the block that holds them."""
+        await self._hosts.end()
         await self._life.aclose()

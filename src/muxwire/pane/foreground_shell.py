@@ -91,6 +91,21 @@ async def caught_up(pane: PaneState, client: ControlClient) -> bool:
     return pane.stream.end == end
 
 
+async def has_not_begun(pane: PaneState, execution: Execution, client: ControlClient, seconds: float) -> bool:
+    """Whether a line that was typed has been at its terminal for that long and did not begin. ConnectionClosed.
+
+    On this machine it is there at once. Of another one tmux's answers say both: that it had the line, and that nothing
+    came of it.
+    """
+    if not pane.host.is_local:
+        await caught_up(pane, client)
+        with anyio.move_on_after(seconds):
+            while not execution.started:
+                await pane.stream.changed()
+        await caught_up(pane, client)
+    return not execution.started
+
+
 async def fall_silent(pane: PaneState, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
     """Wait until the pane has written nothing for that long from now on, or it is enough."""
     changed = True
@@ -173,6 +188,7 @@ async def reads_on(pane: PaneState, client: ControlClient) -> bool:
 
     On a machine that has no time for it, or behind a tmux that has none, it looks nearly the same for long.
     """
+    await pane.refresh()
     return bool(shell_sleeps(pane)) and await caught_up(pane, client) and bool(shell_sleeps(pane))
 
 

@@ -16,6 +16,8 @@ from muxwire.client.client import prepared, prepared_lists
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muxwire.client.client import ControlClient
     from muxwire.client.pending import Pending
     from muxwire.protocol.commands import Command
@@ -52,13 +54,20 @@ class Keyboard:
         self._paste_bracketed = (*look, " ".join(bracketed), unused) if may_be_dead else bracketed
         self._kept_commands = lru_cache(_KEPT)(self._commands)
 
-    def press(self, data: bytes, *, bracketed: bool = False) -> list[Pending]:
+    def press(
+        self, data: bytes, *, bracketed: bool = False, before: Sequence[Sequence[Sequence[str | bytes]]] = ()
+    ) -> list[Pending]:
         """Type `data` now; the answers may be awaited, or left: they hold only tmux's complaints.
 
+        `before` are lines of commands that write what the typed line will read: should the last of them fail, nothing
+        is typed.
         With `bracketed` it is one paste, marked as such by tmux if the program asked for that (DECSET 2004).
         InvalidArgument for a NUL, which tmux cannot carry.
         """
         self.pressed_at = time.monotonic()
+        if before:
+            typed = (("set-buffer", "-b", self._buffer, "--", data), self._paste)
+            return self._client.submit_lists(*before[:-1], [*before[-1], *typed])
         commands = self._kept_commands if len(data) <= _SHORT else self._commands
         return self._client.submit_prepared(commands(data, bracketed=bracketed))
 

@@ -55,6 +55,7 @@ async def reach_shell(
     await _forget_typed(pane, keyboard, found)
     probe_id = secrets.token_hex(8)
     pane.hidden.hide(probe_id, pane.stream.end)
+    await pane.host.done()
     keyboard.press(_CLEAR_LINE + probe(probe_id))
     with anyio.move_on_after(PROBE_TIMEOUT):
         while (reply := pane.session.reply) is None or reply.probe_id != probe_id:

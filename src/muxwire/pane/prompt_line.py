@@ -50,6 +50,8 @@ _SETS_ASIDE = "zsh"
 # The marks that end a command and begin a prompt, with a folder in each.
 _LINE_REACH = 1024
 _ONLY_MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
+# From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
+PROMPT_SOON = 0.02
 # DSR 6, "where is the cursor?" (ECMA-48).
 _CURSOR_QUERY = b"\x1b[6n"
 # What a terminal answers, into the tty: DA, DSR, DECRQM, XTVERSION, XTWINOPS, DECRQSS, XTGETTCAP, colours (input.c of
@@ -108,7 +110,8 @@ def _takes_tty(pane: PaneState, client: ControlClient) -> bool:
     end = time.monotonic() + _TAKEN_SOON
     # While the kernel echoes, no editor has it.
     while (modes := pane.host.tty_modes(pane.tty)) is not None and modes.icanon:
-        if client.waiters > 1 or time.monotonic() >= end:
+        # Of another machine's terminal these are the modes of the last look, however often they are asked for.
+        if client.waiters > 1 or time.monotonic() >= end or not pane.host.is_local:
             return False
         os.sched_yield()
     return True

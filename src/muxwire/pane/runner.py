@@ -29,6 +29,7 @@ from muxwire.pane.foreground_shell import (
     asks_secret,
     caught_up,
     find_shell,
+    has_not_begun,
     mend_line_modes,
     quiet,
     reads_on,
@@ -45,6 +46,7 @@ from muxwire.pane.nesting import (
     typed_lines,
 )
 from muxwire.pane.prompt_line import (
+    PROMPT_SOON,
     PromptEnd,
     look_again,
     on_its_way,
@@ -76,8 +78,6 @@ LOOK_EVERY = 5.0
 RETYPE_AFTER = 0.4
 # So many commands on end that had to be typed again: the integration's key is no more.
 KEY_LOST = 2
-# From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
-PROMPT_SOON = 0.02
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
 BUSY_GRACE = 0.3
 
@@ -115,6 +115,7 @@ class Runner:
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
         self._retyped = 0  # commands on end
         self._unsticking = False
+        self._typed_on = 0  # by which of the client's connections the newest line went
 
     async def start(
         self,
@@ -260,6 +261,8 @@ class Runner:
             if not typed.running:
                 return None
         await pane.refresh()
+        if pane.listens and (typed is None or typed.started):
+            return None  # it came to its prompt meanwhile
         continue_shell(pane)
         found = None if pane.session.dead else find_shell(pane, waited, self.folder)
         if found is not None and found.pgrp == pane.session.shell_pid and not await caught_up(pane, self._client):
@@ -304,6 +307,7 @@ class Runner:
         )
         if listener.level > 1:
             drawn = hide_line(pane, execution, listener, prompt, shown)
+            await pane.host.done()
         execution.ends_with(pane.stream.wake)
         if shell is None:
             self.keyboard.press(typed_lines(command, command_id, listener, drawn))
@@ -328,6 +332,7 @@ class Runner:
         if ours is not None and self._prompt_end.cleared:  # two of these on end have ksh go on without an editor
             wrapped = replace(wrapped, typed=wrapped.typed.removeprefix(CLEAR_LINE))
         # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
+        self._typed_on = self._client.connections
         self._press(wrapped, shell)
         pane.session.typed(execution)
         # Should the key have been lost with the user's bindings, the second try names the file.
@@ -336,9 +341,8 @@ class Runner:
 
     def _press(self, wrapped: Wrapped, shell: Shell) -> None:
         mend_line_modes(self.pane, shell)
-        for name, content in wrapped.files:
-            self._files.write(name, content)
-        self.keyboard.press(wrapped.typed)
+        lines = [line for name, content in wrapped.files for line in self._files.write(name, content)]
+        self.keyboard.press(wrapped.typed, before=lines)
 
     async def _unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""
@@ -353,12 +357,16 @@ class Runner:
 
     async def _look_and_retype(self, execution: Execution) -> None:
         pane = self.pane
+        if self._client.connections != self._typed_on:
+            return  # it may have begun, and ended, while nobody heard
         since_prompt = time.monotonic() - pane.session.prompt_time
         if pane.session.prompt_seq > execution.prompt_seq and pane.session.at_prompt and since_prompt >= RETYPE_AFTER:
-            self._retype(execution)
+            if await has_not_begun(pane, execution, self._client, RETYPE_AFTER):
+                self._retype(execution)
         elif (
             quiet(pane)
             and time.monotonic() - execution.typed_time >= RETYPE_AFTER
+            and await has_not_begun(pane, execution, self._client, RETYPE_AFTER)
             and await reads_on(pane, self._client)
         ):
             # An open quote that a person left: our line became part of it. C-c throws it away, unrun; zsh without its

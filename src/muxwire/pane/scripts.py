@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InvalidArgument
+from muxwire.host.local import LocalHost
 from muxwire.logs.script_files import script_path
 from muxwire.values import dataclass
 
@@ -71,21 +72,26 @@ def script_name(language: str, script_id: str) -> str:
     return f"script-{script_id}{kind.suffix}"
 
 
-def keep_script(host: Host, log: PaneLog | FollowerLog, folder: Path, name: str, code: bytes) -> Path:
+def keep_script(host: Host, log: PaneLog | FollowerLog, folder: Path, name: str, code: bytes) -> tuple[Path, Path]:
     """Write a script beside its tab's log, where it stays as long as that; where the disk is full, in `folder`.
 
-    `folder` is the tab's own, in memory: scripts run on, as commands do. OSError.
+    `folder` is the tab's own, in memory: scripts run on, as commands do. Return where it is to be run, and where it is
+    kept: on another machine it is run in `folder`. OSError; InvalidArgument for a NUL that cannot be sent there.
     """
+    kept = script_path(log.path, name)
     try:
-        path = script_path(log.path, name)
-        host.write_file(path, code)
+        LocalHost.write_file(kept, code)
     except OSError:
         with suppress(OSError):
-            script_path(log.path, name).unlink()  # the beginning of it
-        path = folder / name
-        host.write_file(path, code)
+            kept.unlink()  # the beginning of it
+        kept = folder / name
     log.note_script(len(code))
-    return path
+    run = kept if host.is_local else folder / name
+    if run == folder / name:
+        if b"\0" in code and not host.is_local:
+            raise InvalidArgument("a script with a NUL byte cannot be sent to another machine", remedy="leave it out")
+        host.write_file(run, code)
+    return run, kept
 
 
 def script_command(language: Language, path: Path, args: Sequence[str], *, shell: str = "") -> tuple[bytes, bytes]:

@@ -37,7 +37,8 @@ class TabBook:
     newest server's, and `latest` the key of the tab last used.
     """
 
-    def __init__(self, tasks: TaskGroup) -> None:
+    def __init__(self, tasks: TaskGroup, parent: TabBook | None = None) -> None:
+        """With `parent`, events and commands are remembered there: those of all machines of one instance together."""
         self.open: dict[str, Tab] = {}
         self.closed: dict[str, Tab] = {}
         self.coming: set[str] = set()  # the nonces of panes that we are making
@@ -46,8 +47,9 @@ class TabBook:
         self.leaves_running = False  # a call that is cancelled now is cancelled because its process ends
         self._used: dict[str, None] = {}  # the keys of tabs, the one last used at the end
         self._tasks = tasks
-        self._commands: OrderedDict[str, tuple[Tab, Execution]] = OrderedDict()  # a dict loses its first slowly
-        self.events = EventLog()
+        self._commands: OrderedDict[str, tuple[Tab, Execution]]  # a dict loses its first slowly
+        self._commands = OrderedDict() if parent is None else parent._commands  # noqa: SLF001
+        self.events: EventLog = EventLog() if parent is None else parent.events
         self.alarm = Deadlines(self.spawn)
 
     @property
@@ -123,7 +125,8 @@ class TabBook:
 
     def address(self, tab: Tab) -> str:
         """The window of this tab as a caller calls it: behind the number of its server if that is not the newest."""
-        return tab.window_id if tab.generation == self.generation else f"{tab.generation}/{tab.window_id}"
+        life = "" if tab.generation == self.generation else f"{tab.generation}/"
+        return f"{tab.prefix}{life}{tab.window_id}"
 
     def find_closed(self, target: str) -> Tab | None:
         """The closed tab of that address, or the newest of that window id, pane id or name."""

@@ -68,6 +68,7 @@ def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
     if command == SUPERVISOR and tab.pane.supervised:
         command = _beneath(tab.pane) or command
     last = tab.pane.session.current
+    link = tab.pane.host.link
     return TabInfo(
         window_id=book.address(tab),
         name=tab.name,
@@ -82,6 +83,9 @@ def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
         closed=tab.pane.session.dead,
         last_command=last.command[:COMMAND_SHOWN].decode("utf-8", "replace") if last is not None else "",
         last_exit_code=last.exit_code if last is not None else None,
+        host=link.host if link is not None else "",
+        link="" if link is None else "up" if link.up else "reconnecting",
+        rtt_ms=round(link.rtt * 1000, 1) if link is not None else 0.0,
     )
 
 

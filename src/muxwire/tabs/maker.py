@@ -39,8 +39,6 @@ _FULL = os.strerror(errno.EMFILE)
 # A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
 _SHOWN_NAME = 40
 _FORMAT_SIGN = re.compile(r"#(?=[\[({])")
-# cd first, so that a folder whose name tmux would expand as a format is still the folder that was asked for.
-_CD = 'cd -- "$1" && shift && exec "$@"'
 
 
 @final
@@ -132,9 +130,7 @@ class PaneSpec:
     @property
     def what_runs(self) -> tuple[str, ...]:
         """The end of the command that makes it: folder, environment and program."""
-        argv, cwd = self.argv, self.record.cwd
-        if "#" in cwd:
-            argv, cwd = ("/bin/sh", "-c", _CD, "sh", cwd, *argv), "/"
+        cwd, argv = self.host.start(self.folder, self.record.cwd, self.argv)
         settings = [word for pair in self.env.items() for word in ("-e", "=".join(pair))]
         return ("-c", cwd, *settings, "--", *supervisor_argv(argv, self.record.nonce))
 
@@ -218,7 +214,8 @@ class TabMaker:
                 strip_ansi=request.strip_ansi,
             )
             # Before the window is: whoever hears of it can read who it is.
-            record.save(folder)
+            if self._host.is_local:
+                record.save(folder)
         except BaseException:
             self._host.remove_folder(folder)
             raise
@@ -334,7 +331,7 @@ class TabMaker:
 
     def listen(self, tab: Tab) -> None:
         """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes."""
-        self._server.process.watch_session(tab.pane.leader_pid)
+        self._server.watch_session(tab.pane.leader_pid)
         self._book.add(tab)
         # A window of a person's showed something before.
         tab.pane.stream.log.resized(*tab.size, blank=not tab.theirs or tab.next_byte > 0)

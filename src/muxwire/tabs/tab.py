@@ -78,6 +78,7 @@ class Tab:
         self.name, self.session = name, session
         self.log_path = log_path
         self.size, self.sized = size, sized
+        self.prefix = server.host.prefix
         self.pane, self.runner = pane, runner
         self.generation = server.generation
         self.session_id = self.end_reason = ""
@@ -96,6 +97,7 @@ class Tab:
 
         def on_input() -> None:
             zones.typed()
+            pane.host.forget(pane.leader_pid)
             if self.record is not None:
                 self.record.note_input(pane.stream.end)
 
@@ -105,12 +107,12 @@ class Tab:
     @property
     def key(self) -> str:
         """What it is called: its window id, or the pane id if it was split off in a window."""
-        return self.pane_id if self.is_split else self.window_id
+        return self.prefix + (self.pane_id if self.is_split else self.window_id)
 
     @property
     def address(self) -> str:
         """The tab's key, and which life of the tmux server gave it: `GENERATION/@N` is never used again."""
-        return f"{self.generation}/{self.key}"
+        return f"{self.prefix}{self.generation}/{self.key.removeprefix(self.prefix)}"
 
     @property
     def state(self) -> State:
@@ -205,18 +207,18 @@ class Tab:
         """
         name = script_name(language, secrets.token_hex(4))
         body = code.encode("utf-8", "surrogateescape")
-        path = keep_script(self.pane.host, self.pane.stream.log, self.runner.folder, name, body)
+        path, kept = keep_script(self.pane.host, self.pane.stream.log, self.runner.folder, name, body)
         shell = self.pane.shell.name if self.pane.shell is not None else ""
         try:
             command, shown = script_command(language, path, args, shell=shell)
             execution = await self._start(command, timeout if wait else min(timeout, TURN_SECONDS), env, cwd, shown)
         except BaseException:
-            path.unlink(missing_ok=True)
+            kept.unlink(missing_ok=True)
             raise
         if wait:
             await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress)
         result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
-        return replace(result, script_path=str(path))
+        return replace(result, script_path=str(kept))
 
     async def _start(
         self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None, shown: bytes | None = None
@@ -376,7 +378,7 @@ class Tab:
     async def _end_session(self) -> None:
         await anyio.sleep(HANGUP_GRACE)
         kill_session(self.pane)
-        self.server.process.release_session(self.pane.leader_pid)
+        self.server.release_session(self.pane.leader_pid)
 
     async def _end(self) -> bool:
         """End it, once only and to the end: half a closed tab would keep its processes. False if it may not end."""
@@ -389,7 +391,7 @@ class Tab:
                 before, self.end_reason = self.end_reason, self.end_reason or reason
                 try:
                     if ended := await end_pane(self.pane, self.server, self.pane_id):
-                        self.server.process.release_session(self.pane.leader_pid)
+                        self.server.release_session(self.pane.leader_pid)
                         self._book.retire(self, reason)
                 finally:
                     if not self.pane.session.closed:

@@ -44,9 +44,9 @@ def follow(event: Event, book: TabBook) -> None:
                 tab.was_renamed(name.decode("utf-8", "replace"))
                 book.renamed(tab)
         # Not in a session that somebody made to look around in (`muxwire attach`): what he looks at is his affair.
-        case SessionWindowChanged(session, window) if window in book.open:
-            if any(tab.session_id == session for tab in book.open.values()):
-                book.latest = window
+        case SessionWindowChanged(session, window) if shown := book.panes(window):
+            if not shown[0].is_split and any(tab.session_id == session for tab in book.open.values()):
+                book.latest = shown[0].key
         case SessionRenamed(session, name):
             for tab in book.open.values():
                 if tab.session_id == session:

@@ -74,7 +74,7 @@ class TmuxServer:
         self,
         host: Host,
         folders: Folders,
-        process: TmuxProcess,
+        process: TmuxProcess | None,
         client: ControlClient,
         version: tuple[int, int],
         generation: int,
@@ -84,7 +84,7 @@ class TmuxServer:
     ) -> None:
         self.host = host
         self.folders = folders
-        self.process = process
+        self._process = process
         self.client = client
         self.version = version
         self.generation = generation
@@ -97,6 +97,23 @@ class TmuxServer:
         # Attaches for as long as the block lasts; only a person's server is left in between.
         self.attached: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
         self._killing = anyio.Lock()
+
+    @property
+    def process(self) -> TmuxProcess:
+        """The process of our connection to a server on this machine."""
+        assert self._process is not None
+        return self._process
+
+    def watch_session(self, pid: int) -> None:
+        """A pane has that first process; of another machine's panes the helper there takes care."""
+        if self._process is not None:
+            self._process.watch_session(pid)
+
+    def release_session(self, pid: int) -> None:
+        """That pane has ended."""
+        self.host.forget(pid)
+        if self._process is not None:
+            self._process.release_session(pid)
 
     def open_log(self, path: Path) -> PaneLog | FollowerLog:
         """The log at that path: to be written by the owner, to be read by a follower."""

@@ -47,7 +47,7 @@ START_SECONDS = 10
 STOPPED_SECONDS = 1
 
 _LOG = logging.getLogger("muxwire")
-_GREETING = "#{pid} #{session_id} #{@muxwire-generation} #{version}"
+GREETING = "#{pid} #{session_id} #{@muxwire-generation} #{version}"
 _WORDS = 4
 
 # message-limit first: tmux's message log keeps the text of every command, typed secrets included.
@@ -82,6 +82,12 @@ class Greeting:
     generation: int
     version: tuple[int, int]
 
+    @classmethod
+    def read(cls, answer: bytes, host: Host) -> Greeting:
+        """Read what tmux printed for `GREETING`; generation 0 for a server that is not ours. TmuxUnavailable."""
+        pid, hub, generation, version = answer.decode("utf-8", "replace").split(" ", _WORDS - 1)
+        return cls(int(pid), hub, int(generation or 0), read_version(version, host))
+
 
 @final
 class ServerStart:
@@ -101,16 +107,11 @@ class ServerStart:
         try:
             self._host.install(self._folders.shells)
             if self._running is None:
-                self._host.replace_file(self._folders.config, self._configuration(history_limit).encode())
+                self._host.replace_file(self._folders.config, configuration(self._folders, history_limit).encode())
         except OSError as error:
             where = error.filename or self._folders.shells.parent
             remedy = remedy_for(error) or "point XDG_RUNTIME_DIR at a directory of your own"
             raise InstanceUnavailable(f"cannot write {where}: {error.strerror}", remedy=remedy) from error
-
-    def _configuration(self, history_limit: int) -> str:
-        generation = max(self._folders.generations(), default=0) + 1
-        config = _CONFIG.format(columns=COLUMNS, rows=ROWS, history=history_limit)
-        return config + status_config(hub=HUB, keeper=KEEPER_NAME) + _READ_ALL.format(generation=generation)
 
     def attach(self) -> TmuxProcess:
         """Start our `tmux -C`, and the server if there is none: it ends with us until it has answered."""
@@ -128,6 +129,10 @@ class ServerStart:
             transient=[str(folder) for folder in self._folders.transient] if ephemeral else (),
             lock=self._access.lock.descriptor if self._access.lock is not None else None,
         )
+
+    def again(self, hub: str) -> tuple[str, ...]:
+        """The argv that attaches once more; a server that is gone is not started again, empty (-N)."""
+        return (*self.command, "-N", "-C", "attach-session", "-t", hub)
 
     async def greet(self, process: TmuxProcess, client: ControlClient) -> Greeting:
         """Wait until tmux answers, and learn who it is. TmuxUnavailable, InstanceUnavailable."""
@@ -150,17 +155,16 @@ class ServerStart:
             with anyio.fail_after(min(START_SECONDS, STOPPED_SECONDS) if stopped else START_SECONDS):
                 answer = b""
                 while b" $" not in answer:  # tmux may run what it reads before it has made the session of its start
-                    (answer,) = await client.command("display-message", "-p", _GREETING)
+                    (answer,) = await client.command("display-message", "-p", GREETING)
         except (ConnectionClosed, CommandError, TimeoutError) as error:
             raise await self._failure(error) from error
-        pid, hub, generation, version = answer.decode("utf-8", "replace").split(" ", _WORDS - 1)
-        found = Greeting(int(pid), hub, int(generation or 0), read_version(version, self._host))
-        if not generation:
+        found = Greeting.read(answer, self._host)
+        if not found.generation:
             raise InstanceUnavailable(
                 f"the tmux server at {self._folders.socket_path} was not started by muxwire", remedy=self._ends_it
             )
         if self._running:
-            await self._compare(version)
+            await self._compare(answer.decode("utf-8", "replace").split(" ", _WORDS - 1)[-1])
         return found
 
     @property
@@ -194,6 +198,13 @@ class ServerStart:
                     "the server of this instance is tmux %s and %s is tmux %s: the server's own program is used until "
                     "it has ended (muxwire kill --all)", version, installed, newer,
                 )  # fmt: skip
+
+
+def configuration(folders: Folders, history_limit: int) -> str:
+    """What a new server reads: the next life of its instance."""
+    generation = max(folders.generations(), default=0) + 1
+    config = _CONFIG.format(columns=COLUMNS, rows=ROWS, history=history_limit)
+    return config + status_config(hub=HUB, keeper=KEEPER_NAME) + _READ_ALL.format(generation=generation)
 
 
 def silent_server(host: Host, pid: int, ends_it: str) -> TmuxSilent:

@@ -61,6 +61,7 @@ class CreateTab(Arguments):
     session: str = ""
     size: Size = Field(default=[])
     strip_ansi: bool = Field(default=False, description="default of all reads of it")
+    host: str = Field(default="", description="another machine that hosts.toml allows")
 
 
 class CloseTab(InTab):
@@ -94,8 +95,9 @@ async def create_tab(call: Call, given: CreateTab) -> NewTab:
         session=given.session or None,
         size=(given.size[0], given.size[1]) if given.size else None,
         strip_ansi=given.strip_ansi,
+        host=given.host,
     )
-    return NewTab(tab.window_id, tab.name, tab.pane_id, tab.session, str(tab.log_path))
+    return NewTab(tab.key, tab.name, tab.pane_id, tab.session, str(tab.log_path))
 
 
 @tool(ListTabs, returns=TabList, hints=Hints(read_only=True))

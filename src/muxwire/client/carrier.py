@@ -1,0 +1,153 @@
+"""The program that reaches tmux on another machine, as a transport: ssh, or any argv that gives a stream to a sh there.
+
+The script goes first, in one line; what comes back before its line of facts (a login's greetings) is skipped, and what
+follows that line is control mode.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire.client.pipes import ProcessPipes
+from muxwire.errors import HostUnavailable, TmuxUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from muxwire.host.hosts_file import Carrier
+
+# A cold ssh takes 3 s at 200 ms a round trip; one that asks an agent, or a person's key, may take long.
+OPEN_SECONDS = 60.0
+# What may come before the line of facts: a greeting has a few KB. A host that says more is not one of ours.
+_GREETING_BYTES = 1 << 20
+# What is kept of the carrier's complaints: their last line says why.
+_COMPLAINT_CHARACTERS = 4096
+
+_LOGIN_FAILED = ("Permission denied", "Host key verification failed", "Too many authentication failures", "host key")
+_NO_SHELL = ("not found", "no such file", "cannot execute", "not available")
+_REMEDIES = {
+    "connect": "try the same command in a terminal; is the machine up, and its name right?",
+    "login": "log in there once by hand: muxwire answers no question for a password or a host key",
+    "shell": "the machine must give a `sh` to commands; start-up files that print without end, or ask, are in the way",
+    "tmux_missing": "install tmux 3.3 or newer there",
+    "tmux_too_old": "install tmux 3.3 or newer there",
+    "locale": "install a UTF-8 locale there (C.UTF-8 or en_US.UTF-8), or set LC_ALL to one that it has",
+    "folder": "set TMPDIR there to a directory of yours, or make room on its disk",
+}
+
+
+@final
+class CarrierProcess(ProcessPipes):
+    """The child that carries one control connection. It ends with us: its input does."""
+
+    def __init__(self, carrier: Carrier, script: Callable[[str, bool], bytes], env: Mapping[str, str]) -> None:
+        """`script` makes the line that is sent first, of what tells this connection from all others, and `again`."""
+        super().__init__(env, "/")
+        self.carrier = carrier
+        self._script = script
+        self._is_open = False
+        self._kept = b""  # what came with the line of facts, and after it
+
+    async def open(self, *, again: bool = False) -> list[str]:
+        """Start the child and return the facts that the script has found; HostUnavailable.
+
+        With `again` it takes the place of one that has ended, and no tmux server is started there: TmuxUnavailable if
+        ours is gone.
+        """
+        await self._end_child()
+        if self._closed:
+            raise TmuxUnavailable("the instance was closed")
+        try:
+            return await self._opened(secrets.token_hex(8), again=again)
+        except BaseException:
+            await self._end_child()
+            raise
+
+    async def _opened(self, connection: str, *, again: bool) -> list[str]:
+        self._complaint, self._kept = "", b""
+        try:
+            self._start(self.carrier.command, self._make_pipes())
+        except TmuxUnavailable as error:
+            raise self._unavailable("connect", str(error)) from error
+        self._is_open = True
+        try:
+            with anyio.fail_after(OPEN_SECONDS):
+                await self.send(self._script(connection, again))
+                kind, *facts = await self._facts(f"muxwire:{connection}\t".encode())
+        except TimeoutError as error:
+            raise self._unavailable(*self._why(b"", f"no answer within {OPEN_SECONDS:.0f} s")) from error
+        if kind == "ok":
+            return facts
+        stage, reason = (*facts, "", "")[:2]
+        if stage == "gone":
+            raise TmuxUnavailable(reason)
+        raise self._unavailable(stage if stage in _REMEDIES else "shell", reason)
+
+    async def _facts(self, begin: bytes) -> list[str]:
+        seen = b""
+        while len(seen) < _GREETING_BYTES:
+            data = await super().receive()
+            if not data:
+                raise self._unavailable(*self._why(seen, "it ended without a word"))
+            seen += data
+            self._read_complaint()
+            at = seen.find(begin)
+            if at >= 0 and (end := seen.find(b"\n", at)) >= 0:
+                self._kept = seen[end + 1 :]
+                return seen[at + len(begin) : end].decode("utf-8", "surrogateescape").split("\t")
+        raise self._unavailable("shell", "it says much, and nothing of what was asked")
+
+    async def receive(self) -> bytes:
+        """As the pipes; what came with the facts comes first."""
+        if self._kept:
+            kept, self._kept = self._kept, b""
+            return kept
+        return await super().receive()
+
+    def receive_soon(self, seconds: float) -> bytes:
+        """Nothing: an answer takes longer than to sleep and to be woken."""
+        del seconds
+        return b""
+
+    def send_nowait(self, data: bytes) -> int:
+        """As the pipes; nothing between two children."""
+        return super().send_nowait(data) if self._is_open else 0
+
+    async def send(self, data: bytes) -> None:
+        """As the pipes; nothing between two children."""
+        if self._is_open:
+            await super().send(data)
+
+    def listen(self, seconds: float) -> None:
+        """Take what the child has said on stderr, so that it can go on; end one that has been silent for so long."""
+        self._read_complaint()
+        if self._is_open and self._process is not None and time.monotonic() - self._read_at > seconds:
+            self._process.kill()  # `receive` returns the end
+
+    def _read_complaint(self) -> None:
+        if self._is_open:
+            super()._read_complaint()
+            self._complaint = self._complaint[-_COMPLAINT_CHARACTERS:]
+
+    async def _end_child(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            await super()._end_child()
+
+    def _why(self, seen: bytes, otherwise: str) -> tuple[str, str]:
+        """At which stage it ended, and the reason: the last line that was said."""
+        self._read_complaint()
+        said = [line for line in self._complaint.splitlines() if line.strip()]
+        reason = said[-1].strip() if said else seen.decode("utf-8", "replace").strip()[-_COMPLAINT_CHARACTERS:]
+        if any(text in reason for text in _LOGIN_FAILED):
+            return "login", reason
+        no_shell = seen or any(text in reason.lower() for text in _NO_SHELL)
+        return "shell" if no_shell else "connect", reason or otherwise
+
+    def _unavailable(self, stage: str, reason: str) -> HostUnavailable:
+        shown = "".join(sign if sign.isprintable() else " " for sign in reason)
+        return HostUnavailable(self.carrier.host, stage, shown, remedy=_REMEDIES[stage])

@@ -1,0 +1,71 @@
+"""What is sent to another machine before anything else: one line, in which a small sh script brings all of ours along.
+
+The script (`scripts/bootstrap.sh`) makes a private directory, puts the shells' integration files, tmux's configuration
+and the helper there, starts the tmux server if it does not run, prints a line of facts, and ends in `tmux -C`. Nothing
+is installed; with the server the directory goes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from muxwire.host.shells import integration_files
+from muxwire.shell.quoting import posix_quote
+from muxwire.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SCRIPTS = Path(__file__).with_name("scripts")
+# No line of our files is this.
+_END = "muxwire-end-of-file"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a machine has said of itself: paths there, the numbers of its tmux, whether its kernel tells of waits.
+
+    `shell` is the user's, `shell_file` the file behind its links. `is_new`: no server of ours ran there.
+    """
+
+    folder: str
+    shell: str
+    shell_file: str
+    home: str
+    umask: str
+    sees_waits: bool
+    tmux: str
+    is_new: bool
+
+    @classmethod
+    def read(cls, fields: list[str]) -> Facts:
+        """Read the fields of the line; ValueError for another number of them."""
+        folder, shell, shell_file, home, umask, waits, tmux, server = fields
+        return cls(folder, shell, shell_file or shell, home, umask, waits == "1", tmux, server == "new")
+
+
+def bootstrap_line(connection: str, again: bool, *, name: str, keep: int, size: tuple[int, int], config: str) -> bytes:
+    """The line that stage 1 reads: `name` is the directory's, `size` the windows', `config` tmux's configuration.
+
+    With `again` no server is started.
+    """
+    columns, rows = map(str, size)
+    variables = {"id": connection, "name": name, "keep": str(keep), "columns": columns, "rows": rows}
+    variables["again"] = "1" if again else ""
+    files: Mapping[str, str] = {
+        "tmux.conf": config,
+        "helper": _bare((_SCRIPTS / "helper.sh").read_text()),
+        **{f"shells/{name}": text for name, text in integration_files().items()},
+    }
+    text = "".join(f"{name}={posix_quote(value.encode()).decode()}\n" for name, value in variables.items())
+    text += "put_files() {\n"
+    text += "".join(f"cat >\"$d/{name}\" <<'{_END}' || return\n{content}{_END}\n" for name, content in files.items())
+    text += "}\n" + _bare((_SCRIPTS / "bootstrap.sh").read_text())
+    return text.replace("\\", "\\\\").replace("\n", "\\n").encode() + b"\n"
+
+
+def _bare(script: str) -> str:
+    """A script without its comments: each byte of it is a system call there."""
+    return "".join(line for line in script.splitlines(keepends=True) if not line.lstrip().startswith("#"))

@@ -1,0 +1,164 @@
+"""Which other machines may be used, and by which program each is reached: `hosts.toml`, which a person writes.
+
+    allow = ["web-*", "me@build-?"]    # names of ssh_config; nothing listed: no other machine
+    [hosts.job]
+    via = ["srun", "--jobid=42", "--overlap"]
+    keep = "24h"
+
+The names of `[hosts]` are allowed because they are written there. A name is data: what no such name can hold is
+refused, and no shell of this machine sees it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tomllib
+from dataclasses import field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from muxwire.errors import HostUnavailable
+from muxwire.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Seconds for which the programs on a machine live on without us.
+KEEP_SECONDS = 600
+# RFC 1035: a host name has 253 characters at most; before it a user's name and `@`.
+_NAME_MAX = 300
+_WORD = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
+_NAME = re.compile(rf"(?:{_WORD}@)?{_WORD}\Z")
+_TIME = re.compile(r"([0-9]{1,6})([smhd])\Z")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_SHOWN_MAX = 60
+
+# One line is read byte by byte, as POSIX asks of `read`, so that what follows it is left for tmux.
+STAGE_1 = 'IFS= read -r x; eval "$(printf %b "$x")"'
+# No password and no question: nobody is there to answer. `--` ends the options, whatever the name is.
+_SSH = ("ssh", "-T", "-x", "-a", "-o", "BatchMode=yes", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """The program that reaches one host: its argv, and whether a login shell there reads what follows, as with ssh.
+
+    `keep` is in seconds.
+    """
+
+    host: str
+    argv: tuple[str, ...]
+    login_shell: bool
+    keep: int = KEEP_SECONDS
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The whole argv: it starts a `sh` there that reads a line and evaluates it."""
+        words = ("sh", "-c", STAGE_1)
+        return (*self.argv, f"exec sh -c '{STAGE_1}'") if self.login_shell else (*self.argv, *words)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HostsFile:
+    """What the file says; `fault` is why it cannot be used, "" if it can."""
+
+    path: Path
+    allow: tuple[str, ...] = ()
+    hosts: Mapping[str, Carrier] = field(default_factory=dict)
+    fault: str = ""
+
+    def carrier(self, name: str) -> Carrier:
+        """The way to a host; HostUnavailable (`not_allowed`) unless the person has allowed it."""
+        if self.fault:
+            raise _refused(name, f"{self.path}: {self.fault}", "mend that file, and start muxwire again")
+        if (found := self.hosts.get(name)) is not None:
+            return found
+        if len(name) > _NAME_MAX or not _NAME.match(name) or name.isdigit():
+            raise _refused(name, "that cannot be the name of a host", "use a name of ssh_config, or user@name")
+        if not any(fnmatchcase(name, pattern) for pattern in self.allow):
+            raise _refused(name, f"it is not in {self.path}", f"the person may add it to `allow` in {self.path}")
+        return Carrier(name, (*_SSH, "--", name), login_shell=True)
+
+
+def _refused(name: str, reason: str, remedy: str) -> HostUnavailable:
+    shown = name if len(name) <= _SHOWN_MAX else name[:_SHOWN_MAX] + "..."
+    return HostUnavailable(shown, "not_allowed", reason, remedy=remedy)
+
+
+def hosts_path(environ: Mapping[str, str]) -> Path:
+    """`$MUXWIRE_HOSTS`, else `muxwire/hosts.toml` in the configuration directory."""
+    if given := environ.get("MUXWIRE_HOSTS"):
+        return Path(given)
+    home = Path(environ.get("HOME") or Path.home())
+    return Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "muxwire" / "hosts.toml"
+
+
+def read_hosts(environ: Mapping[str, str]) -> HostsFile:
+    """Read the file; one that is not there allows nothing. Never an exception: a fault is told when a host is asked."""
+    path = hosts_path(environ)
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno())
+            if mode.st_uid not in (0, os.getuid()) or mode.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                return HostsFile(path, fault="others than you can write it")
+            document = tomllib.load(file)
+        return _parsed(path, document)
+    except FileNotFoundError:
+        return HostsFile(path)
+    except OSError as error:
+        return HostsFile(path, fault=error.strerror or str(error))
+    except (TypeError, ValueError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
+        return HostsFile(path, fault=str(error))
+
+
+def _parsed(path: Path, document: Mapping[str, object]) -> HostsFile:
+    _known(document, ("allow", "hosts"), "the file")
+    hosts = document.get("hosts", {})
+    if not isinstance(hosts, dict):
+        raise TypeError("`hosts` must be tables: [hosts.NAME]")
+    return HostsFile(
+        path,
+        tuple(_words(document.get("allow", []), "allow")),
+        {name: _entry(name, row) for name, row in hosts.items()},
+    )
+
+
+def _entry(name: str, row: object) -> Carrier:
+    if not isinstance(row, dict):
+        raise TypeError(f"hosts.{name} must be a table")
+    _known(row, ("via", "login_shell", "keep"), f"hosts.{name}")
+    if not _NAME.match(name) or name.isdigit():
+        raise ValueError(f"{name!r} cannot be the name of a host: use letters, digits, '.', '_' and '-'")
+    via = _words(row.get("via", []), f"hosts.{name}.via")
+    if not via:
+        raise ValueError(f"hosts.{name} needs `via`, the words of a command")
+    # ssh joins the words that follow and has the login shell read them; other programs start them as they are.
+    joins = row.get("login_shell", any(Path(word).name == "ssh" for word in via))
+    if not isinstance(joins, bool):
+        raise TypeError(f"hosts.{name}.login_shell must be true or false")
+    return Carrier(name, tuple(via), joins, _seconds(row.get("keep", KEEP_SECONDS), f"hosts.{name}.keep"))
+
+
+def _known(row: Mapping[str, object], keys: tuple[str, ...], where: str) -> None:
+    if strange := set(row) - set(keys):
+        raise ValueError(f"{where} has unknown keys: {', '.join(sorted(strange))}")
+
+
+def _words(value: object, where: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(word, str) and "\0" not in word for word in value):
+        raise TypeError(f"{where} must be a list of texts")
+    return value
+
+
+def _seconds(value: object, where: str) -> int:
+    found = _TIME.match(value) if isinstance(value, str) else None
+    if found is not None:
+        return int(found[1]) * _SECONDS[found[2]]
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise ValueError(f'{where} must be a time, as "90s", "10m", "24h" or "7d"')

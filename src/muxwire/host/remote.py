@@ -1,0 +1,387 @@
+"""The panes' machine is another one: what it is asked, a helper there answers, over the control connection.
+
+The helper (`scripts/helper.sh`) is a small sh in the keeper's pane. A line that is pasted there is a question, and what
+the pane writes is the answer. Files are written by the tmux server there (`save-buffer`), from the same line of
+commands as what is typed after them, so that they are there when it is read.
+"""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Protocol, final
+
+import anyio
+
+from muxwire.errors import ConnectionClosed, InvalidArgument
+from muxwire.host.host import Link
+from muxwire.host.processes import POLL, TTY_READ
+from muxwire.host.remote_answers import PaneAnswer
+from muxwire.host.shells import shell_named
+from muxwire.shell.quoting import os_bytes
+
+if TYPE_CHECKING:
+    import os
+    import signal
+    from collections.abc import Collection, Mapping, Sequence
+
+    from muxwire.host.bootstrap import Facts
+    from muxwire.host.host import CommandFiles, Foreground, Lines, TtyModes
+    from muxwire.shell import Shell
+
+# As much as one line of commands should carry: tmux parses it on its only thread.
+_CHUNK = 16 << 10
+# The helper answers in a few ms and a round trip. It may wait for a terminal that hangs; nobody waits for it longer.
+_ANSWER_SECONDS = 5.0
+# What is kept of an answer's line that has not ended: a longer one is none of our helper's.
+_LINE_BYTES = 64 << 10
+
+
+class Line(Protocol):
+    """The control connection, as far as a host needs it."""
+
+    def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> object:
+        """Write lines of several tmux commands each; nobody waits for the answers. ConnectionClosed."""
+
+
+@final
+class _Question:
+    """A question that has not been answered yet."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+        self.answered = False
+        self.done = anyio.Event()
+
+
+@final
+class RemoteHost:
+    """Another machine, as a `Host`; `connect` gives it the connection and the helper's pane."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.link = Link(name)
+        self._facts: Facts | None = None
+        self._line: Line | None = None
+        self._pane = ""
+        self._unread = b""
+        self._number = 0
+        self._asked: dict[int, _Question] = {}
+        self._answers: dict[int, PaneAnswer] = {}
+        self._ttys: dict[str, int] = {}  # the first process of the pane whose terminal that is
+        self._programs: dict[str, tuple[str, str]] = {}  # path, and the file that it is in the end
+        self._folders: dict[str, str] = {}
+
+    def connect(self, facts: Facts, line: Line, pane: str) -> None:
+        """There is a connection: what is asked goes there. Questions to an earlier one stay unanswered."""
+        self._facts, self._line, self._pane, self._unread = facts, line, pane, b""
+        for question in self._asked.values():
+            question.done.set()
+
+    @property
+    def facts(self) -> Facts:
+        """What the machine said of itself when it was connected first."""
+        assert self._facts is not None
+        return self._facts
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The little of it that is known here: the user's home and shell."""
+        return {"HOME": self.facts.home, "SHELL": self.facts.shell}
+
+    is_local = False
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.name}/"
+
+    @property
+    def sees_waits(self) -> bool:
+        return self.facts.sees_waits
+
+    # -- questions
+
+    def feed(self, data: bytes) -> None:
+        """Take what the helper's pane wrote; what is no answer of the helper is ignored."""
+        *lines, rest = (self._unread + data).split(b"\n")
+        self._unread = rest[-_LINE_BYTES:]
+        for line in lines:
+            number, *fields = line.decode("utf-8", "surrogateescape").split("\t")
+            question = self._asked.get(int(number)) if number.isdecimal() else None
+            if question is None or not fields:
+                continue
+            if fields[0] == ".":
+                question.answered = True
+                question.done.set()
+            else:
+                question.rows.append(fields)
+
+    async def _ask(self, verb: str, *words: str) -> list[list[str]] | None:
+        """The rows of an answer; None if there is none in time, or no connection."""
+        question = _Question()
+        try:
+            number = self._request(verb, *words, question=question)
+        except ConnectionClosed:
+            return None
+        try:
+            with anyio.move_on_after(_ANSWER_SECONDS):
+                await question.done.wait()
+        finally:
+            self._asked.pop(number, None)
+        return question.rows if question.answered else None
+
+    def _request(self, verb: str, *words: str, question: _Question | None = None) -> int:
+        assert self._line is not None
+        self._number += 1
+        if question is not None:
+            self._asked[self._number] = question
+        text = " ".join((str(self._number), verb, *words)) + "\n"
+        paste = ("paste-buffer", "-r", "-d", "-b", "muxwire-ask", "-t", self._pane)
+        self._line.submit_lists([("set-buffer", "-b", "muxwire-ask", "--", text), paste])
+        return self._number
+
+    def _say(self, verb: str, *words: str) -> bool:
+        """Have the helper do something; False between two connections."""
+        try:
+            self._request(verb, *words)
+        except ConnectionClosed:
+            return False
+        return True
+
+    async def refresh(self, leader: int, tty: str) -> None:
+        rows = await self._ask("p", str(leader), tty)
+        if rows is None:
+            return  # what was known stays
+        answer = PaneAnswer()
+        try:
+            for kind, *fields in rows:
+                answer.take(kind, fields)
+        except (ValueError, IndexError):
+            return
+        self._answers[leader], self._ttys[tty] = answer, leader
+
+    async def done(self) -> None:
+        await self._ask("n")
+
+    def forget(self, leader: int) -> None:
+        """Something was typed, or a pane has ended: what is known of it may be true no more."""
+        self._answers.pop(leader, None)
+
+    async def look_up(self, folders: Collection[str], programs: Collection[str]) -> None:
+        """Bring the answers of `checked_folder`, `checked_program` and `shell_for` for these."""
+        for folder in folders:
+            rows = await self._ask("f", _escaped(os_bytes(self._absolute(folder, ""))))
+            self._folders.update({str(self._absolute(folder, "")): row[1] for row in rows or [] if row[0] == "f"})
+        for program in programs:
+            rows = await self._ask("x", _escaped(os_bytes(program)))
+            self._programs.update((program, (row[1], row[2] or row[1])) for row in rows or [] if row[0] == "x")
+
+    # -- processes
+
+    def _of(self, pid: int) -> PaneAnswer:
+        """The newest answer that knows a process."""
+        return next((one for one in self._answers.values() if pid in one.processes), _NOTHING)
+
+    def foreground_pgrp(self, leader: int) -> int | None:
+        front = self.foreground(leader)
+        return front.pgrp if front is not None else None
+
+    def foreground(self, leader: int, *, supervised: bool = False) -> Foreground | None:
+        return self._answers.get(leader, _NOTHING).front(leader, supervised=supervised)
+
+    def reads_tty(self, pgrp: int) -> bool:
+        return self.sees_waits and self._of(pgrp).reads_tty(pgrp)
+
+    def awaits_keys(self, pgrp: int) -> bool:
+        return not self.sees_waits or self._of(pgrp).awaits_keys(pgrp)
+
+    def polls(self, pgrp: int) -> bool:
+        leader = self._of(pgrp).processes.get(pgrp)
+        return self.sees_waits and leader is not None and leader.waits.startswith(POLL)
+
+    def sleeps_for_keys(self, pid: int, *, polls: bool) -> bool:
+        found = self._of(pid).processes.get(pid)
+        if not self.sees_waits:
+            return True
+        return found is not None and (found.waits in TTY_READ or (polls and found.waits.startswith(POLL)))
+
+    def takes(self, pgrp: int, number: signal.Signals, shell_pid: int) -> bool:
+        return self._of(pgrp).takes(pgrp, number, shell_pid)
+
+    def program_of(self, pid: int) -> str:
+        found = self._of(pid).processes.get(pid)
+        return PurePosixPath(found.program).name if found is not None else ""
+
+    def child_name(self, pid: int) -> str:
+        children = (one.program for one in self._of(pid).processes.values() if one.parent == pid)
+        return PurePosixPath(next(children, "")).name
+
+    def runs_script(self, pid: int) -> bool:
+        return self._of(pid).runs_script(pid)
+
+    def supervisor_waits(self, pid: int) -> bool:
+        return self.program_of(pid) in ("sleep", "busybox", "coreutils")
+
+    def is_stopped(self, pid: int) -> bool:
+        found = self._of(pid).processes.get(pid)
+        return found is not None and found.state == "T"
+
+    def started(self, pid: int) -> str:
+        return str(pid)  # nobody there outlives this process in our records
+
+    def files_limit(self, pid: int) -> float:
+        del pid
+        return float("inf")
+
+    def shares_folder(self, pid: int, folder: Path) -> bool:
+        del folder
+        return pid in self._of(pid).shares
+
+    # -- terminals
+
+    def tty_modes(self, tty: str) -> TtyModes | None:
+        answer = self._answers.get(self._ttys.get(tty, 0))
+        return answer.modes if answer is not None else None
+
+    def restore_line_modes(self, tty: str) -> None:
+        self._say("m", tty)
+
+    def write_tty(self, tty: str, data: bytes) -> bool:
+        return self._say("w", tty, _escaped(data))
+
+    # -- signals
+
+    def signal_process(self, pid: int, number: signal.Signals) -> bool:
+        return self._say("k", str(int(number)), str(pid))
+
+    def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
+        if not spare:
+            return self._say("k", str(int(number)), str(-pgrp))
+        members = [one.pid for one in self._of(pgrp).group(pgrp) if one.pid != spare]
+        return True in [self.signal_process(pid, number) for pid in members]
+
+    def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
+        del tty
+        self._say("K", str(leader), str(int(spare_leader)), *(str(int(number)) for number in numbers))
+
+    def end(self) -> bool:
+        """Have everything of ours there ended and removed; False without a connection."""
+        return self._say("q")
+
+    # -- files and programs
+
+    def make_folder(self, path: Path) -> None:
+        """Nothing: the pane itself makes it, before its shell (`start_argv`)."""
+
+    def remove_folder(self, path: Path) -> None:
+        self._say("d", path.name)
+
+    async def remove_folders(self, home: Path, *, spare: Collection[str]) -> None:
+        """Nothing: with the server the whole directory goes."""
+
+    def install(self, folder: Path) -> None:
+        """Nothing: the script brought them along."""
+
+    def command_files(self, folder: Path) -> CommandFiles:
+        return _RemoteFiles(self, folder)
+
+    @staticmethod
+    def file_lines(path: Path, content: bytes) -> Lines:
+        """The commands that have the tmux server there write a file, the last line from its whole content."""
+        buffer = "muxwire-file"
+        pieces = [content[at : at + _CHUNK] for at in range(0, len(content), _CHUNK)] or [b"\n"]
+        save = ("save-buffer", "-b", buffer, str(path).replace("#", "##"))
+        first = ("set-buffer", "-b", buffer, "--", pieces[0])
+        rest = [("set-buffer", "-a", "-b", buffer, "--", piece) for piece in pieces[1:]]
+        *lines, last = [[one] for one in (first, *rest)]
+        return [*lines, [*last, save, ("delete-buffer", "-b", buffer)]]
+
+    def write_file(self, path: Path, content: bytes) -> None:
+        """Write a file; OSError between two connections."""
+        assert self._line is not None
+        try:
+            self._line.submit_lists(*self.file_lines(path, content))
+        except ConnectionClosed as error:
+            raise OSError(errno.ENOTCONN, str(error), str(path)) from error
+
+    replace_file = write_file
+
+    def checked_folder(self, cwd: str | os.PathLike[str], relative_to: str) -> Path:
+        path = self._absolute(str(cwd), relative_to)
+        if relative_to:  # a command's own: its `cd` says what is wrong
+            return Path(path)
+        if path not in self._folders:
+            raise InvalidArgument(
+                f"cwd {str(cwd)!r} is not a directory on {self.name}", remedy="give the path of one that you may enter"
+            )
+        return Path(self._folders[path])
+
+    def _absolute(self, cwd: str, relative_to: str) -> str:
+        if "\0" in cwd or "\n" in cwd:
+            raise InvalidArgument("cwd contains a NUL byte or a line end", remedy="leave it out")
+        if cwd == "~" or cwd.startswith("~/"):
+            cwd = self.facts.home + cwd[1:]
+        return str(PurePosixPath(relative_to or self.facts.home) / cwd)
+
+    def checked_program(self, program: str, what: str) -> str:
+        if program not in self._programs:
+            raise InvalidArgument(
+                f"{what} {program!r} is not an executable file on {self.name}",
+                remedy="give its full path there, or leave it out for the default",
+            )
+        return self._programs[program][0]
+
+    def is_folder(self, path: str) -> bool:
+        del path
+        return True  # whoever goes there finds out
+
+    def own_folder(self) -> str:
+        return self.facts.home
+
+    def which(self, program: str) -> str | None:
+        return self._programs.get(program, (None,))[0]
+
+    def running_program(self, pid: int, installed: str | None) -> str | None:
+        del pid
+        return installed
+
+    def shell_for(self, program: str) -> Shell | None:
+        files = dict(self._programs.values())
+        files.setdefault(self.facts.shell, self.facts.shell_file)
+        return shell_named(program) or shell_named(files.get(program, program))
+
+    def default_shell(self) -> str:
+        return self.facts.shell
+
+    def listening_pid(self, socket: Path) -> int | None:
+        del socket
+        return 0
+
+    def start(self, folder: Path, cwd: str, argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+        return "/", ("/bin/sh", "-c", _START, "sh", str(folder), self.facts.umask, cwd, *argv)
+
+
+_NOTHING = PaneAnswer()
+# A pane makes its own folder, and goes where it is to begin: it may have gone since that was looked up.
+_START = 'umask 077; mkdir "$1"; umask "$2"; cd -- "$3" || cd; shift 3; exec "$@"'
+
+
+@final
+class _RemoteFiles:
+    """`CommandFiles` on another machine."""
+
+    def __init__(self, host: RemoteHost, folder: Path) -> None:
+        self._host = host
+        self._folder = folder
+
+    def write(self, name: str, content: bytes) -> Lines:
+        return self._host.file_lines(self._folder / name, content)
+
+    def close(self, *, remove: bool) -> None:
+        if remove:
+            self._host.remove_folder(self._folder)
+
+
+def _escaped(data: bytes) -> str:
+    """A word that `printf %b` makes these bytes of, and in which the helper's sh sees nothing special."""
+    return "".join(chr(byte) if chr(byte).isascii() and chr(byte).isalnum() else f"\\0{byte:03o}" for byte in data)

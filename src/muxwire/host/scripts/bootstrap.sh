@@ -1,0 +1,61 @@
+# Runs as `eval` in a sh on another machine; before it come the variables id, name, keep, columns and rows.
+m=$(umask)
+umask 077
+unset TMUX TMUX_PANE TMUX_TMPDIR STY WINDOW WINDOWID TERM TERMCAP TERMINFO COLORTERM COLUMNS LINES PROMPT_COMMAND PS1
+unset TERM_PROGRAM TERM_PROGRAM_VERSION TERM_SESSION_ID VTE_VERSION OLDPWD x
+fail() {
+  printf 'muxwire:%s\tfail\t%s\t%s\n' "$id" "$1" "$2"
+  exit 1
+}
+PATH=${PATH:-/usr/bin:/bin}
+case :$PATH: in *:/usr/local/bin:*) ;; *) PATH=$PATH:/usr/local/bin ;; esac
+export PATH
+command -v tmux >/dev/null || fail tmux_missing "no tmux in $PATH"
+[ "${LC_ALL-}${LC_CTYPE-}${LANG-}" ] || { LANG=C.UTF-8; export LANG; }
+v=$(tmux -V 2>&1)
+for l in C.UTF-8 en_US.UTF-8; do
+  case $v in *UTF-8\ locale*|*LC_CTYPE*) LC_ALL=$l; export LC_ALL; v=$(tmux -V 2>&1) ;; esac
+done
+case $v in *UTF-8\ locale*|*LC_CTYPE*) fail locale "$v" ;; esac
+v=${v#tmux }
+case ${v#next-} in [0-2].*|3.[0-2]|3.[0-2][!0-9]*) fail tmux_too_old "tmux $v" ;; esac
+u=$(id -u)
+own() {
+  set -- $(ls -ldn "$1" 2>/dev/null)
+  case $1 in drwx------*) [ "$3" = "$u" ] ;; *) false ;; esac
+}
+b=${TMPDIR:-/tmp}/muxwire-$u
+d=$b/$name
+for f in "$b" "$d"; do
+  [ -d "$f" ] || e=$(mkdir "$f" 2>&1) || fail folder "$e"
+  [ ! -h "$f" ] && own "$f" || fail folder "$f is a link, or not yours alone"
+done
+t() { tmux -u -S "$d/s" "$@"; }
+w=old
+if ! t has-session -t =hub 2>/dev/null; then
+  [ "$again" ] && fail gone "the tmux server there has ended"
+  w=new
+  mkdir "$d/shells" 2>/dev/null
+  put_files || fail folder "cannot write in $d"
+  e=$(t -f "$d/tmux.conf" new-session -d -s hub -x "$columns" -y "$rows" -n muxwire-keeper -- \
+    sh "$d/helper" "$d" "$keep" </dev/null 2>&1) || fail shell "tmux did not start: $e"
+fi
+for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill -9 "$p"; done
+s=${SHELL-}
+[ -x "$s" ] || s=$(command -v bash) || s=/bin/sh
+[ -r /proc/self/wchan ] && p=1 || p=0
+mkfifo "$d/in$$" || fail folder "cannot make a FIFO in $d"
+printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
+  "$id" "$d" "$s" "$(readlink -f "$s")" "${HOME:-/}" "$m" "$p" "$v" "$w"
+# What stands between the carrier and tmux: tmux does not notice an end of input while its output is stuck, and then
+# every pane stands still.
+exec 3<&0
+t -C attach-session -t =hub <"$d/in$$" 3<&- &
+c=$!
+{ cat <&3 >"$d/in$$"; kill -9 "$c"; } >/dev/null 2>&1 &
+g=$!
+exec >/dev/null 3<&-
+wait "$c"
+rm -f "$d/in$$"
+kill "$g"
+exit 0

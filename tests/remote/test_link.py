@@ -1,0 +1,171 @@
+"""What happens when the connection to another machine is lost, and when it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+import muxwire
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire import Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 40.0
+
+
+@pytest.fixture
+async def own(folder: Path, environ: dict[str, str]) -> AsyncIterator[Terminals]:
+    """An instance whose connections may be broken."""
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as opened:
+            yield opened
+
+
+def carriers(folder: Path) -> list[int]:
+    """The processes that carry connections of ours to `box`: children of this one."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(") ")[2].split()
+                words = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if int(fields[1]) == os.getpid() and b"printf %b" in words:
+                found.append(int(entry.name))
+    return found
+
+
+def theirs(place: Path) -> list[bytes]:
+    """The command lines of the processes there that name our directory."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if str(place).encode() in words:
+                found.append(words)
+    return found
+
+
+async def until(condition: object, seconds: float = DEADLINE) -> None:
+    """Nothing tells of another machine's processes: they are looked for."""
+    assert callable(condition)
+    with anyio.fail_after(seconds):
+        while not condition():
+            await anyio.sleep(0.05)
+
+
+async def test_a_lost_connection_is_regained_and_the_program_there_goes_on(own: Terminals, folder: Path) -> None:
+    tab = await own.create_tab(host="box", cwd=str(folder))
+    assert (await tab.execute("echo before")).output == "before\n"
+    mark = folder / "went-on"
+    started = await tab.execute(f"sleep 0.7; echo yes > {mark}; echo after", wait=False)
+    (carrier,) = carriers(folder)
+    os.kill(carrier, signal.SIGKILL)
+    await until(mark.exists)
+    ended = await own.command_result(started.command_id, wait=DEADLINE)
+    assert not ended.running
+    rows = (await own.list_tabs()).tabs
+    assert [(row.window_id, row.host, row.link) for row in rows] == [(tab.key, "box", "up")]
+    assert (await tab.execute("echo again")).output == "again\n"
+    assert mark.read_text() == "yes\n"
+    mark.unlink()
+
+
+async def test_a_server_that_is_gone_ends_its_tabs_and_the_next_call_starts_another(own: Terminals) -> None:
+    tab = await own.create_tab(host="box")
+    running = await tab.execute("sleep 100", wait=False)
+    tmux = int((await tab.client.command("display-message", "-p", "#{pid}"))[0])
+    os.kill(tmux, signal.SIGKILL)
+    ended = await own.command_result(running.command_id, wait=DEADLINE)
+    assert (ended.running, ended.exit_code, ended.state) == (False, None, "dead"), ended
+    assert ended.note
+    again = await own.create_tab(host="box")
+    assert (await again.execute("echo ok")).output == "ok\n"
+    assert (await own.read_logs(tab.key)).content  # GENERATION/@N is not needed: @N is closed
+
+
+async def test_nothing_is_left_there_after_the_end(folder: Path, environ: dict[str, str]) -> None:
+    async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as opened:
+        tab = await opened.create_tab(host="box")
+        await tab.execute("sleep 1000 & sleep 1000", wait=False)
+        place = Path(tab.runner.folder).parent
+        assert place.is_dir()
+    await until(lambda: not place.exists())
+    await until(lambda: not theirs(place))
+
+
+DRIVER = """
+import anyio, sys, muxwire
+async def main():
+    async with muxwire.open_terminals(state_dir=sys.argv[1]) as opened:
+        tab = await opened.create_tab(host=sys.argv[3])
+        await tab.execute(sys.argv[2], wait=False)
+        print(tab.runner.folder, flush=True)
+        await anyio.sleep_forever()
+anyio.run(main)
+"""
+
+
+async def test_programs_there_outlive_us_for_as_long_as_is_said(folder: Path, environ: dict[str, str]) -> None:
+    beats = folder / "beats"
+    command = f"while :; do echo >> {beats}; sleep 0.1; done"
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(folder / "state"), command, "brief"], env=environ, stdout=subprocess.PIPE
+    )
+    try:
+        assert driver.stdout is not None
+        place = Path(driver.stdout.readline().decode().strip()).parent
+        await until(beats.exists)
+        driver.kill()
+        driver.wait()
+        seen = beats.stat().st_size
+        await until(lambda: beats.stat().st_size > seen + 5)
+        await until(lambda: not place.exists())
+        await until(lambda: not theirs(place))
+    finally:
+        driver.kill()
+        driver.wait()
+        if driver.stdout is not None:
+            driver.stdout.close()
+
+
+async def test_a_stopped_reader_does_not_stop_the_programs_there(folder: Path, environ: dict[str, str]) -> None:
+    """Our process stands still while a pane floods: the far half of the watch lets go of us within 10 s."""
+    count = folder / "count"
+    command = f"while :; do printf '%02000d\\n' 7; echo >> {count}; done"
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(folder / "state"), command, "box"],
+        env=environ | {"MUXWIRE_LOG_BYTES": "1M"},
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert driver.stdout is not None
+
+        place = Path(driver.stdout.readline().decode().strip()).parent
+        await until(count.exists)
+        assert any(b"attach-session" in words for words in theirs(place))
+        driver.send_signal(signal.SIGSTOP)
+        await until(lambda: not any(b"attach-session" in words for words in theirs(place)))
+        seen = count.stat().st_size
+        await until(lambda: count.stat().st_size > seen + 100)
+    finally:
+        driver.send_signal(signal.SIGCONT)
+        driver.kill()
+        driver.wait()
+        if driver.stdout is not None:
+            driver.stdout.close()

@@ -1,0 +1,86 @@
+"""Tabs over the real ssh, on this machine: login shells, keys, and what ssh itself refuses."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import shutil
+import stat
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire import HostUnavailable
+from tests.sshd import ssh_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60.0
+
+
+@pytest.fixture(scope="module")
+def over_ssh(
+    environ: dict[str, str], folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
+    """An environment whose hosts are reached by ssh: `box`, by the words of a table, and `me@listed`, by its name."""
+    place = tmp_path_factory.mktemp("ssh")
+    user = getpass.getuser()
+    with ssh_server(place) as options:
+        hosts, config, path = folder / "ssh.toml", place / "client", folder / "ssh-bin"
+        tables = {
+            "box": ["ssh", *options, f"{user}@127.0.0.1"],
+            "strict": ["ssh", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", *options, f"{user}@127.0.0.1"],
+            "nobody": ["ssh", "-o", "BatchMode=yes", *options, "nobody-of-that-name@127.0.0.1"],
+        }
+        text = "".join(f"[hosts.{name}]\nvia = {json.dumps(words)}\n" for name, words in tables.items())
+        hosts.write_text('allow = ["listed"]\n' + text)
+        # An ssh that reads a file of ours where a person's reads ~/.ssh/config.
+        config.write_text(
+            f"Host listed\n HostName 127.0.0.1\n User {user}\n Port {options[-1]}\n IdentityFile {place / 'user'}\n"
+            " StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n"
+        )
+        path.mkdir(exist_ok=True)
+        (path / "ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
+        (path / "ssh").chmod(stat.S_IRWXU)
+        yield environ | {"MUXWIRE_HOSTS": str(hosts), "PATH": f"{path}:{environ['PATH']}"}
+
+
+async def test_a_tab_over_ssh_is_exact_and_ends_without_a_trace(over_ssh: dict[str, str], folder: Path) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(state_dir=folder / "state", environ=over_ssh) as opened:
+            tab = await opened.create_tab(host="box", shell="bash")
+            assert tab.key == "box/@1"
+            one = await tab.execute("printf 'a  b\\n'; cd /tmp; false")
+            assert (one.output, one.exit_code, one.cwd) == ("a  b\n", 1, "/tmp"), one
+            many = await tab.execute("seq 1 20000")
+            assert many.output.endswith("20000\n")
+            cut = await tab.execute("sleep 30", timeout=0.5)
+            assert (cut.timed_out, cut.exit_code, cut.state) == (True, 130, "prompt"), cut
+            place = tab.runner.folder.parent
+            assert place.is_dir()
+        while place.exists():
+            await anyio.sleep(0.05)
+
+
+async def test_a_name_of_the_ssh_configuration_is_enough(over_ssh: dict[str, str], folder: Path) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(state_dir=folder / "state", environ=over_ssh) as opened:
+            tab = await opened.create_tab(host="listed")
+            assert (await tab.execute("echo hi")).output == "hi\n"
+            rows = (await opened.list_tabs()).tabs
+            assert [(row.window_id, row.host, row.link) for row in rows] == [("listed/@1", "listed", "up")]
+            assert rows[0].rtt_ms > 0
+
+
+@pytest.mark.parametrize(("host", "stage"), [("strict", "login"), ("nobody", "login")])
+async def test_what_ssh_refuses_is_said(over_ssh: dict[str, str], folder: Path, host: str, stage: str) -> None:
+    async with muxwire.open_terminals(state_dir=folder / "state", environ=over_ssh) as opened:
+        with anyio.fail_after(DEADLINE), pytest.raises(HostUnavailable) as caught:
+            await opened.create_tab(host=host)
+        assert caught.value.stage == stage, caught.value

@@ -1,0 +1,121 @@
+"""Each stage at which a host can turn out to be of no use, produced for real, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire import HostUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+
+
+async def unavailable(folder: Path, environ: dict[str, str], via: Sequence[str]) -> HostUnavailable:
+    """What `create_tab` raises for a host that is reached so."""
+    hosts = folder / "stages.toml"
+    hosts.write_text(f"[hosts.there]\nvia = {json.dumps(list(via))}\n")
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(
+            state_dir=folder / "state", environ=environ | {"MUXWIRE_HOSTS": str(hosts)}
+        ) as opened:
+            with pytest.raises(HostUnavailable) as caught:
+                await opened.create_tab(host="there")
+    assert caught.value.host == "there"
+    assert caught.value.remedy or caught.value.stage == "not_allowed"
+    return caught.value
+
+
+def program(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text)
+    path.chmod(0o700)
+    return str(path)
+
+
+def with_tmux(folder: Path, script: str) -> list[str]:
+    """A machine whose `tmux` is that script."""
+    place = folder / "bin"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    for name in ("sh", "ls", "id", "mkdir", "cat", "rm", "readlink", "mkfifo", "stty", "sleep", "env"):
+        found = shutil.which(name)
+        assert found is not None
+        (place / name).symlink_to(found)
+    if script:
+        program(place, "tmux", f"#!/bin/sh\n{script}\n")
+    return ["env", "-i", f"PATH={place}:/usr/local/bin", "HOME=/", f"TMPDIR={folder}"]
+
+
+async def test_not_allowed(folder: Path, environ: dict[str, str]) -> None:
+    async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as opened:
+        with pytest.raises(HostUnavailable) as caught:
+            await opened.create_tab(host="elsewhere")
+        assert caught.value.stage == "not_allowed"
+        assert (await opened.list_tabs()).tabs == ()
+
+
+async def test_connect_no_such_program(folder: Path, environ: dict[str, str]) -> None:
+    error = await unavailable(folder, environ, ["/nothing/here"])
+    assert (error.stage, "No such file" in error.reason) == ("connect", True), error
+
+
+async def test_connect_refused(folder: Path, environ: dict[str, str]) -> None:
+    error = await unavailable(folder, environ, ["ssh", "-F", "none", "-o", "BatchMode=yes", "-p", "1", "127.0.0.1"])
+    assert (error.stage, "refused" in error.reason) == ("connect", True), error
+
+
+async def test_login(folder: Path, environ: dict[str, str]) -> None:
+    script = program(folder, "refuses", "#!/bin/sh\necho 'me@box: Permission denied (publickey).' >&2\nexit 255\n")
+    error = await unavailable(folder, environ, [script])
+    assert (error.stage, error.reason) == ("login", "me@box: Permission denied (publickey)."), error
+
+
+async def test_shell(folder: Path, environ: dict[str, str]) -> None:
+    script = program(folder, "nologin", "#!/bin/sh\necho 'This account is currently not available.'\nexit 1\n")
+    error = await unavailable(folder, environ, [script])
+    assert (error.stage, error.reason) == ("shell", "This account is currently not available."), error
+
+
+async def test_shell_that_says_nonsense_without_end(folder: Path, environ: dict[str, str]) -> None:
+    script = program(folder, "floods", "#!/bin/sh\nexec yes muxwire:0000000000000000\n")
+    error = await unavailable(folder, environ, [script])
+    assert error.stage == "shell", error
+
+
+async def test_tmux_missing(folder: Path, environ: dict[str, str]) -> None:
+    if Path("/usr/local/bin/tmux").exists():
+        pytest.skip("there is a tmux where the script looks last")
+    error = await unavailable(folder, environ, with_tmux(folder, ""))
+    assert (error.stage, "install" in error.remedy) == ("tmux_missing", True), error
+
+
+async def test_tmux_too_old(folder: Path, environ: dict[str, str]) -> None:
+    error = await unavailable(folder, environ, with_tmux(folder, "echo tmux 3.2a"))
+    assert (error.stage, error.reason) == ("tmux_too_old", "tmux 3.2a"), error
+
+
+async def test_locale(folder: Path, environ: dict[str, str]) -> None:
+    said = "tmux: need UTF-8 locale (LC_CTYPE) but have ANSI_X3.4-1968"
+    error = await unavailable(folder, environ, with_tmux(folder, f"echo '{said}' >&2; exit 1"))
+    assert (error.stage, error.reason) == ("locale", said), error
+
+
+async def test_folder(folder: Path, environ: dict[str, str]) -> None:
+    place = folder / "taken"
+    place.mkdir(exist_ok=True)
+    (place / f"muxwire-{os.getuid()}").mkdir(mode=0o755, exist_ok=True)
+    path = environ["PATH"]
+    error = await unavailable(folder, environ, ["env", "-i", f"PATH={path}", "HOME=/", f"TMPDIR={place}"])
+    assert (error.stage, "not yours alone" in error.reason) == ("folder", True), error

@@ -1,0 +1,115 @@
+"""Tabs on another machine by the library: everything that a tab does here, and what it is called."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import InvalidArgument, NoSuchTarget
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+
+
+@pytest.fixture
+async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
+    with anyio.fail_after(DEADLINE):
+        made = await terminals.create_tab(host="box", shell="bash")
+        yield made
+        await made.close(force=True)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_each_shell_runs_commands_exactly(terminals: Terminals, folder: Path, shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    with anyio.fail_after(DEADLINE):
+        made = await terminals.create_tab(host="box", shell=shell, cwd=str(folder))
+        first = await made.execute("echo 'a  b'; cd /; sh -c 'exit 3'")
+        assert (first.output, first.exit_code, first.cwd) == ("a  b\n", 3, "/"), first
+        moved = await made.execute("pwd", cwd=str(folder), env={"A": "b"})
+        assert moved.output == f"{folder}\n", moved
+        cut = await made.execute("sleep 30", timeout=0.5)
+        assert (cut.timed_out, cut.exit_code, cut.state) == (True, 130, "prompt"), cut
+        again = await made.execute("echo again")
+        assert (again.output, again.exit_code) == ("again\n", 0), again
+        last = await made.execute("exit 4")
+        assert (last.exit_code, last.state) == (4, "dead"), last
+
+
+async def test_a_tab_there_goes_by_its_host(terminals: Terminals, tab: Tab) -> None:
+    assert tab.key.startswith("box/@")
+    here = await terminals.create_tab(name="here")
+    assert "/" not in here.key
+    assert await terminals.tab(tab.key) is tab
+    assert await terminals.tab(".") is tab
+    assert await terminals.tab(f"box/{tab.pane_id}") is tab
+    assert await terminals.tab(here.key) is here
+    assert await terminals.tab(".") is here
+    rows = {row.window_id: row for row in (await terminals.list_tabs()).tabs}
+    assert (rows[tab.key].host, rows[tab.key].link, rows[tab.key].state) == ("box", "up", "prompt")
+    assert (rows[here.key].host, rows[here.key].link) == ("", "")
+    await terminals.close_tab(here.key)
+    with pytest.raises(NoSuchTarget):
+        await terminals.tab("box/@999")
+
+
+async def test_a_program_there_is_seen_answered_and_stopped(terminals: Terminals, tab: Tab) -> None:
+    asked = await tab.execute("read line; echo got $line")
+    assert (asked.state, asked.running) == ("interactive", True), asked
+    await tab.send_keys(["hello", "Enter"])
+    told = await terminals.command_result(asked.command_id, wait=DEADLINE)
+    assert (told.output, told.exit_code) == ("hello\ngot hello\n", 0), told
+    started = await tab.start_process("sh -c 'echo ready; exec sleep 1000'", ready="ready")
+    assert started.ready
+    stopped = await tab.stop_process("SIGTERM")
+    assert (stopped.success, stopped.signal_sent, stopped.exit_code) == (True, "SIGTERM", 143), stopped
+
+
+async def test_logs_waits_screens_and_events_are_here(terminals: Terminals, tab: Tab) -> None:
+    since = (await terminals.watch_events(since=0, timeout=0.1)).next
+    await tab.execute("sleep 0.2; echo now", wait=False)
+    seen = await terminals.wait_for([tab.key], regex="^now", timeout=DEADLINE)
+    assert (seen.outcome, seen.which) == ("met", tab.key), seen
+    await tab.execute("true")
+    assert tab.log_path.is_file()
+    assert "now" in (await terminals.read_logs(tab.key, strip_ansi=True)).content
+    chunk = await terminals.stream_logs(tab.key)
+    assert chunk.next_byte == tab.next_byte
+    assert "now" in "\n".join((await tab.snapshot()).lines)
+    events = await terminals.watch_events([tab.key], since=since, timeout=DEADLINE)
+    assert {event.window_id for event in events.events} == {tab.key}
+    assert "command_finished" in {event.kind for event in events.events}
+
+
+async def test_a_script_runs_there_and_is_kept_here(tab: Tab) -> None:
+    done = await tab.execute_script("python", "import sys\nprint(sys.argv[1:], __file__)\n" + "#" * 50_000, args=["x"])
+    assert done.exit_code == 0, done
+    assert done.output.startswith("['x'] ")
+    assert str(tab.runner.folder) in done.output
+    assert done.script_path.startswith(str(tab.log_path.parent))
+
+
+async def test_what_is_not_there_is_refused(terminals: Terminals, folder: Path) -> None:
+    for wrong in ({"cwd": str(folder / "nothing")}, {"shell": "no-such-shell"}, {"command": ["no-such-program"]}):
+        with pytest.raises(InvalidArgument, match="box"):
+            await terminals.create_tab(host="box", **wrong)
+
+
+async def test_a_program_in_place_of_a_shell_tells_its_status(terminals: Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        made = await terminals.create_tab(host="box", command=["sh", "-c", "echo said; exit 7"])
+        ended = await terminals.wait_for([made.key], exit=True, timeout=DEADLINE)
+        assert ended.outcome in ("met", "closed"), ended
+        assert "said" in (await terminals.read_logs(made.key)).content
