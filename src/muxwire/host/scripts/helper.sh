@@ -46,7 +46,7 @@ watch() {
   n=0 b=
   while sleep 2; do
     # Without an answer it is gone, or its socket is: then nobody can ever reach it again.
-    x=$(t display-message -p -t =hub '#{@muxwire-beat}') || { kill "$PPID"; rm -rf "$d"; rmdir "${d%/*}"; exit; }
+    x=$(t display-message -p -t =hub '#{@muxwire-beat}') || { kill "$PPID"; sleep 1; kill -9 "$PPID"; rm -rf "$d"; rmdir "${d%/*}"; exit; }
     if [ "$x" = "$b" ]; then n=$((n + 2)); else n=0 b=$x; fi
     [ "$n" -ge 8 ] || continue
     for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill -9 "$p"; done
