@@ -36,8 +36,8 @@ async def test_an_interrupt_is_for_our_command_alone(
         keys.extend(given)
 
     monkeypatch.setattr(anyio, "open_signal_receiver", receiver)
-    pane = SimpleNamespace(running=SimpleNamespace(command_id=running))
-    tab: Any = SimpleNamespace(pane=pane, send_keys=send_keys)
+    session = SimpleNamespace(running=SimpleNamespace(command_id=running))
+    tab: Any = SimpleNamespace(pane=SimpleNamespace(session=session), send_keys=send_keys)
     with anyio.fail_after(DEADLINE):
         async with anyio.create_task_group() as tasks:
             signals = _Signals(tab, tasks)

@@ -19,7 +19,7 @@ An input is a mark that counts, or what we did or found out ourselves. Rules, ea
 
 from __future__ import annotations
 
-from enum import Enum, auto
+from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Final, final
 
 from muxwire.values import dataclass
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Ending, Execution, Phase
 
 
-class ShellState(Enum):
+class ShellState(IntEnum):
     """What the tab's own shell does."""
 
     STARTING = auto()  # it has shown no prompt yet
@@ -43,7 +43,7 @@ class ShellState(Enum):
     CLOSED = auto()  # its pane is gone
 
 
-class Input(Enum):
+class Input(IntEnum):
     """What moves the shell, a command, or both."""
 
     LINE_TYPED = auto()  # a command of ours, or a line end at the prompt
