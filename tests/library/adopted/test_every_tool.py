@@ -12,6 +12,7 @@ import pytest
 import muxwire
 from muxwire.mcp.progress import Progress
 from muxwire.mcp.registry import Call
+from muxwire.mcp.schemas import told
 from muxwire.mcp.tools import TOOLS
 from tests.library.adopted.person import Person, differences, theirs
 
@@ -56,7 +57,7 @@ class Tools:
 
     async def __call__(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         (tool,) = (tool for tool in TOOLS if tool.name == name)
-        return dict(await tool.run(self._call, tool.validated(arguments)))
+        return dict(told(await tool.run(self._call, tool.validated(arguments))))
 
     async def refuses(self, name: str, /, **arguments: Any) -> None:
         with pytest.raises(muxwire.NotPermitted) as refused:
@@ -88,8 +89,8 @@ async def close_tab(tools: Tools) -> None:
         await tools.refuses("close_tab", window_id=target, force=True)
     made = await tools("create_tab", name="ours")
     await tools("close_tab", window_id="ours")
-    rows = (await tools("list_tabs"))["tabs"]
-    assert [row["window_id"] for row in rows if row["closed"]] == [made["window_id"]]
+    rows = (await tools("list_tabs", closed=True))["tabs"]
+    assert [row["window_id"] for row in rows if row.get("closed")] == [made["window_id"]]
 
 
 async def execute_command(tools: Tools) -> None:
@@ -102,7 +103,7 @@ async def execute_command(tools: Tools) -> None:
 async def command_result(tools: Tools) -> None:
     begun = await tools("execute_command", window_id="one", command="sleep 0.5; echo done", **{"async": True})
     result = await tools("command_result", command_id=begun["command_id"], wait_ms=20_000)
-    assert (result["output"], result["running"]) == ("done\n", False)
+    assert (result["output"], result["exit_code"]) == ("done\n", 0)
 
 
 async def execute_script(tools: Tools) -> None:
@@ -133,7 +134,7 @@ async def read_logs_from_tab(tools: Tools) -> None:
 
 
 async def stream_logs_from_tab(tools: Tools) -> None:
-    assert not (await tools("stream_logs_from_tab", window_id="two", wait_ms=100))["closed"]
+    assert "closed" not in await tools("stream_logs_from_tab", window_id="two", wait_ms=100)
 
 
 async def set_history_limit(tools: Tools) -> None:
