@@ -16,7 +16,7 @@ from bench.scenario import Report, Scale, Target
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-RUNS, RUNS_SHORT = 20, 1
+RUNS, RUNS_SHORT = 20, 2
 NAME = ("--name", "bench")
 PYTHON = "python -c pass"
 VERBS: dict[str, Sequence[str]] = {

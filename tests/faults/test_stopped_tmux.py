@@ -111,6 +111,8 @@ async def test_a_process_that_was_typed_into_it_is_not_said_to_have_started(
         later = await terminals.command_result(plain.command_id)
         assert (later.running, later.exit_code) == (True, None)
         await tab.stop_process()
+        await tab.execute("true")  # its prompt is back, and known: nothing is to be asked before a line is typed
+        await tab.runner.settled()
         with stopped(pid):
             ready = await tab.start_process("echo up; sleep 600", ready="up", ready_timeout=SOON)
             assert (ready.started, ready.ready, ready.ended) == (False, False, False)

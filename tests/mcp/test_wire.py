@@ -86,6 +86,7 @@ async def test_every_handshake_revision_is_echoed(version: str) -> None:
         assert result["serverInfo"] == {"name": "muxwire", "version": muxwire.__version__}
         assert result["instructions"] == INSTRUCTIONS
         assert result["capabilities"] == {
+            "completions": {},
             "prompts": {"listChanged": False},
             "resources": {"subscribe": True, "listChanged": True},
             "tools": {"listChanged": False},
@@ -116,6 +117,7 @@ async def test_discovery_ties_a_connection_to_nothing(then: str) -> None:
             assert discovered["supportedVersions"] == [MODERN]
             # The SDK says so of all three as soon as there are listen streams; tools and prompts never change here.
             assert discovered["capabilities"] == {
+                "completions": {},
                 "prompts": {"listChanged": True},
                 "resources": {"subscribe": True, "listChanged": True},
                 "tools": {"listChanged": True},
