@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
 from muxwire.instance import adopted_link
 from muxwire.instance.adopted_link import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.anyio
 
@@ -20,31 +23,32 @@ class Command:
     """One that a call has left running in a tab; at its end `then` is done."""
 
     def __init__(self, tab: Any, then: Any = None) -> None:
-        self.over = anyio.Event()
         self._tab, self._then = tab, then
         tab.pane.session.running = self
 
-    async def ended(self) -> None:
-        await self.over.wait()
+    def ends_with(self, call: Callable[[], None]) -> None:
+        """It ends as soon as its end is waited for."""
         self._tab.pane.session.running = None
         if self._then is not None:
             self._then()
+        call()
 
 
 async def test_a_command_left_running_while_another_ends_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adopted_link, "LINGER_SECONDS", 0)
-    one, two = (SimpleNamespace(session_id="$0", pane=SimpleNamespace(session=SimpleNamespace(running=None))) for _ in range(2))
+    one, two = (
+        SimpleNamespace(session_id="$0", pane=SimpleNamespace(session=SimpleNamespace(running=None))) for _ in range(2)
+    )
     later: list[Command] = []
     left_behind: list[list[Command]] = []
 
     def begin_in_the_first() -> None:
         later.append(Command(one))
-        later[0].over.set()
 
     def submit(_: tuple[str, ...]) -> None:
         left_behind.append([tab.pane.session.running for tab in (one, two) if tab.pane.session.running is not None])
 
-    Command(two, begin_in_the_first).over.set()
+    Command(two, begin_in_the_first)
     book: Any = SimpleNamespace(open={"@0": one, "@1": two})
     process: Any = None
     client: Any = SimpleNamespace(closed=False, submit=submit)
