@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "exec_cases.json").read_text())
+# A row with a `setup` gets a fresh tab. `ctrl-z` needs that: ksh 93u+m 1.0.4 ignores SIGTSTP once it has run a program,
+# also without us, and then C-z does not stop its builtin sleep.
 _KSH_TRACE = "ksh traces the wrapper too"
 MISSES = {
     ("ksh", "set-x"): _KSH_TRACE,
