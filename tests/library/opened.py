@@ -13,6 +13,16 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
+# busybox 1.35 takes SIGINT by a jump out of its handler. After each builtin it calls fflush and clearerr, which lock
+# stdout; a jump between the lock and the note of its owner leaves stdout locked, and the shell waits for itself for
+# ever, also without us: after 1 to 3 in 100 C-c. So its loop is one without builtins.
+_BUSY_LOOPS = {"fish": "while true; end", "busybox": "while case x in x) ;; esac; do case x in x) ;; esac; done"}
+
+
+def busy_loop(shell: str) -> str:
+    """An endless loop that runs in no process but the shell's."""
+    return _BUSY_LOOPS.get(shell, "while :; do :; done")
+
 
 @asynccontextmanager
 async def tab_for(seconds: float, terminals: Terminals, shell: str = "bash", **env: str) -> AsyncIterator[Tab]:

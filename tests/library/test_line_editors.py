@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
+from tests.library.opened import busy_loop
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -74,8 +76,7 @@ async def test_a_tty_that_a_program_left_raw_costs_no_command(terminals: Termina
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_a_tty_that_an_interrupted_loop_left_raw_is_mended(terminals: Terminals, shell: str) -> None:
     async with a_tab(terminals, shell) as tab:
-        loop = "while true; end" if shell == "fish" else "while :; do :; done"
-        cut = await tab.execute(f"stty -icanon -echo; {loop}", timeout=0.5)
+        cut = await tab.execute(f"stty -icanon -echo; {busy_loop(shell)}", timeout=0.5)
         assert cut.timed_out
         assert (cut.exit_code, cut.running) == (130, False), cut
         result = await tab.execute("echo ok")

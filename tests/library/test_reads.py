@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
+from tests.library.opened import busy_loop
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -102,7 +103,6 @@ async def test_a_shell_is_believed_to_read_only_when_all_that_it_wrote_is_here(
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_a_shell_that_computes_on_a_raw_tty_waits_for_nothing(terminals: Terminals, shell: str) -> None:
     async with a_tab(terminals, shell) as tab:
-        loop = "while true; end" if shell == "fish" else "while :; do :; done"
-        cut = await tab.execute(f"stty -icanon -echo; {loop}", timeout=1.0)
+        cut = await tab.execute(f"stty -icanon -echo; {busy_loop(shell)}", timeout=1.0)
         assert cut.timed_out, cut
         assert (await tab.execute("echo ok")).output == "ok\n"

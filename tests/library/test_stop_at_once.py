@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from tests.library.opened import tab_for
+from tests.library.opened import busy_loop, tab_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,6 @@ SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 # Seconds between the start and the stop: the line is being taken, the shell forks, the program starts, it runs.
 DELAYS = (0.0, 0.001, 0.005, 0.02)
 DEADLINE = 40.0
-# Runs in no process but the shell's.
-LOOP = {"fish": "while true; end"}
 # A program that no other test runs, by which it is found.
 _SECONDS = itertools.count(86_400 + os.getpid() * 1000)
 
@@ -95,7 +93,7 @@ async def test_a_process_that_is_stopped_as_soon_as_it_has_started_has_ended(
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 async def test_what_the_shell_runs_itself_is_interrupted_until_it_ends(terminals: Terminals, name: str) -> None:
-    """As busybox does, which loses a C-c now and then, and the next one too."""
+    """A shell may lose a C-c that comes between two of its steps, and the next one too."""
     async with tab_for(DEADLINE, terminals, "bash") as tab:
         await tab.execute("n=0; trap 'n=$((n+1))' INT")
         await tab.execute("while [ $n -lt 4 ]; do :; done", wait=False)
@@ -110,7 +108,7 @@ async def test_what_the_shell_runs_itself_is_stopped_as_only_a_key_can(
 ) -> None:
     async with tab_for(DEADLINE, terminals, shell) as tab:
         for delay in DELAYS:
-            await tab.execute(LOOP.get(shell, "while :; do :; done"), wait=False)
+            await tab.execute(busy_loop(shell), wait=False)
             await anyio.sleep(delay)
             stopped = await tab.stop_process(name)
             assert (stopped.success, stopped.signal_sent, stopped.state) == (True, "SIGINT", "prompt"), stopped

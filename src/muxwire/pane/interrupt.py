@@ -95,7 +95,7 @@ class Interrupter:
         if execution.running and execution.level > 1 and not execution.started:
             self._pane.session.line_interrupted(execution, time.monotonic(), end=self._pane.stream.end)
         elif execution.running:
-            execution.note = "could not be interrupted: the shell itself ignores SIGINT; close the tab with force"
+            execution.note = "could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with force"
 
     async def _begun(self, execution: Execution, unstick: Callable[[Execution], Awaitable[None]]) -> str:
         """Wait until the typed line runs, or provably never will; return the signal that it took, "" for none."""
