@@ -186,7 +186,9 @@ async def test_a_line_that_was_thrown_away_holds_nobody_up(instance: Instance) -
         async with instance.open() as first:
             tab = await first.create_tab()
             await tab.execute("true")
-            await tab.runner.settled()
+            stream = tab.pane.stream
+            while not stream.ring.read(tab.pane.session.prompt_end, stream.end).endswith(b"$ "):
+                await stream.changed()  # a shell that is stopped before its prompt is drawn gets no line
             shell = tab.pane.session.shell_pid
             os.kill(shell, signal.SIGSTOP)
             left = await tab.execute("touch $HOME/ran", wait=False)
