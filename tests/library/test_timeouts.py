@@ -117,8 +117,8 @@ async def test_of_two_calls_at_once_none_takes_the_other_back(
 
 async def test_a_late_end_never_shifts_the_next_output(terminals: Terminals, any_tab: Tab) -> None:
     with anyio.fail_after(DEADLINE):
-        for number in range(5):
-            left = await any_tab.execute(f"sleep 0.2; echo late {number}", timeout=0.02, on_timeout="leave")
+        for number in range(3):
+            left = await any_tab.execute(f"sleep 0.6; echo late {number}", timeout=0.3, on_timeout="leave")
             after = await any_tab.execute(f"echo next {number}", timeout=5)
             assert after.output == f"next {number}\n"
             assert (await terminals.command_result(left.command_id)).output == f"late {number}\n"
