@@ -14,7 +14,7 @@ from muxwire.instance.notifications import Notifications
 from muxwire.instance.reattach import reattach
 from muxwire.tabs.book import TabBook
 from muxwire.tmux.access import Access
-from muxwire.tmux.start import HISTORY_LIMIT
+from muxwire.tmux.start import HISTORY_LIMIT, ServerEnding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from muxwire.instance.adopted import Adopted
     from muxwire.instance.connect import Wrap
     from muxwire.tmux.server import TmuxServer
+
+# After kill-server a server still listens for 14 ms here; one that refuses us for much longer does not end.
+_ENDING_SECONDS = 3.0
+_RETRY_SECONDS = 0.02
 
 
 @final
@@ -76,11 +80,24 @@ class ServerLifetime:
             if self.running is None:
                 await self._stop_server()
                 await self.access.settle(self.folders)
-                self._server = await self._tasks.start(self._run_server)
+                self._server = await self._start()
                 if self.access.role != "adopted":
                     await self._reattach(self._server)
             assert self._server is not None
             return self._server
+
+    async def _start(self) -> TmuxServer:
+        """Start the server or attach to it; one that is just ending is waited for, and another started."""
+        deadline = anyio.current_time() + _ENDING_SECONDS
+        while True:
+            try:
+                server: TmuxServer = await self._tasks.start(self._run_server)
+            except ServerEnding:
+                if anyio.current_time() > deadline:
+                    raise
+                await anyio.sleep(_RETRY_SECONDS)
+            else:
+                return server
 
     async def look(self) -> None:
         """Know a person's windows as they are now. TmuxUnavailable, InstanceUnavailable, TmuxSilent."""

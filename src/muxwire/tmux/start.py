@@ -46,6 +46,9 @@ START_SECONDS = 10
 # One that is stopped answers when somebody continues it: who did so at this moment is not refused.
 STOPPED_SECONDS = 1
 
+# What a client prints whose connection was closed without a word (client.c): a server that ends accepts and closes.
+_LOST = "server exited unexpectedly"
+
 _LOG = logging.getLogger("muxwire")
 GREETING = "#{pid} #{session_id} #{@muxwire-generation} #{version}"
 _WORDS = 4
@@ -70,6 +73,11 @@ set -g detach-on-destroy on
 """
 # The last line: where it counts, tmux has read all.
 _READ_ALL = "set -s @muxwire-generation {generation}\n"
+
+
+@final
+class ServerEnding(TmuxUnavailable):
+    """The server was found while it ended: it refuses us, and is gone in a moment (server_accept in server.c)."""
 
 
 @final
@@ -184,7 +192,9 @@ class ServerStart:
         if self._host.is_stopped(self._running):
             return TmuxUnavailable(f"{who} is stopped", remedy=_continues(self._running))
         why = silent or f"refused us: {error}"
-        return TmuxUnavailable(f"{who} {why}; it may be of another version than {self._tmux}", remedy=self._ends_it)
+        ended = isinstance(error, ConnectionClosed) and error.reason == _LOST
+        kind = ServerEnding if ended else TmuxUnavailable
+        return kind(f"{who} {why}; it may be of another version than {self._tmux}", remedy=self._ends_it)
 
     async def _compare(self, version: str) -> None:
         """Say it if tmux has been replaced by another version since the server was started."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import pytest
+
+from muxwire.client.transport import Transport
 
 from .conftest import Instance
 
@@ -109,3 +112,32 @@ async def test_every_one_of_them_has_the_one_server(instance: Instance) -> None:
             assert SECRET not in instance.tmux("show-messages")
             assert instance.tmux("list-sessions", "-F", "#{session_name}") == "hub"
             instance.tmux("kill-server")
+
+
+async def test_a_server_that_is_just_ending_is_waited_for(instance: Instance) -> None:
+    async with instance.open() as terminals:
+        await terminals.create_tab(shell="bash")
+    argv = ["tmux", "-N", "-S", str(instance.socket), "-C", "attach-session"]
+    pipe = subprocess.PIPE
+    attempts = 0
+    with subprocess.Popen(argv, stdin=pipe, stdout=pipe) as attached, anyio.fail_after(DEADLINE):
+        assert attached.stdout is not None
+        await anyio.to_thread.run_sync(attached.stdout.readline)
+        # The server ends when its last client has gone: this one goes when it is continued.
+        attached.send_signal(signal.SIGSTOP)
+        instance.tmux("kill-server")
+
+        def wrap(transport: Transport) -> Transport:
+            nonlocal attempts
+            attempts += 1
+            if attempts > 1:
+                attached.send_signal(signal.SIGCONT)
+            return transport
+
+        try:
+            async with instance.open(wrap=wrap) as terminals:
+                tab = await terminals.create_tab(shell="bash")
+                assert (await tab.execute("echo on")).output == "on\n"
+        finally:
+            attached.kill()
+    assert attempts > 1
