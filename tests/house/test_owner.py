@@ -1,4 +1,4 @@
-"""What a shell is doing has one owner: nobody else reads a mark, or writes into a session."""
+"""One owner for what a shell is doing, and one place where a pane's bytes, its registration and its end are."""
 
 from __future__ import annotations
 
@@ -23,6 +23,24 @@ def test_nobody_else_reads_a_mark_or_writes_into_a_session(path: Path) -> None:
     text = path.read_text()
     assert not WRITES.findall(text)
     assert path == SHOWS_MARKS or not KINDS.findall(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "places"),
+    [
+        (r"attach_pane\(.*\.stream\.feed", ["tabs/maker.py"]),  # where a pane's output begins to go into its stream
+        (r"\b_?book\.add\(", ["tabs/maker.py"]),  # where a tab becomes known
+        (r"\bTab\($", ["tabs/maker.py"]),
+        (r"\.detach_pane\(", ["tabs/book.py"]),  # where it ends
+        (r"\btab\.pane\.close\(", ["tabs/book.py"]),
+        (r"\.retire\(", ["tabs/book.py", "tabs/tab.py"]),
+        (r"self\._?\w+: .*[dD]ict\w*\[Tab\b", []),  # what is known of a tab is a field of the tab
+    ],
+)
+def test_a_pane_is_registered_heard_and_ended_in_one_place(pattern: str, places: list[str]) -> None:
+    found = re.compile(pattern, re.MULTILINE)
+    matches = (path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py") if found.search(path.read_text()))
+    assert sorted(matches) == places
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import os
 import secrets
-import weakref
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,8 +23,7 @@ import anyio
 from muxwire.client.liveness import Watchdog
 from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, NoSuchTarget, TmuxSilent
 from muxwire.host.folders import private_folder
-from muxwire.ids import pane_id
-from muxwire.instance.adopted_link import Link, after_a_gap, open_link
+from muxwire.instance.adopted_link import Link, expect_gap, open_link
 from muxwire.instance.adopted_questions import Questions
 from muxwire.instance.reattach import restore
 from muxwire.instance.reconnect import poll_until
@@ -99,8 +97,6 @@ class Adopted:
         self._questions = Questions(folders.socket_path, host)
         self._links: dict[str, Link] = {}
         self._servers: dict[str, TmuxServer] = {}
-        # The tabs that were seen, each with the name that tmux showed when it was last looked at.
-        self._shown: weakref.WeakKeyDictionary[Tab, str] = weakref.WeakKeyDictionary()
         self._made: set[str] = set()  # the nonces of the panes that we made
         self._watchdog: Watchdog | None = None  # there is one as soon as there is something to close
         self._tasks: TaskGroup
@@ -192,8 +188,7 @@ class Adopted:
             # The person has detached us, or the session is gone: what is left of it is found anew by the next call.
             await self._store.written()  # a log is opened again at its end
             reason = f"the connection to its session ended: {link.client.close_reason}"
-            for tab in [tab for tab in self._book.open.values() if tab.client is link.client]:
-                self._book.retire(tab, reason, persistent=True)
+            self._book.retire_all(reason, persistent=True, client=link.client)
 
     # -- tabs
 
@@ -224,11 +219,11 @@ class Adopted:
             tab.session = row.session
             if tab.pane_id == row.place.pane and tab.size != row.place.size:
                 tab.was_resized(*row.place.size)
-            if tab not in self._shown:  # one that we made: of its name tmux shows what its status line has room for
+            if tab.shown_name is None:  # one that we made: of its name tmux shows what its status line has room for
                 tab.pane.on_exit = functools.partial(self._reap, tab)
-            elif row.name != self._shown[tab]:
+            elif row.name != tab.shown_name:
                 tab.name = row.name
-            self._shown[tab] = row.name
+            tab.shown_name = row.name
             if not tab.theirs and tab.pane.session.exit_status is not None:  # it was the only window of a session
                 self._reap(tab)
         known = {tab.window_id for tab in self._book.open.values()}
@@ -264,17 +259,17 @@ class Adopted:
             columns=row.place.size[0], sized=True,
         )  # fmt: skip
         self._host.make_folder(self._folders.tab(record.nonce))
-        tab = maker.build(record, row.place)
-        tab.session_id, tab.theirs = row.session_id, ours is None
+        tab = maker.build(record, row.place, row.session_id)
+        tab.theirs = ours is None
         if ours is None:
             tab.pane.adopt(self._host.shell_for(self._host.program_of(row.place.pid)))
         else:
             await restore(tab, self._book)
         maker.listen(tab)
         if tab.next_byte:  # we had it before, and were thrown out: since then nobody has heard it
-            server.client.attach_pane(pane_id(tab.pane_id), after_a_gap(server.client, tab))
+            expect_gap(tab)
         tab.pane.on_exit = functools.partial(self._reap, tab)
-        self._shown[tab] = row.name
+        tab.shown_name = row.name
         if ours is not None:
             self._book.spawn(lambda: poll_until(tab, "muxwire was detached", tab.next_byte))
 

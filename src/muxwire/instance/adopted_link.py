@@ -19,8 +19,8 @@ from muxwire.client.client import ControlClient
 from muxwire.client.process import TmuxProcess, clean_environment
 from muxwire.errors import ConnectionClosed, TmuxUnavailable
 from muxwire.ids import pane_id
-from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.pane.state import end_of
+from muxwire.tabs.maker import listen_again
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -123,7 +123,7 @@ class Link:
         """Attached again: what was written meanwhile nobody has heard."""
         for tab in self._tabs():
             if tab.next_byte or tab.pane_id in self._heard:
-                self.client.attach_pane(pane_id(tab.pane_id), after_a_gap(self.client, tab))
+                expect_gap(tab)
         self._heard = {tab.pane_id for tab in self._tabs()}
         self._resting = False
         self._back.set()
@@ -131,15 +131,14 @@ class Link:
             self._book.spawn(self._rest)
 
 
-def after_a_gap(client: ControlClient, tab: Tab) -> Callable[[bytes], None]:
-    """Feed a stream behind a gap of unknown size; a pane that stays silent gets none."""
+def expect_gap(tab: Tab) -> None:
+    """Put a gap before what the pane writes next; a pane that stays silent gets none."""
 
     def feed(data: bytes) -> None:
-        tab.pane.stream.lose(UNKNOWN_SIZE, exact=False, reason=_AWAY)
-        client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
+        listen_again(tab, reason=_AWAY)
         tab.pane.stream.feed(data)
 
-    return feed
+    tab.client.attach_pane(pane_id(tab.pane_id), feed)
 
 
 @asynccontextmanager

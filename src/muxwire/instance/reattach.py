@@ -74,11 +74,7 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
     await sign_client(server)
     panes = await running_panes(server)
     maker = TabMaker(server, book)
-    tabs = []
-    for pane in panes:
-        tab = maker.build(pane.record, pane.place)
-        tab.session_id = pane.session_id
-        tabs.append(tab)
+    tabs = [maker.build(pane.record, pane.place, pane.session_id) for pane in panes]
     if server.handoff is None:
         async with aligned(server, tabs) as heard:
             for tab in tabs:
@@ -174,8 +170,7 @@ class Newcomers:
                 ours = pane.record.nonce in self._book.coming
                 if not ours and all(tab.pane_id != pane.place.pane for tab in self._known()):
                     maker = TabMaker(server, self._book)
-                    tab = maker.build(pane.record, pane.place)
-                    tab.session_id = pane.session_id
+                    tab = maker.build(pane.record, pane.place, pane.session_id)
                     if server.access.role == "follower":
                         begin_stream(tab, 0)  # we have heard it from its first byte
                     maker.listen(tab)

@@ -22,10 +22,10 @@ import anyio
 from muxwire.client.pipes import DRAINED_SECONDS, STALL_SECONDS
 from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
 from muxwire.ids import pane_id
-from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.pane.captures import capture_commands, captured
 from muxwire.protocol.events import Continue, SessionChanged
 from muxwire.shell.tab_state import UNDER_WAY
+from muxwire.tabs.maker import listen_again
 from muxwire.tabs.windows import look_up
 
 if TYPE_CHECKING:
@@ -135,16 +135,14 @@ class Reconnect:
         held = self._held.pop(pane)
         stream = held.tab.pane.stream
         now = time.time()
-        stream.lose(
-            UNKNOWN_SIZE,
-            exact=False,
+        listen_again(
+            held.tab,
             reason=self._reason,
             since=round(now - (time.monotonic() - self._written_before(stream.last_output)), 3),
             until=round(now, 3),
             screen=held.screen(self.version),
         )
         held.whole_from = stream.end
-        self.client.attach_pane(pane, stream.feed)
 
     def _written_before(self, heard: float) -> float:
         """A time before which the pane wrote what was last heard of it: what tmux or the pipe held is older."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
+    from muxwire.client.client import ControlClient
     from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
 
@@ -161,10 +162,14 @@ class TabBook:
             del self.closed[next(iter(self.closed))]
         self.closed[tab.address] = tab
 
-    def retire_all(self, reason: str, *, persistent: bool = False) -> None:
-        """The server is gone, and every tab with it; with `persistent`, only our connection to it may be."""
+    def retire_all(self, reason: str, *, persistent: bool = False, client: ControlClient | None = None) -> None:
+        """The server is gone, and every tab with it; with `persistent`, only our connection to it may be.
+
+        With `client` that connection alone has ended: the tabs that are heard by another one stay.
+        """
         for tab in list(self.open.values()):
-            self.retire(tab, reason, persistent=persistent)
+            if client in (None, tab.client):
+                self.retire(tab, reason, persistent=persistent)
 
     def renamed(self, tab: Tab) -> None:
         """The name of the tab's window was told."""

@@ -13,6 +13,7 @@ import anyio
 from muxwire.errors import CommandError, InvalidArgument, MuxwireError, TmuxSilent
 from muxwire.host.environment import check_size, checked_environment
 from muxwire.ids import pane_id, window_id
+from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.runner import Runner
 from muxwire.pane.state import PaneState
@@ -245,9 +246,8 @@ class TabMaker:
         To be called as soon as the answer is here: until then its output is kept, within bounds. `size`: what tmux was
         told since, before the program could write anything.
         """
-        tab = self.build(spec.record, PanePlace.told(answer))
+        tab = self.build(spec.record, PanePlace.told(answer), self._server.sessions.hub)
         tab.size = size or tab.size
-        tab.session_id = self._server.sessions.hub
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
@@ -289,7 +289,7 @@ class TabMaker:
         start = shell.launch(request.shell, self._server.folders.shells, folder, nonce, request.login, environ)
         return shell, start.argv, {**request.env, **start.env}
 
-    def build(self, record: TabRecord, place: PanePlace) -> Tab:
+    def build(self, record: TabRecord, place: PanePlace, session_id: str) -> Tab:
         """The tab of a pane that was started for that record; nobody knows it, and its output goes nowhere yet."""
         server = self._server
         folder = server.folders.tab(record.nonce)
@@ -324,7 +324,7 @@ class TabMaker:
             book=self._book,
             is_split=record.is_split,
         )
-        tab.strip_ansi = record.strip_ansi
+        tab.strip_ansi, tab.session_id = record.strip_ansi, session_id
         if server.access.persistent:
             tab.record, tab.typing_lock = CommandBook(folder), turn
         return tab
@@ -342,6 +342,15 @@ class TabMaker:
             tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
             if tab.pane.session.exit_status is not None:  # it ended while nobody was here
                 tab.pane.on_exit()
+
+
+def listen_again(tab: Tab, **gap: object) -> None:
+    """Give a tab the output of its pane again, after a time in which nobody heard it; `gap` says what is known of that.
+
+    How much was written meanwhile is not known: tmux counts no pane's bytes.
+    """
+    tab.pane.stream.lose(UNKNOWN_SIZE, exact=False, **gap)
+    tab.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
 
 
 def window_name(name: str) -> str:

@@ -75,8 +75,7 @@ class Tab:
         is_split: bool = False,
     ) -> None:
         self.window_id, self.pane_id = window_id, pane_id
-        self.name, self.session = name, session
-        self.log_path = log_path
+        self.name, self.session, self.log_path = name, session, log_path
         self.size, self.sized = size, sized
         self.prefix = server.host.prefix
         self.pane, self.runner = pane, runner
@@ -86,6 +85,7 @@ class Tab:
         self.strip_ansi = False  # the default of what is read of it
         self.theirs = False  # a window of the person whose tmux server it is
         self.renamings = 0  # of ours, of which tmux has not told yet
+        self.shown_name: str | None = None  # at a person's server: what tmux showed when it was last looked at
         self.events: TabEvents | None = None  # from its registration to its end
         # Of an instance that outlives us: what was run, for a later process, and whose turn it is to type.
         self.record: CommandBook | None = None
