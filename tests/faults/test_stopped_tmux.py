@@ -16,6 +16,7 @@ import muxwire
 from muxwire.client import patience
 from muxwire.errors import MuxwireError, TabUnavailable, TmuxSilent
 from muxwire.pane import process
+from muxwire.pane.prompt_line import prompt_whole
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterator
@@ -37,9 +38,22 @@ async def terminals(folder: Path, environ: dict[str, str]) -> AsyncIterator[muxw
 @pytest.fixture
 async def tab(terminals: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch) -> muxwire.Tab:
     tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/tmp")
-    await tab.execute("echo ready")
+    await known_prompt(tab)
     monkeypatch.setattr(patience, "ANSWER_SECONDS", SOON)
     return tab
+
+
+async def known_prompt(tab: muxwire.Tab) -> None:
+    """Return at a prompt that is drawn, and was seen whole before: nothing is asked before a line is typed there.
+
+    Its mark, which comes first, is not enough: the rest may still be on its way when tmux is stopped.
+    """
+    with anyio.fail_after(ENDS):
+        while not prompt_whole(tab.pane):
+            await tab.execute("true")
+            with anyio.move_on_after(SOON):
+                while not prompt_whole(tab.pane):
+                    await tab.pane.stream.changed()
 
 
 async def server_pid(terminals: muxwire.Terminals) -> int:
@@ -111,8 +125,7 @@ async def test_a_process_that_was_typed_into_it_is_not_said_to_have_started(
         later = await terminals.command_result(plain.command_id)
         assert (later.running, later.exit_code) == (True, None)
         await tab.stop_process()
-        await tab.execute("true")  # its prompt is back, and known: nothing is to be asked before a line is typed
-        await tab.runner.settled()
+        await known_prompt(tab)
         with stopped(pid):
             ready = await tab.start_process("echo up; sleep 600", ready="up", ready_timeout=SOON)
             assert (ready.started, ready.ready, ready.ended) == (False, False, False)
