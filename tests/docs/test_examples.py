@@ -26,7 +26,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)")
+LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([^)\s]+))?\)")
+# The README's links are absolute, so that they work on PyPI.
+HOME = "https://github.com/muxwire/muxwire/blob/main/"
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 # An example of the documentation shows something in a second or two; the slowest machine gets this long for one.
 EXAMPLE_SECONDS = 45
@@ -140,10 +143,17 @@ def test_the_example_does_what_it_says(example: Example, place: Path) -> None:
         assert agrees(expected, got), f"$ {command}{got}"
 
 
+def anchors(text: str) -> set[str]:
+    """What a link may name in a page: its headings, as GitHub spells them in addresses."""
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text)}
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
-    dead = [link for link in LINK.findall(path.read_text()) if not (path.parent / link).exists()]
-    assert not dead
+    for name, anchor in LINK.findall(path.read_text().replace(f"({HOME}", "(")):
+        target = path.parent / name if name else path
+        assert target.exists(), name
+        assert not anchor or anchor in anchors(target.read_text()), f"{name}#{anchor}"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

@@ -33,7 +33,7 @@ FEATURES: Final = (
     ((3, 2), "-N, to ask without starting a server"),
     ((3, 3), "dead panes that do not crash the server"),
 )
-# Faults that a later version has mended, with what they cost until then; docs/measurements.md has all of them.
+# Faults that a later version has mended, with what they cost until then; docs/protocol.md has all of them.
 MENDED: Final = (
     ((3, 6), "capture-pane -p leaks memory in the server, so screens are read through a buffer of our own"),
     ((3, 7), "a global window-size and switching output off crash it, so both are refused"),
