@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.users import tmux_folders
+from tests.users import environ_of, short_folder, tmux_folders
 
 # How fast inputs are made is the machine's affair: the tests share it with shells, tmux and each other.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
+
+# What names an instance, a pane or a directory of whoever runs the tests.
+FOREIGN = ("TMUX", "TMUX_PANE", "MUXWIRE_NAME", "MUXWIRE_STATE_DIR", "MUXWIRE_HOSTS")
 
 # Before any test module is imported: those that ask for tmux themselves, or start programs, do so with this path.
 os.environ["PATH"] = os.pathsep.join((*tmux_folders(), os.environ["PATH"]))
@@ -20,3 +24,23 @@ os.environ["PATH"] = os.pathsep.join((*tmux_folders(), os.environ["PATH"]))
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def user() -> Iterator[None]:
+    """A user for each file, for what takes its environment from this process, wholly or in part.
+
+    So no test sees the instances of whoever runs the suite, or of another test. A variable for each place that one is
+    looked for: muxwire falls back to TMPDIR where a test takes XDG_RUNTIME_DIR away. (Directories that tests make in
+    this process stay where they were: `tempfile` has chosen.)
+    """
+    with short_folder() as home, pytest.MonkeyPatch.context() as changed:
+        (home / "run").mkdir(mode=0o700)
+        for name in (*FOREIGN, *(name for name in os.environ if name.startswith("XDG_"))):
+            changed.delenv(name, raising=False)
+        for name, value in environ_of(home, runtime=home / "run").items():
+            if name in {"HOME", "XDG_RUNTIME_DIR"}:
+                changed.setenv(name, value)
+        for name in ("TMPDIR", "TMUX_TMPDIR"):
+            changed.setenv(name, str(home / "run"))
+        yield

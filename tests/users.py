@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -51,3 +55,18 @@ def environ_of(home: Path, *, runtime: Path) -> dict[str, str]:
         "SHELL": shutil.which("bash") or "/bin/sh",
         "LANG": "C.UTF-8",
     }
+
+
+@contextmanager
+def short_folder() -> Iterator[Path]:
+    """A directory with a short path, since a socket's has room for a hundred bytes.
+
+    A server with a name outlives its process: those whose socket is in here end with it, and what runs in their panes.
+    """
+    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        try:
+            yield folder
+        finally:
+            for path in folder.rglob("*.sock"):
+                subprocess.run(["tmux", "-N", "-S", path, "kill-server"], capture_output=True, check=False)
