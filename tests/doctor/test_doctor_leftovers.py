@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.host.folders import Folders
+from muxwire.host.folders import Folders, folders_for
 from muxwire.library.doctor import leftovers
 from tests.doctor.person import SECONDS, do, doctor, levels, only
 
@@ -150,3 +150,21 @@ def test_the_lock_of_a_rehash_that_was_killed(
     os.utime(lock, (0, 0))
     do(only(leftovers.shim_locks(environ)).remedy, environ)
     assert list(leftovers.shim_locks(environ | {"PYENV_ROOT": str(home / "other")})) == []
+
+
+def test_nothing_is_removed_of_an_instance_with_another_temporary_directory(
+    home: Path, environ: dict[str, str]
+) -> None:
+    without = {name: value for name, value in environ.items() if name not in ("XDG_RUNTIME_DIR", "TMPDIR")}
+    (home / "tmp").mkdir()
+    ours, others = (folders_for("main", without | added) for added in ({}, {"TMPDIR": str(home / "tmp")}))
+    assert not {ours.runtime, ours.memory} & {others.runtime, others.memory}
+
+
+def test_a_server_that_ends_while_it_is_removed(where: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process is then unknown: a signal to process 0 would go to our own process group."""
+    (where.runtime / f"e{dead_pid()}-abcdef.sock").touch()
+    monkeypatch.setattr(leftovers, "_orphans", lambda places: list(places.runtime.glob("*.sock")))
+    monkeypatch.setattr(os, "kill", lambda *given: pytest.fail(f"kill{given}"))
+    assert not any("server" in said for said in leftovers.clean(where))
+    assert not list(where.runtime.iterdir())

@@ -33,6 +33,8 @@ _NONCE = re.compile(r"[0-9a-f]{16}")
 _NEW_SECONDS = 60.0
 # Memory that looks like files (shm_overview(7)); Linux only.
 MEMORY = Path("/dev/shm")  # noqa: S108 - what we make there is a private folder
+# Where TMPDIR points if nobody has set it.
+_TEMPORARY = Path("/tmp")  # noqa: S108 - compared with
 
 
 @final
@@ -127,8 +129,10 @@ def folders_for(
         runtime = memory = Path(runtime_home) / "muxwire"
     else:
         runtime = Path(environ.get("TMPDIR") or tempfile.gettempdir()) / f"muxwire-{os.getuid()}"
-        # Every command's body is a file for a moment: on a disk that costs as much as running the command.
-        memory = MEMORY / f"muxwire-{os.getuid()}" if os.access(MEMORY, os.W_OK | os.X_OK) else runtime
+        # Every command's body is a file for a moment: on a disk that costs as much as running the command. But there
+        # is one such folder: with another TMPDIR an instance `main` is another instance, and must not share it.
+        shared = runtime.parent == _TEMPORARY and os.access(MEMORY, os.W_OK | os.X_OK)
+        memory = MEMORY / runtime.name if shared else runtime
     if state_dir is None:
         given, xdg = environ.get("MUXWIRE_STATE_DIR", ""), environ.get("XDG_STATE_HOME", "")
         home = Path(environ.get("HOME") or Path.home())

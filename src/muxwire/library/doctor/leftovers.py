@@ -50,10 +50,11 @@ def clean(places: Folders) -> Iterator[str]:
             os.kill(pid, signal.SIGKILL)
             yield f"process {pid}, `tmux -C` without a driver"
     for path in _orphans(places):
-        with suppress(ProcessLookupError):
-            # tmux ends its server at SIGTERM, and hangs up on what runs in it (tmux.c, server_signal).
-            os.kill(LocalHost({}).listening_pid(path) or 0, signal.SIGTERM)
-            yield f"the server of {path.stem}"
+        if server := LocalHost({}).listening_pid(path):  # else it has ended meanwhile
+            with suppress(ProcessLookupError):
+                # tmux ends its server at SIGTERM, and hangs up on what runs in it (tmux.c, server_signal).
+                os.kill(server, signal.SIGTERM)
+                yield f"the server of {path.stem}"
         path.unlink(missing_ok=True)
     for path in _dead_sockets(places):
         path.unlink(missing_ok=True)
