@@ -89,6 +89,11 @@ class Folders:
         """The log files of one life of the tmux server."""
         return self.state / self.instance / str(generation) / "logs"
 
+    def make_logs(self, generation: int) -> None:
+        """Make the folder of these; InstanceUnavailable."""
+        private_folder(self.logs(generation).parent)
+        private_folder(self.logs(generation))
+
     def generations(self) -> list[int]:
         """The lives of this instance's tmux server that left logs, newest first."""
         try:

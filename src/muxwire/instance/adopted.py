@@ -22,7 +22,6 @@ import anyio
 
 from muxwire.client.liveness import Watchdog
 from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, NoSuchTarget, TmuxSilent
-from muxwire.host.folders import private_folder
 from muxwire.instance.adopted_link import Link, expect_gap, open_link
 from muxwire.instance.adopted_questions import Questions
 from muxwire.instance.reattach import restore
@@ -109,8 +108,7 @@ class Adopted:
         sessions = await self._sessions()
         self._folders.prepare()
         self._host.install(self._folders.shells)
-        private_folder(self._folders.logs(1).parent)
-        private_folder(self._folders.logs(1))
+        self._folders.make_logs(1)
         self._store = LogStore(home=self._folders.state / self._folders.instance)
         self._links, self._servers = {}, {}
         async with self._store, anyio.create_task_group() as self._tasks:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.client.client import ControlClient
-from muxwire.host.folders import Folders, private_folder
 from muxwire.host.locks import StartLock
 from muxwire.instance.handoff import Handoff
 from muxwire.instance.reconnect import Reconnect
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from muxwire.client.process import TmuxProcess
     from muxwire.client.transport import Transport
+    from muxwire.host.folders import Folders
     from muxwire.host.host import Host
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
@@ -122,9 +122,7 @@ async def _served(
     access: Access,
 ) -> TmuxServer:
     """The server that has said who it is, as ours to work with."""
-    logs = folders.logs(greeting.generation)
-    private_folder(logs.parent)
-    private_folder(logs)
+    folders.make_logs(greeting.generation)
     keeper = await _find_keeper(client, greeting.hub)
     if access.role == "owner":
         commands = [

@@ -192,9 +192,7 @@ def _served(
     access: Access,
 ) -> TmuxServer:
     """The server that has said who it is, as ours to work with: its logs are here, all else is there."""
-    logs = folders.logs(greeting.generation)
-    private_folder(logs.parent)
-    private_folder(logs)
+    folders.make_logs(greeting.generation)
     home = Path(connection.facts.folder).parent
     there = replace(folders, runtime=home, memory=home)
     sessions = Sessions(client, greeting.hub, HUB, keeper)

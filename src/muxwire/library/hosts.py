@@ -42,7 +42,7 @@ class Hosts(Generic[There]):
     """The machines that are used; which may be used was read when the instance was opened."""
 
     def __init__(self, folders: Folders, host: Host, make: Callable[..., There]) -> None:
-        """`make` takes the folders of a host, the host, and `opener`, what opens its server.
+        """`make` takes the folders of a host, the host, and what opens its server.
 
         The terminals on another machine know of no further ones.
         """
@@ -65,7 +65,7 @@ class Hosts(Generic[There]):
             folders = remote_folders(self._folders, name)
             host = RemoteHost(name)
             opener = partial(open_remote, host, carrier, self._environ, folders)
-            self._used[name] = self._make(folders, host, opener=opener)
+            self._used[name] = self._make(folders, host, opener)
         return self._used[name]
 
     async def create(self, name: str, make: Callable[[There], Awaitable[Tab]]) -> Tab:

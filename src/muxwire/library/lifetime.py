@@ -19,6 +19,7 @@ from muxwire.tmux.start import HISTORY_LIMIT, ServerEnding
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
+    from typing import TypeAlias
 
     from anyio.abc import TaskGroup, TaskStatus
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from muxwire.instance.adopted import Adopted
     from muxwire.instance.connect import Wrap
     from muxwire.tmux.server import TmuxServer
+
+    Opener: TypeAlias = Callable[..., AbstractAsyncContextManager[TmuxServer]]
 
 # After kill-server a server still listens for 14 ms here; one that refuses us for much longer does not end.
 _ENDING_SECONDS = 3.0
@@ -42,17 +45,17 @@ class ServerLifetime:
         folders: Folders,
         host: Host,
         tasks: TaskGroup,
-        wrap: Wrap | None = None,
-        access: Access | None = None,
+        wrap: Wrap | None,
+        access: Access,
         *,
-        opener: Callable[..., AbstractAsyncContextManager[TmuxServer]] | None = None,
+        opener: Opener | None = None,
         parent: TabBook | None = None,
     ) -> None:
         """`opener` opens a server on another machine; `parent` is the book of the instance that it belongs to."""
         self._opener = opener or partial(open_server, folders, host)
         self.folders = folders
         self.host = host
-        self.access = access or Access(persistent=False)
+        self.access = access
         self.book = TabBook(tasks, parent)
         self.book.on_latest = self._on_latest
         self.notifications = Notifications(self.book)
@@ -69,6 +72,11 @@ class ServerLifetime:
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
         self._closed = False
+
+    def elsewhere(self, folders: Folders, host: Host, opener: Opener) -> ServerLifetime:
+        """The same on another machine, whose server ends with us."""
+        access = Access(persistent=False)
+        return ServerLifetime(folders, host, self._tasks, self._wrap, access, opener=opener, parent=self.book)
 
     async def server(self) -> TmuxServer:
         """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""

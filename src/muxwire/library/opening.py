@@ -19,6 +19,7 @@ from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock
 from muxwire.instance.log_merge import join_dead
 from muxwire.instance.own_task import entered, in_own_task
+from muxwire.library.lifetime import ServerLifetime
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
 from muxwire.tmux.access import Access
@@ -116,13 +117,13 @@ async def start(
 
 
 def _instance(
-    name: str | None = None,
+    name: str | None,
     *,
-    socket: str | os.PathLike[str] | None = None,
-    socket_name: str | None = None,
-    state_dir: str | os.PathLike[str] | None = None,
-    environ: Mapping[str, str] | None = None,
-    wrap: Wrap | None = None,
+    socket: str | os.PathLike[str] | None,
+    socket_name: str | None,
+    state_dir: str | os.PathLike[str] | None,
+    environ: Mapping[str, str] | None,
+    wrap: Wrap | None,
 ) -> AbstractAsyncContextManager[Terminals]:
     """The block of an instance, with all that can be said of it before it is entered."""
     environ = dict(os.environ if environ is None else environ)
@@ -155,7 +156,7 @@ async def _opened(folders: Folders, host: Host, wrap: Wrap | None, access: Acces
     failure: Exception | None = None
     with OURS.reserved():
         async with anyio.create_task_group() as tasks:
-            terminals = Terminals(folders, host, tasks, wrap, access)
+            terminals = Terminals(ServerLifetime(folders, host, tasks, wrap, access))
             try:
                 if access.role == "adopted" or (access.persistent and server_runs(host, folders.socket_path)):
                     await terminals.server()

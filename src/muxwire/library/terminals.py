@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
 from muxwire.library.hosts import Hosts
-from muxwire.library.lifetime import ServerLifetime
 from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, RunContext, RunOptions
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import check_idle
@@ -26,19 +24,13 @@ from muxwire.tabs.waits import Wanted, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-    from contextlib import AbstractAsyncContextManager
 
-    from anyio.abc import TaskGroup
-
-    from muxwire.host.folders import Folders
-    from muxwire.host.host import Host
-    from muxwire.instance.connect import Wrap
+    from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import Operation, OperationsResult
     from muxwire.results import ExecutionResult, LogChunk, LogTail, Snapshot, TabList, WaitOutcome
-    from muxwire.tabs.book import TabBook
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tabs.tab import Tab
-    from muxwire.tmux.access import Access, Role
+    from muxwire.tmux.access import Role
     from muxwire.tmux.server import TmuxServer
 
 
@@ -46,26 +38,14 @@ if TYPE_CHECKING:
 class Terminals:
     """One instance of muxwire; made by `open_terminals`."""
 
-    def __init__(
-        self,
-        folders: Folders,
-        host: Host,
-        tasks: TaskGroup,
-        wrap: Wrap | None = None,
-        access: Access | None = None,
-        *,
-        opener: Callable[..., AbstractAsyncContextManager[TmuxServer]] | None = None,
-        parent: TabBook | None = None,
-    ) -> None:
-        self.folders = folders
-        self.host = host
-        self._life = ServerLifetime(folders, host, tasks, wrap, access, opener=opener, parent=parent)
-        self._book = self._life.book
+    def __init__(self, life: ServerLifetime) -> None:
+        self.folders = life.folders
+        self.host = life.host
+        self._life = life
+        self._book = life.book
         self._making = anyio.Lock()  # calls that come at once make one tab, not one each
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
-
-        make = partial(Terminals, tasks=tasks, wrap=wrap, parent=self._book)
-        self._hosts: Hosts[Terminals] = Hosts(folders, host, make)
+        self._hosts: Hosts[Terminals] = Hosts(self.folders, self.host, lambda *there: Terminals(life.elsewhere(*there)))
 
     @property
     def role(self) -> Role:
