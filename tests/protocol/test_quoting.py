@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muxwire.errors import LocalProtocolError
-from muxwire.protocol.quoting import quote
+from muxwire.protocol.commands import quote
 
 
 @pytest.mark.parametrize(

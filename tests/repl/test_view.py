@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from muxwire.ids import PaneId
 from muxwire.protocol.events import CommandBlock, Output
-from muxwire.repl.rates import Rate
-from muxwire.repl.view import Seen, StreamView
+from muxwire.repl.view import Rate, Seen, StreamView
 from muxwire.testing import SCENARIOS, Ended, Received, Sent, Transcript
 
 TRANSCRIPTS = Path(__file__).resolve().parent.parent / "transcripts"

@@ -139,7 +139,7 @@ def _values(action: argparse.Action, before: list[str]) -> Iterable[Candidate]:
 
 
 def _instances() -> list[Candidate]:
-    from muxwire.tmux.running import running_instances
+    from muxwire.tmux.program import running_instances
 
     return [(name, "a running instance") for name in running_instances(os.environ)]
 

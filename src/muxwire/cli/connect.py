@@ -100,7 +100,7 @@ def chosen_name(arguments: argparse.Namespace, *, any_running: bool = False) -> 
     given: str = arguments.name or os.environ.get("MUXWIRE_NAME", "")
     if given or not any_running:
         return given or DEFAULT_NAME
-    from muxwire.tmux.running import running_instances
+    from muxwire.tmux.program import running_instances
 
     running = running_instances(os.environ)
     if DEFAULT_NAME in running or not running:

@@ -14,9 +14,9 @@ import anyio
 from muxwire.client.watchdog import QUIET_LOOKS
 from muxwire.ids import pane_id
 from muxwire.instance.connect import begin_handoff
-from muxwire.instance.log_merge import FileSink, TabSink, join_living
+from muxwire.instance.log_merge import Sink, join_living
 from muxwire.logs.follower_log import FollowerLog, end_of
-from muxwire.logs.store import BATCH_SECONDS
+from muxwire.logs.store import BATCH_SECONDS, PaneLog
 from muxwire.pane.stream import PaneStream
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
     """
     begin_handoff(server)
 
-    def go_on(tab: Tab, sink: TabSink | FileSink) -> None:
-        assert isinstance(sink, FileSink)
+    def go_on(tab: Tab, sink: Sink) -> None:
+        assert isinstance(sink.into, PaneLog)
         stream = tab.pane.stream
         if sink.end < stream.ring.start:
             sink.lose(stream.ring.start - sink.end, reason="the owner was killed together with its watchdog")
@@ -88,7 +88,7 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
             sink.take(stream.ring.read(sink.end, stream.end))
         elif sink.end > stream.end:
             stream.lose(sink.end - stream.end)
-        stream.log = sink.log
+        stream.log = sink.into
         listen(tab)
 
     await join_living(server, tabs, go_on, heard=True)

@@ -18,13 +18,15 @@ from muxwire.errors import CommandError
 from muxwire.ids import pane_id
 from muxwire.instance.handoff import Leftovers, over_folders, read_pipe
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
+from muxwire.logs.store import PaneLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
     from pathlib import Path
 
     from muxwire.host.folders import Folders
-    from muxwire.logs.store import LogStore, PaneLog
+    from muxwire.logs.store import LogStore
+    from muxwire.pane.stream import PaneStream
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
@@ -36,45 +38,19 @@ _FLUSH_BYTES = 4 << 20
 
 
 @final
-class TabSink:
-    """Puts bytes into the stream of a tab that lives: its marks are read, its commands end."""
+class Sink:
+    """Takes the bytes of a log: the stream of a tab that lives, which reads its marks, or the log of one that is gone.
 
-    def __init__(self, tab: Tab) -> None:
-        self._stream = tab.pane.stream
+    `lose` says that so many are lost.
+    """
 
-    @property
-    def end(self) -> int:
-        """The offset of the next byte."""
-        return self._stream.end
-
-    def take(self, data: bytes) -> None:
-        """Append the next bytes."""
-        self._stream.feed(data)
-
-    def lose(self, size: int, **details: object) -> None:
-        """Say that so many bytes are lost."""
-        self._stream.lose(size, **details)
-
-
-@final
-class FileSink:
-    """Puts bytes into the log of a tab that is gone."""
-
-    def __init__(self, log: PaneLog) -> None:
-        self.log = log
+    def __init__(self, into: PaneStream | PaneLog, take: Callable[[bytes], None]) -> None:
+        self.into, self.take, self.lose = into, take, into.lose
 
     @property
     def end(self) -> int:
         """The offset of the next byte."""
-        return self.log.end
-
-    def take(self, data: bytes) -> None:
-        """Append the next bytes."""
-        self.log.append(data)
-
-    def lose(self, size: int, **details: object) -> None:
-        """Say that so many bytes are lost."""
-        self.log.lose(size, **details)
+        return self.into.end
 
 
 @final
@@ -85,11 +61,14 @@ class Sinks:
         self._logs = logs
         self._store = store
         self._unflushed = 0
-        self._known: dict[str, TabSink | FileSink] = {tab.log_path.name: TabSink(tab) for tab in tabs}
+        self._known: dict[str, Sink] = {}
+        for tab in tabs:
+            self._known[tab.log_path.name] = Sink(tab.pane.stream, tab.pane.stream.feed)
 
-    def __getitem__(self, name: str) -> TabSink | FileSink:
+    def __getitem__(self, name: str) -> Sink:
         if name not in self._known:
-            self._known[name] = FileSink(self._store.open(self._logs / name))
+            log = self._store.open(self._logs / name)
+            self._known[name] = Sink(log, log.append)
         return self._known[name]
 
     def ends(self) -> dict[str, int]:
@@ -115,8 +94,8 @@ class Sinks:
     def close(self, keep: Container[str] = ()) -> None:
         """Let go of the files of tabs that are gone; those of `keep` are written on."""
         for name, sink in self._known.items():
-            if isinstance(sink, FileSink) and name not in keep:
-                sink.log.close()
+            if isinstance(sink.into, PaneLog) and name not in keep:
+                sink.into.close()
 
 
 async def join_remains(remains: Leftovers, sinks: Sinks) -> None:
@@ -159,7 +138,7 @@ async def join_dead(folders: Folders, store: LogStore, *, alive: int = 0) -> Non
 
 
 async def join_living(
-    server: TmuxServer, tabs: Sequence[Tab], listen: Callable[[Tab, TabSink | FileSink], None], *, heard: bool = False
+    server: TmuxServer, tabs: Sequence[Tab], listen: Callable[[Tab, Sink], None], *, heard: bool = False
 ) -> None:
     """Complete the logs of the server that we are attached to, and go over from tmux's writing to ours.
 

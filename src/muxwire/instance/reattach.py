@@ -22,7 +22,7 @@ from muxwire.protocol.events import ClientDetached, LayoutChange, UnlinkedWindow
 from muxwire.shell.marks import MarkScanner
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
-from muxwire.tabs.size import restore_sizes
+from muxwire.tabs.windows import restore_sizes
 from muxwire.tmux.stale_clients import a_size_counts, kill_stale_clients, sign_client
 from muxwire.values import dataclass
 

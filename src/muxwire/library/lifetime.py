@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.errors import ConnectionClosed
-from muxwire.instance.active_tab import recall_active, tell_active
 from muxwire.instance.connect import open_server
 from muxwire.instance.notifications import Notifications
 from muxwire.instance.reattach import reattach
 from muxwire.tabs.book import TabBook
 from muxwire.tmux.access import Access
 from muxwire.tmux.start import HISTORY_LIMIT, ServerEnding
+from muxwire.tmux.status_line import ACTIVE_TAB, PREVIOUS_TAB
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 # After kill-server a server still listens for 14 ms here; one that refuses us for much longer does not end.
 _ENDING_SECONDS = 3.0
 _RETRY_SECONDS = 0.02
+
+_USED = f"#{{{PREVIOUS_TAB}}} #{{{ACTIVE_TAB}}}"
 
 
 @final
@@ -120,7 +123,9 @@ class ServerLifetime:
             if self.access.persistent:
                 with self.notifications.kept():
                     await reattach(server, self.book)
-                    await recall_active(server, self.book)
+                    # Those that another process used last are those that we did.
+                    (answer,) = await server.client.command("display-message", "-p", _USED)
+                    self.book.recall_used(*answer.decode().split(" "))
         except BaseException:  # also a call that is cancelled: the next one begins anew, or no tab would be found again
             with anyio.CancelScope(shield=True):
                 await self._stop_server()
@@ -162,8 +167,12 @@ class ServerLifetime:
             self.book.retire_all("the tmux server ended", persistent=self.access.persistent)
 
     def _on_latest(self) -> None:
-        if self.running is not None:
-            tell_active(self.running, self.book)
+        """Tell tmux which tab is the active one: for the status line that people see, and for the next process."""
+        server, tab = self.running, self.book.open.get(self.book.latest)
+        if server is not None and tab is not None and self.access.role != "adopted":
+            with suppress(ConnectionClosed):  # nobody waits for that
+                server.client.submit(("set-option", "-s", ACTIVE_TAB, tab.window_id))
+                server.client.submit(("set-option", "-s", PREVIOUS_TAB, self.book.previous))
 
     def _on_end(self, reason: str) -> None:
         """The connection is gone: nothing that waits may wait on, and what ran in the tabs must not stay."""

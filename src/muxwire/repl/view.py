@@ -22,7 +22,6 @@ from muxwire.protocol.events import (
     StrayLine,
     UnknownNotification,
 )
-from muxwire.repl.rates import Rate
 from muxwire.repl.tmux_parser import sent_command
 from muxwire.testing.transcript import Ended, Received, Sent
 from muxwire.vt.past import PaneSize
@@ -41,6 +40,8 @@ RING_BYTES = 64 * 1024
 KEPT_LINES = 500
 # Round trips that the middle one is taken of.
 KEPT_ROUND_TRIPS = 1000
+# What a person means by "now", and a little more to compare it with.
+KEPT_SECONDS = 10
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -75,6 +76,30 @@ class Seen:
     def own(self) -> bool:
         """Whether it answers a line that was typed here."""
         return self.question is not None and self.question.own
+
+
+@final
+class Rate:
+    """Counts amounts by the second in which they came, for the last KEPT_SECONDS; times are seconds of any clock."""
+
+    __slots__ = ("_seconds", "total")
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._seconds: deque[tuple[int, int]] = deque(maxlen=KEPT_SECONDS + 1)
+
+    def add(self, amount: int, now: float) -> None:
+        """Count `amount`."""
+        self.total += amount
+        second = int(now)
+        if self._seconds and self._seconds[-1][0] == second:
+            amount += self._seconds.pop()[1]
+        self._seconds.append((second, amount))
+
+    def per_second(self, now: float, seconds: int = KEPT_SECONDS) -> float:
+        """The mean of the last whole `seconds` before this one."""
+        this = int(now)
+        return sum(amount for second, amount in self._seconds if this - seconds <= second < this) / seconds
 
 
 @final

@@ -1,15 +1,20 @@
-"""What of a tab those need that the tab itself imports: waits, answers, starts and stops of processes."""
+"""What those need of a tab that it imports itself (waits, answers, processes), and what it asks of its instance."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from muxwire.tabs.attached import AttachedTab
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from muxwire.pane.runner import Runner
     from muxwire.results import ExecutionResult, State
     from muxwire.shell.execution import Execution
+
+# The tab: a parameter, so that this module does not import what imports it.
+T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class LiveTab(AttachedTab, Protocol):
@@ -38,3 +43,18 @@ class LiveTab(AttachedTab, Protocol):
         self, execution: Execution, *, strip_ansi: bool | None = None, max_chars: int | None = None
     ) -> ExecutionResult:
         """What a command has to say."""
+
+
+class TabOwner(Protocol[T_contra]):
+    """Keeps the tabs of one instance; `TabBook` is the one that there is."""
+
+    leaves_running: bool
+
+    def spawn(self, work: Callable[[], Awaitable[object]]) -> None:
+        """Run `work` in a task of the instance."""
+
+    def remember(self, tab: T_contra, execution: Execution) -> None:
+        """A command was typed."""
+
+    def retire(self, tab: T_contra, reason: str, *, persistent: bool = False) -> None:
+        """A tab has ended."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from muxwire.pane.typing_lock import TypingLock
     from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.owner import TabOwner
+    from muxwire.tabs.live_tab import TabOwner
     from muxwire.tabs.record import CommandBook
     from muxwire.tabs.tab_events import TabEvents
     from muxwire.tabs.waits import Wanted

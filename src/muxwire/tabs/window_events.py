@@ -18,8 +18,7 @@ from muxwire.protocol.events import (
     WindowRenamed,
 )
 from muxwire.shell.redraw import PromptColumns
-from muxwire.tabs.size import restore_sizes
-from muxwire.tabs.windows import look_up
+from muxwire.tabs.windows import look_up, restore_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

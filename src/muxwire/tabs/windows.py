@@ -1,4 +1,4 @@
-"""Which window each of our panes is in, asked of tmux after somebody moved, broke out or closed one.
+"""Which window each of our panes is in, asked of tmux after somebody moved, broke out or closed one; and its own size.
 
 tmux tells of a window's end and of new layouts, and never of a pane's. So whenever a notification leaves it open
 where a pane went, all of them are looked up: one round trip, for an event that a person or an operation caused.
@@ -7,12 +7,14 @@ where a pane went, all of them are looked up: one round trip, for an event that 
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from muxwire.errors import CommandError, ConnectionClosed
+from muxwire.tmux.start import COLUMNS, ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
@@ -68,3 +70,18 @@ def _name(book: TabBook, window: str, *, left_by_first: bool) -> None:
                 for tab in book.closed.values())  # fmt: skip
     if inside and all(tab.is_split for tab in inside) and (left_by_first or not ended):
         book.rename_key(inside[0], window=window, is_split=False)
+
+
+def restore_sizes(tabs: Iterable[Tab]) -> None:
+    """Give tabs their own size back: tmux leaves a window that nobody looks at as small as a person's terminal was.
+
+    Where somebody looks, tmux makes it his size again at once.
+    """
+    for tab in tabs:
+        if tab.columns != COLUMNS and not tab.sized:
+            with suppress(ConnectionClosed):  # people leave when the server ends, too
+                tab.client.submit(
+                    ("resize-window", "-t", tab.window_id, "-x", str(COLUMNS), "-y", str(ROWS)),
+                    # It pins the size too, and the next person's terminal shall count again.
+                    ("set-option", "-w", "-u", "-t", tab.window_id, "window-size"),
+                )

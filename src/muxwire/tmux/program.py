@@ -13,8 +13,11 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from muxwire.errors import TmuxUnavailable
+from muxwire.host.folders import folders_for
+from muxwire.host.local import LocalHost
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from muxwire.host.host import Host
@@ -31,6 +34,7 @@ _MANAGERS = {
 }
 _RUNS_AS_USER = "brew"
 _VERSION = re.compile(r"(?:next-)?(\d+)\.(\d+)")
+_SOCKET = ".sock"
 # `tmux -V` only prints.
 _VERSION_SECONDS = 2.0
 
@@ -86,3 +90,13 @@ def read_version(text: str, host: Host) -> tuple[int, int]:
     if version < MINIMUM_VERSION:
         raise TmuxUnavailable(f"tmux {text} is too old, 3.3 is needed", remedy=how_to_install(host))
     return version
+
+
+def running_instances(environ: Mapping[str, str]) -> list[str]:
+    """The names of the instances whose tmux server runs, in the runtime folder of this environment, sorted."""
+    runtime, host = folders_for("", environ).runtime, LocalHost(environ)
+    try:
+        sockets = sorted(path for path in runtime.iterdir() if path.suffix == _SOCKET)
+    except OSError:
+        return []
+    return [path.stem for path in sockets if server_runs(host, path)]
