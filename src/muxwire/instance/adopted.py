@@ -10,10 +10,9 @@ and end with this process, however that ends (client/adopted_watchdog.py).
 
 from __future__ import annotations
 
-import functools
 import os
 import secrets
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -28,7 +27,6 @@ from muxwire.instance.reattach import restore
 from muxwire.instance.reconnect import poll_until
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
-from muxwire.tabs.attached import attached
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
 from muxwire.tmux.program import read_version
@@ -217,13 +215,12 @@ class Adopted:
             tab.session = row.session
             if tab.pane_id == row.place.pane and tab.size != row.place.size:
                 tab.was_resized(*row.place.size)
-            if tab.shown_name is None:  # one that we made: of its name tmux shows what its status line has room for
-                tab.pane.on_exit = functools.partial(self._reap, tab)
-            elif row.name != tab.shown_name:
+            # Of a name that we gave tmux shows what its status line has room for.
+            if tab.shown_name not in (None, row.name):
                 tab.name = row.name
             tab.shown_name = row.name
             if not tab.theirs and tab.pane.session.exit_status is not None:  # it was the only window of a session
-                self._reap(tab)
+                self._book.spawn(tab.reap)
         known = {tab.window_id for tab in self._book.open.values()}
         for window, row in rows.items():
             if window not in known:
@@ -266,7 +263,6 @@ class Adopted:
         maker.listen(tab)
         if tab.next_byte:  # we had it before, and were thrown out: since then nobody has heard it
             expect_gap(tab)
-        tab.pane.on_exit = functools.partial(self._reap, tab)
         tab.shown_name = row.name
         if ours is not None:
             self._book.spawn(lambda: poll_until(tab, "muxwire was detached", tab.next_byte))
@@ -305,14 +301,6 @@ class Adopted:
         self._made.add(nonce)
         self._watchdog.watch_made(nonce)
         return nonce
-
-    def _reap(self, tab: Tab) -> None:
-        async def reap() -> None:
-            with suppress(ConnectionClosed):  # the session, or the server, is gone
-                async with attached(tab):
-                    await tab.reap()
-
-        self._book.spawn(reap)
 
 
 def socket_of(name: str, environ: Mapping[str, str]) -> Path:

@@ -44,12 +44,18 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
         with anyio.move_on_after(HANGUP_GRACE):
             while not pane.session.dead:
                 await pane.stream.changed()
-    kill_session(pane, spare_leader=True)
+    pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGKILL, spare_leader=True)
     await server.kill_pane(pane_id)
-    kill_session(pane)
+    _end_session(pane, server)
     return True
 
 
-def kill_session(pane: PaneState, *, spare_leader: bool = False) -> None:
-    """Kill what still runs in the session of a pane, its first process last or not at all."""
-    pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGKILL, spare_leader=spare_leader)
+async def end_rest(pane: PaneState, server: TmuxServer) -> None:
+    """The window of a pane has gone, and not by us: what it left behind has a moment to end."""
+    await anyio.sleep(HANGUP_GRACE)
+    _end_session(pane, server)
+
+
+def _end_session(pane: PaneState, server: TmuxServer) -> None:
+    pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGKILL, spare_leader=False)
+    server.release_session(pane.leader_pid)

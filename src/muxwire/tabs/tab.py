@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 import anyio.lowlevel
 
-from muxwire.errors import InvalidArgument, NotPermitted
+from muxwire.errors import ConnectionClosed, InvalidArgument, NotPermitted, TmuxSilent
 from muxwire.host.environment import checked_environment
 from muxwire.pane import process
 from muxwire.pane.execution_result import result_of
@@ -25,7 +25,7 @@ from muxwire.pane.snapshots import ScreenView
 from muxwire.pane.zones import Zones
 from muxwire.tabs.answers import answered
 from muxwire.tabs.attached import attached, attaching
-from muxwire.tabs.closing import HANGUP_GRACE, check_idle, end_pane, kill_session
+from muxwire.tabs.closing import check_idle, end_pane, end_rest
 from muxwire.tabs.processes import started_process, stop_process
 
 if TYPE_CHECKING:
@@ -353,7 +353,13 @@ class Tab:
 
     async def reap(self) -> None:
         """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
-        await self._end()
+        try:
+            async with attached(self):
+                await self._end()
+        except TmuxSilent:
+            raise
+        except ConnectionClosed:  # at a person's server: the session is gone
+            pass
 
     def was_resized(self, columns: int, rows: int) -> None:
         """Tmux told its size: what it shows may have changed, without a byte of output."""
@@ -373,12 +379,7 @@ class Tab:
         if not self.end_reason:
             self._book.retire(self, reason)
             if not self.theirs:
-                self._book.spawn(self._end_session)
-
-    async def _end_session(self) -> None:
-        await anyio.sleep(HANGUP_GRACE)
-        kill_session(self.pane)
-        self.server.release_session(self.pane.leader_pid)
+                self._book.spawn(lambda: end_rest(self.pane, self.server))
 
     async def _end(self) -> bool:
         """End it, once only and to the end: half a closed tab would keep its processes. False if it may not end."""
@@ -391,7 +392,6 @@ class Tab:
                 before, self.end_reason = self.end_reason, self.end_reason or reason
                 try:
                     if ended := await end_pane(self.pane, self.server, self.pane_id):
-                        self.server.release_session(self.pane.leader_pid)
                         self._book.retire(self, reason)
                 finally:
                     if not self.pane.session.closed:
