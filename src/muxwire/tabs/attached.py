@@ -8,31 +8,22 @@ from __future__ import annotations
 
 import functools
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
     from contextlib import AbstractAsyncContextManager
 
-    from muxwire.pane.state import PaneState
-    from muxwire.tmux.server import TmuxServer
+    from muxwire.tabs.live_tab import LiveTab
 
-
-class AttachedTab(Protocol):
-    """What of a tab says to which session it belongs; a protocol, since the tab imports this module."""
-
-    server: TmuxServer
-    pane: PaneState
-
-
-_Tab = TypeVar("_Tab", bound=AttachedTab)
+_Tab = TypeVar("_Tab", bound="LiveTab")
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 _NOTHING = nullcontext()
 
 
 @asynccontextmanager
-async def attached(*tabs: AttachedTab) -> AsyncIterator[None]:
+async def attached(*tabs: LiveTab) -> AsyncIterator[None]:
     """Hear these tabs for as long as the block lasts, those of them that are open. ConnectionClosed, TmuxSilent."""
     async with AsyncExitStack() as stack:
         for tab in tabs:
@@ -53,5 +44,5 @@ def attaching(
     return run
 
 
-def _session_of(tab: AttachedTab) -> AbstractAsyncContextManager[object]:
+def _session_of(tab: LiveTab) -> AbstractAsyncContextManager[object]:
     return _NOTHING if tab.pane.session.closed else tab.server.attached()

@@ -1,26 +1,29 @@
-"""What those need of a tab that it imports itself (waits, answers, processes), and what it asks of its instance."""
+"""What those need of a tab that it imports itself: waits, answers, events, processes. What it asks of its instance."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from muxwire.tabs.attached import AttachedTab
-
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from muxwire.pane.runner import Runner
+    from muxwire.pane.state import PaneState
     from muxwire.results import ExecutionResult, State
     from muxwire.shell.execution import Execution
+    from muxwire.tmux.server import TmuxServer
 
 # The tab: a parameter, so that this module does not import what imports it.
 T_contra = TypeVar("T_contra", contravariant=True)
 
 
-class LiveTab(AttachedTab, Protocol):
+class LiveTab(Protocol):
     """A tab; `muxwire.tabs.tab.Tab` is the one that there is."""
 
+    name: str
     theirs: bool
+    server: TmuxServer
+    pane: PaneState
     runner: Runner
 
     @property

@@ -8,7 +8,7 @@ and what is left is a person's.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Literal, Protocol, final
+from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
@@ -18,11 +18,10 @@ from muxwire.vt.bells import BellScanner
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from muxwire.pane.runner import Runner
-    from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
     from muxwire.shell.session_table import Fact
     from muxwire.tabs.event_log import EventLog
+    from muxwire.tabs.live_tab import LiveTab
     from muxwire.vt.bells import Signal
 
 Author = Literal["execute", "keys", "other", "person"]
@@ -34,25 +33,11 @@ TYPED_AHEAD = 0.15
 ELSEWHERE = 0.15
 
 
-class ObservedTab(Protocol):
-    """The tab whose events are written down."""
-
-    name: str
-    pane: PaneState
-    runner: Runner
-
-    @property
-    def key(self) -> str:
-        """What it is called."""
-
-
 @final
 class TabEvents:
     """Listens to one tab's stream and writes to the instance's log of events."""
 
-    def __init__(
-        self, tab: ObservedTab, log: EventLog, spawn: Callable[[Callable[[], Awaitable[object]]], None]
-    ) -> None:
+    def __init__(self, tab: LiveTab, log: EventLog, spawn: Callable[[Callable[[], Awaitable[object]]], None]) -> None:
         self._tab = tab
         self._log = log
         self._spawn = spawn
