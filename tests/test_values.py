@@ -85,8 +85,15 @@ def test_an_instance_can_be_pickled() -> None:
     assert len({Pickled(1), Pickled(1), Pickled(2)}) == 2
 
 
-def test_no_method_is_made_before_there_is_an_instance() -> None:
+def test_no_method_is_made_before_it_is_needed() -> None:
     _, value = example(muxwire.values.dataclass(frozen=True, slots=True))
-    assert "__eq__" not in vars(value)
-    value(a=1)
-    assert "__eq__" in vars(value)
+    _, whole = example(dataclasses.dataclass(frozen=True, slots=True))
+
+    def made(*names: str) -> list[bool]:
+        return [vars(value)[name].__code__.co_varnames == vars(whole)[name].__code__.co_varnames for name in names]
+
+    assert made("__init__", "__eq__", "__hash__") == [False, False, False]
+    one = value(a=1)
+    assert made("__init__", "__eq__", "__hash__") == [True, False, False]
+    assert one == value(a=1)
+    assert made("__eq__", "__hash__") == [True, True]

@@ -21,6 +21,7 @@ from muxwire.client.watchdog import (
     process_table,
     ps_processes,
     remove_folder,
+    rows_of,
     same_sessions,
 )
 from muxwire.ids import pane_id
@@ -110,6 +111,15 @@ async def gone(processes: set[int]) -> None:
     """Return when none of them runs; zombies are what the system has yet to bury."""
     while process_table().keys() & processes:
         await anyio.sleep(0.02)
+
+
+def test_a_few_rows_of_the_process_table_are_the_same_rows() -> None:
+    with subprocess.Popen(["true"]) as ended:
+        pass
+    asked = {os.getpid(), os.getppid(), ended.pid}
+    rows, table = rows_of(asked), process_table()
+    assert {pid: rows[pid] for pid in asked & rows.keys()} == {pid: table[pid] for pid in asked & table.keys()}
+    assert os.getpid() in rows
 
 
 async def test_sigkill_leaves_no_process_of_an_ephemeral_instance(tmp_path: Path) -> None:

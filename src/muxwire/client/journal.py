@@ -38,6 +38,8 @@ _LENGTH_BITS = 31
 _STREAM = _FIXED.size + 2 * _SLOT_BYTES
 # A read that could bring less than this is worth a change of halves.
 _ROOM_BYTES = 1 << 20
+# Most of a half is free: it is passed over in pieces of this size, each compared at once.
+_FREE = bytes(64 * 1024)
 
 
 @final
@@ -136,17 +138,26 @@ class JournalHalf:
 def read_journal(path: Path) -> list[JournalHalf]:
     """The halves of a journal that are valid, older first; none of a file that is not there."""
     try:
-        content = path.read_bytes()
+        file = path.open("rb")
     except OSError:
         return []
     found = []
-    for base in (0, HALF_BYTES):
-        half = content[base : base + HALF_BYTES]
-        if len(half) < HALF_BYTES or not (fixed := _FIXED.unpack_from(half)[0]):
-            continue
-        sequence, slot = fixed >> (_LENGTH_BITS + 1), fixed >> _LENGTH_BITS & 1
-        at = _FIXED.size + slot * _SLOT_BYTES
-        panes = json.loads(half[at : at + (fixed & (1 << _LENGTH_BITS) - 1)])["panes"]
-        stream = half[_STREAM:].rstrip(b"\0")
-        found.append((sequence, JournalHalf({pane: (row[0], row[1], row[2]) for pane, row in panes.items()}, stream)))
+    with file:
+        if os.fstat(file.fileno()).st_size < 2 * HALF_BYTES:
+            return []
+        with mmap.mmap(file.fileno(), 2 * HALF_BYTES, access=mmap.ACCESS_READ) as content:
+            for base in (0, HALF_BYTES):
+                if not (fixed := _FIXED.unpack_from(content, base)[0]):
+                    continue
+                sequence, slot = fixed >> (_LENGTH_BITS + 1), fixed >> _LENGTH_BITS & 1
+                at = base + _FIXED.size + slot * _SLOT_BYTES
+                rows = json.loads(content[at : at + (fixed & (1 << _LENGTH_BITS) - 1)])["panes"]
+                panes = {pane: (row[0], row[1], row[2]) for pane, row in rows.items()}
+                found.append((sequence, JournalHalf(panes, _stream(content, base + _STREAM, base + HALF_BYTES))))
     return [half for _, half in sorted(found, key=lambda pair: pair[0])]
+
+
+def _stream(content: mmap.mmap, start: int, end: int) -> bytes:
+    while end - len(_FREE) > start and content[end - len(_FREE) : end] == _FREE:
+        end -= len(_FREE)
+    return content[start:end].rstrip(b"\0")

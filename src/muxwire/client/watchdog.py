@@ -128,9 +128,9 @@ def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
             panes.pop(int(value), None)
         elif word == "session":
             # It may have ended already, and others of its session not.
-            panes[int(value)] = process_table().get(int(value), Process(0, value, ""))
+            panes[int(value)] = rows_of((int(value),)).get(int(value), Process(0, value, ""))
         elif word in known:
-            known[word] = started_now(int(value), process_table())
+            known[word] = started_now(int(value), rows_of((int(value),)))
         else:
             logged.take(word, value)
     if connection:
@@ -315,7 +315,7 @@ def wait_until_gone(doomed: dict[int, str], seconds: float) -> None:
     """Return as soon as all have ended, or when the time is over."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        table = process_table()
+        table = rows_of(doomed)
         if not any(is_same(pid, started, table) for pid, started in doomed.items()):
             return
         time.sleep(_LOOK_S)
@@ -331,7 +331,7 @@ def signal_processes(processes: dict[int, str], number: signal.Signals) -> None:
 
     Another muxwire that ran in one of our panes has a watchdog too, and what it watches over is not all of our family.
     """
-    table = process_table()
+    table = rows_of(processes)
     for pid, started in processes.items():
         if is_same(pid, started, table) and not is_watchdog(pid):
             with contextlib.suppress(OSError):
@@ -360,19 +360,22 @@ def ps_command(pid: int) -> bytes:
 
 def process_table() -> dict[int, Process]:
     """Return every process that is not a zombie."""
-    return linux_processes() if _STAT.exists() else ps_processes()
+    if not _STAT.exists():
+        return ps_processes()
+    return rows_of(int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208 (names are enough)
 
 
-def linux_processes() -> dict[int, Process]:
-    """Read /proc."""
+def rows_of(pids: Iterable[int]) -> dict[int, Process]:
+    """Return at least those of these processes that are not zombies: a few are read sooner than thousands."""
+    if not _STAT.exists():
+        return ps_processes()
     table = {}
-    for entry in os.listdir("/proc"):  # noqa: PTH208  (names are all that is needed, of thousands of entries)
-        if entry.isdigit():
-            with contextlib.suppress(OSError):
-                # The name may hold spaces and parentheses; the fields begin after its last one.
-                fields = Path("/proc", entry, "stat").read_text("latin-1").rpartition(") ")[2].split(" ")
-                if fields[0] not in "ZX":
-                    table[int(entry)] = Process(int(fields[1]), fields[3], fields[19])
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            # The name may hold spaces and parentheses; the fields begin after its last one.
+            fields = Path("/proc", str(pid), "stat").read_text("latin-1").rpartition(") ")[2].split(" ")
+            if fields[0] not in "ZX":
+                table[pid] = Process(int(fields[1]), fields[3], fields[19])
     return table
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tomllib
 from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -106,6 +105,8 @@ def read_hosts(environ: Mapping[str, str]) -> HostsFile:
             mode = os.fstat(file.fileno())
             if mode.st_uid not in (0, os.getuid()) or mode.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 return HostsFile(path, fault="others than you can write it")
+            import tomllib  # late: most people have no such file
+
             document = tomllib.load(file)
         return _parsed(path, document)
     except FileNotFoundError:

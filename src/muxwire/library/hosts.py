@@ -13,8 +13,6 @@ import anyio
 
 from muxwire.errors import NoSuchTarget
 from muxwire.host.hosts_file import HostsFile, read_hosts
-from muxwire.host.remote import RemoteHost
-from muxwire.instance.remote import open_remote, remote_folders
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -61,6 +59,9 @@ class Hosts(Generic[There]):
     def on(self, name: str) -> There:
         """The terminals of a host, which is reached at their first use; HostUnavailable if it is not allowed."""
         if name not in self._used:
+            from muxwire.host.remote import RemoteHost  # late: most processes use no other machine
+            from muxwire.instance.remote import open_remote, remote_folders
+
             carrier = self._file.carrier(name)
             folders = remote_folders(self._folders, name)
             host = RemoteHost(name)
