@@ -167,10 +167,23 @@ class Snapshot:
 
 @final
 @dataclass(frozen=True, slots=True)
-class LogTail:
-    """`read_logs`: the last lines of what the pane showed; `truncated` if there were more.
+class LogMatch:
+    """A line that was looked for: the offset at which it begins in the log, and its number, counted from 1.
 
-    `first_byte` is the offset of the oldest byte that the log still has. `note`: what `strip_ansi` left out, or "".
+    It is counted in what was searched; None if counting took too long. `byte` is near a line that cursor moves drew.
+    """
+
+    byte: int
+    line: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LogTail:
+    """`read_logs`: the last lines of what the pane showed, or of a command's output; `truncated` if there were more.
+
+    `first_byte` is the offset of the oldest byte that is kept of it. `note`: what `strip_ansi` left out, or "".
+    `matches`: the lines of `content` that `grep` matched, in their order.
     """
 
     content: str
@@ -179,6 +192,7 @@ class LogTail:
     next_byte: int
     first_byte: int = 0
     note: str = ""
+    matches: tuple[LogMatch, ...] = ()
 
 
 @final

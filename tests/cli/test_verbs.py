@@ -207,7 +207,8 @@ def test_documents(place: Place, tab: str) -> None:
     assert (met["outcome"], met["which"], met["match"]) == ("met", made["window_id"], "prompt")
     assert place.document("wait", "--json", "-t", "doc", "--bell", "--timeout", "0", code=124)["outcome"] == "timed_out"
     tail = place.document("logs", "--json", "doc", "--grep", "^out$")
-    assert (tail["content"], tail["returned_lines"]) == ("out\n", 1)
+    assert (tail["content"], tail["returned_lines"], len(tail["matches"])) == ("out\n", 1, 1)
+    assert place.ok("logs", "--command", ran["command_id"]) == "out\n"
     sent = place.document("send-keys", "--json", "-t", "doc", "x", "C-u")
     assert (sent["sent"], sent["pane"]) == (2, made["pane_id"])
     listed = place.document("ls", "--json")

@@ -16,7 +16,9 @@ from muxwire.logs import grep as log_grep
 from muxwire.logs import read as log_read
 from muxwire.logs.grep import Search, compiled, last_matches
 from muxwire.logs.read import View, last_lines, read_range, read_raw
-from muxwire.shell.visible import visible
+from muxwire.logs.readable import last_readable_lines
+from muxwire.results import LogMatch
+from muxwire.shell.visible import visible, visible_range
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
@@ -195,6 +197,45 @@ def check_grep(path: Path, log: bytes, lines: int, before: int, after: int, patt
     found = last_matches(path, Search(compiled(pattern), before, after), lines, VIEW)
     assert found.content == "".join(expected)
     assert (found.returned_lines, found.truncated) == (len(kept), len(shown) > len(kept))
+    assert [match.line for match in found.matches] == [number + 1 for number in kept if number in matches]
+    for match in found.matches:
+        before_it = visible_range(log, 0, 0, match.byte, TYPED, grows=False)
+        assert match.line == before_it.count(b"\n") + 1
+        assert before_it[-1:] in (b"", b"\n")
+
+
+@pytest.mark.parametrize(
+    ("log", "line", "byte"),
+    [
+        (b"one\r\n10%\r20%\rneedle\r\nlast\r\n", 2, 5),
+        (b"one\r\nhayy\x08\x08\x08\x08needle\r\n", 2, 5),
+        (b"vim\r\n\x1b[?1049ha\r\nb\r\n\x1b[?1049lleft\r\nneedle\r\n", 3, 33),  # what was left out has lines too
+        (b"a: wait\r\nb: wait\r\n\x1b[2A\x1b[2Kneedle\r\n\n", 1, 18),  # drawn over the first line, by the third
+    ],
+)
+def test_where_a_line_lies_that_was_played(path: Path, log: bytes, line: int, byte: int) -> None:
+    path.write_bytes(log)
+    assert last_matches(path, Search(compiled("needle")), 5, VIEW, as_read=True).matches == (LogMatch(byte, line),)
+
+
+def test_a_part_of_a_log(path: Path) -> None:
+    path.write_bytes(b"match 1\r\nmatch 2\r\nx\r\nmatch 3\r\nmatch 4\r\n")
+    part = View(TYPED, final=True, within=(9, 30))
+    assert last_lines(path, 9, part) == log_read.LastLines("match 2\nx\nmatch 3\n", 3, False, 30, 9)
+    assert last_lines(path, 2, part).truncated
+    assert last_readable_lines(path, 9, part)[0].content == "match 2\nx\nmatch 3\n"
+    found = last_matches(path, Search(compiled("match")), 9, part)
+    assert (found.content, found.truncated) == ("match 2\nmatch 3\n", False)
+    assert found.matches == (LogMatch(9, 1), LogMatch(21, 3))
+    gone = View(TYPED, final=True, within=(100, 90))
+    assert last_lines(path, 9, gone).content == ""
+
+
+def test_numbers_are_left_out_rather_than_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.write_bytes(b"hay\n" * 100_000 + b"needle\nneedle\n")
+    assert last_matches(path, Search(compiled("needle")), 1, VIEW).matches == (LogMatch(400_007, 100_002),)
+    monkeypatch.setattr(log_grep, "COUNT_SECONDS", 0)
+    assert last_matches(path, Search(compiled("needle")), 1, VIEW).matches == (LogMatch(400_007, None),)
 
 
 def test_grep_reads_through_colours(path: Path) -> None:

@@ -10,6 +10,7 @@ from muxwire.cli.connect import on_terminals
 from muxwire.cli.display import Display
 from muxwire.cli.options import add_plain, add_target, add_verb, natural, positive
 from muxwire.cli.printing import STDOUT, document, say, warn, write, write_soon
+from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import argparse
@@ -54,6 +55,7 @@ def add(verbs: Verbs) -> None:
     logs.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N lines")
     logs.add_argument("-f", "--follow", action="store_true", help="continue as more comes, until the tab is closed")
     logs.add_argument("--from-byte", metavar="N", type=natural, help="all from that offset on, in place of lines")
+    logs.add_argument("--command", metavar="ID", default="", help="only what that command wrote")
     logs.add_argument("--grep", metavar="REGEX", default="", help="only lines with a match")
     logs.add_argument("-A", "--after", metavar="N", type=natural, default=0, help="lines after each match")
     logs.add_argument("-B", "--before", metavar="N", type=natural, default=0, help="lines before each match")
@@ -107,6 +109,8 @@ def told(taken: Snapshot) -> dict[str, object]:
 async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
     display = Display() if os.isatty(STDOUT) and not arguments.json else None
     next_byte = arguments.from_byte
+    if arguments.command and (arguments.follow or next_byte is not None):
+        raise InvalidArgument("--command goes with --lines and --grep", remedy="leave --follow and --from-byte out")
     if next_byte is None:
         tail = await terminals.read_logs(
             arguments.target,
@@ -115,6 +119,7 @@ async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
             grep=arguments.grep,
             before=arguments.before,
             after=arguments.after,
+            command_id=arguments.command,
         )
         next_byte = tail.next_byte
         if arguments.json:

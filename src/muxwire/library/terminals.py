@@ -212,13 +212,7 @@ class Terminals:
 
         As `Tab.snapshot`, for every log that `read_logs` finds. NoSuchTarget, InvalidArgument, TabUnavailable.
         """
-        await self._life.look()
-        if command_id:
-            tab, execution = self._book.command(command_id)
-            at_byte = None if execution.running else execution.end
-            source = LogSource(tab.log_path, tab)
-        else:
-            source = await self._log_source(target)
+        source = await self._log_source(target, command_id)
         return await snapshot_of(source, self._book, scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
     async def wait_for(
@@ -301,16 +295,17 @@ class Terminals:
 
     async def read_logs(
         self,
-        target: str,
+        target: str = ".",
         *,
         lines: int = 500,
         strip_ansi: bool | None = None,
         grep: str = "",
         before: int = 0,
         after: int = 0,
+        command_id: str = "",
     ) -> LogTail:
-        """The last `lines` lines that the pane showed, also of a closed tab. NoSuchTarget, InvalidArgument."""
-        source = await self._log_source(target)
+        """The last `lines` lines of a tab, also of a closed one, or of a command. NoSuchTarget, InvalidArgument."""
+        source = await self._log_source(target, command_id)
         return await read_tail(
             source, lines=lines, strip_ansi=source.plain(strip_ansi), grep=grep, before=before, after=after
         )
@@ -330,8 +325,11 @@ class Terminals:
             source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
         )
 
-    async def _log_source(self, target: str) -> LogSource:
-        """The log of a tab, open or closed, the newest of its id; or of an earlier server's (`GENERATION/@N`)."""
+    async def _log_source(self, target: str, command_id: str = "") -> LogSource:
+        """The log of a tab, open or closed, also of an earlier server (`GENERATION/@N`), or what a command wrote."""
+        if command_id:
+            await self._life.look()
+            return LogSource.of_command(*self._book.command(command_id))
         there, target = self._hosts.split(target)
         if there is not None:
             return await there._log_source(target)  # noqa: SLF001 - of our own kind

@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
+from functools import cached_property
+from itertools import chain, islice
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.logs.read import TAIL_BYTES_MAX, LastLines, LogFileReader
+from muxwire.results import LogMatch
 from muxwire.values import dataclass
 from muxwire.vt.readable import readable
 from muxwire.vt.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from muxwire.logs.read import View
+    from muxwire.logs.read import Piece, View
 
 # A line whose start is further back than this is taken as two.
 _LINE_MAX = 1024 * 1024
@@ -32,6 +35,8 @@ _LINES_AT_ONCE = 200
 # How long to look before giving up: an agent's call has some such patience. Measured, that is 4 GB of plain text for a
 # plain word, 0.8 GB for other patterns.
 GREP_SECONDS = 10.0
+# How long to count the lines before the first that is shown, once there are enough: a number is not worth a wait.
+COUNT_SECONDS = 1.0
 
 # grep(1) writes it between lines that do not follow each other.
 _SEPARATOR = "--"
@@ -86,32 +91,82 @@ def last_matches(path: Path, search: Search, lines: int, view: View, *, as_read:
     """
     found = _Matches(search, lines)
     deadline = time.monotonic() + GREP_SECONDS
-    with LogFileReader(path) as log:
-        for block in _blocks_backwards(log, view):
+    with LogFileReader(path, view.within) as log:
+        blocks = (_Block(pieces, view, as_read=as_read) for pieces in _blocks_backwards(log, view))
+        for block in blocks:
             if found.full or time.monotonic() > deadline:
+                found.count(chain([block], blocks))
                 return found.result(log, more=True)
-            if as_read:
-                block = _as_read(block, view)  # noqa: PLW2901
-            if search.in_block(block):
-                found.take(_split(block))
+            if search.in_block(block.text):
+                found.take(block)
             else:
-                found.pass_over(_split(block) if search.before or search.after else [])
-        return found.result(log, more=log.first > 0)
+                found.pass_over(block)
+        found.counted = True
+        return found.result(log, more=log.lost)
 
 
-def _blocks_backwards(log: LogFileReader, view: View) -> Iterator[bytes]:
+def _blocks_backwards(log: LogFileReader, view: View) -> Iterator[list[Piece]]:
     """Yield what was seen in blocks of whole lines, from the log's end to its start."""
-    begun: list[bytes] = []  # the rest of a line whose start lies further back, in reverse
+    begun: list[Piece] = []  # the rest of a line whose start lies further back, in reverse
     begun_size = 0
-    for _, piece in log.backwards(view):
-        newline = piece.find(b"\n")
-        if newline < 0 and begun_size < _LINE_MAX:
+    for start, piece in log.parts_backwards(view):
+        number = next((number for number, (_, data) in enumerate(piece) if b"\n" in data), -1)
+        # The log's first line is whole: it is played with those that may be drawn over it.
+        if start == log.ranges[0][0] or (number < 0 and begun_size < _LINE_MAX):
             begun.append(piece)
-            begun_size += len(piece)
+            begun_size += sum(len(data) for _, data in piece)
             continue
-        yield piece[newline + 1 :] + b"".join(reversed(begun))
-        begun, begun_size = [piece[: newline + 1]], newline + 1
-    yield b"".join(reversed(begun))
+        before, behind = _cut_behind_newline(piece, number) if number >= 0 else ([], piece)
+        yield [behind, *reversed(begun)]
+        begun, begun_size = [before], sum(len(data) for _, data in before)
+    yield list(reversed(begun))
+
+
+def _cut_behind_newline(piece: Piece, number: int) -> tuple[Piece, Piece]:
+    """Return a piece in two, the first of which ends with the first line end of that part."""
+    offset, data = piece[number]
+    end = data.find(b"\n") + 1
+    return [*piece[:number], (offset, data[:end])], [(offset + end, data[end:]), *piece[number + 1 :]]
+
+
+@final
+class _Block:
+    """Whole lines: as they were seen (`raw`), and the `text` that is searched and shown."""
+
+    def __init__(self, pieces: list[Piece], view: View, *, as_read: bool) -> None:
+        self._parts = [part for piece in pieces for part in piece]
+        self.raw = b"".join(view.joint.join(data for _, data in piece) for piece in pieces)
+        self.text = _as_read(self.raw, view) if as_read else self.raw
+
+    @property
+    def count(self) -> int:
+        """How many lines it has."""
+        return self.text.count(b"\n") + (self.text[-1:] not in (b"", b"\n"))
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Its lines; the last may be without its end."""
+        return _split(self.text)
+
+    @cached_property
+    def _begins(self) -> list[int]:
+        """The offsets at which the raw lines begin."""
+        ends = [offset + end.end() for offset, data in self._parts for end in re.finditer(b"\n", data)]
+        return [self._parts[0][0], *ends]
+
+    @cached_property
+    def _stripped(self) -> str:
+        return strip_ansi(undo_onlcr(self.raw)).decode("utf-8", "replace")
+
+    def begin(self, number: int) -> int:
+        """Return the offset at which a line begins; near it, where a cursor that moved between lines drew it."""
+        if self.text is self.raw or self.raw.count(b"\n") == self.text.count(b"\n"):
+            return self._begins[number]
+        # A line is drawn at or after the raw line of its number, because each of these adds one at most.
+        before = next(islice(re.finditer("\n", self._stripped), number - 1, None), None) if number else None
+        drawn = self._stripped.find(self.lines[number], before.end() if before is not None else 0)
+        number = self._stripped.count("\n", 0, drawn) if drawn >= 0 else number
+        return self._begins[min(number, len(self._begins) - 1)]
 
 
 def _as_read(block: bytes, view: View) -> bytes:
@@ -142,22 +197,42 @@ class _Matches:
         self._shown: list[str] = []
         self._count = 0
         self._size = 0
+        self._found: list[tuple[int, int]] = []  # of each match shown: how many lines follow it, and its offset
+        self._passed = 0  # how many lines were taken
         self.full = False
+        self.counted = False  # all lines were
 
-    def take(self, lines: list[str]) -> None:
+    def take(self, block: _Block) -> None:
         """Take the lines before all that were taken."""
+        lines, passed = block.lines, self._passed
+        self._passed += len(lines)
         for last in range(len(lines), 0, -_LINES_AT_ONCE):
-            for line in reversed(lines[max(0, last - _LINES_AT_ONCE) : last]):
-                if self._search.in_line(line):
-                    self._match(line)
+            for number in range(last - 1, max(0, last - _LINES_AT_ONCE) - 1, -1):
+                if self._search.in_line(lines[number]):
+                    self._match(lines[number])
+                    if not self.full:
+                        self._found.append((passed + len(lines) - 1 - number, block.begin(number)))
                 else:
-                    self._other(line)
+                    self._other(lines[number])
             time.sleep(0)
             if self.full:
                 return
 
-    def pass_over(self, lines: list[str]) -> None:
-        """Take lines of which none matches; none at all if no context is wanted."""
+    def count(self, blocks: Iterable[_Block]) -> None:
+        """Count the lines of all blocks that are left, if that is soon done."""
+        deadline = time.monotonic() + COUNT_SECONDS
+        for block in blocks:
+            if time.monotonic() > deadline:
+                return
+            self._passed += block.count
+        self.counted = True
+
+    def pass_over(self, block: _Block) -> None:
+        """Take lines of which none matches; they are counted only, if no context is wanted."""
+        self._passed += block.count
+        if not self._search.before and not self._search.after:
+            return
+        lines = block.lines
         wanted = min(self._wanted, len(lines))
         for line in reversed(lines[len(lines) - wanted :]):
             self._other(line)
@@ -196,4 +271,5 @@ class _Matches:
         if self._shown and self._shown[-1] is _SEPARATOR:
             self._shown.pop()
         content = "".join(line + "\n" for line in reversed(self._shown))
-        return LastLines(content, self._count, self.full or more, log.end, log.first)
+        matches = [LogMatch(begin, self._passed - after if self.counted else None) for after, begin in self._found]
+        return LastLines(content, self._count, self.full or more, log.end, log.first, tuple(reversed(matches)))

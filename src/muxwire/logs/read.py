@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Self, final
 
 from muxwire.logs.segments import open_log
-from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
+from muxwire.shell.visible import lookahead, lookbehind, visible_parts, visible_slice
 from muxwire.values import dataclass
 from muxwire.vt.readable import COLUMNS
 from muxwire.vt.text import undo_onlcr
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
     from types import TracebackType
+
+    from muxwire.results import LogMatch
+
+    # A block of what was seen, in the parts between cuts, each behind the offset at which it begins.
+    Piece = list[tuple[int, bytes]]
 
 # Blocks of the way back from a log's end: 500 lines are usually in the first.
 _BLOCK_FIRST = 64 * 1024
@@ -50,13 +55,17 @@ class LogPiece:
 @final
 @dataclass(frozen=True, slots=True)
 class LastLines:
-    """The last lines of a log, as LF-terminated text; `truncated` if it has more. `first`, `end` as in `LogPiece`."""
+    """The last lines of a log, as LF-terminated text; `truncated` if it has more. `first`, `end` as in `LogPiece`.
+
+    `matches`: where those lie that were looked for.
+    """
 
     content: str
     returned_lines: int
     truncated: bool
     end: int
     first: int = 0
+    matches: tuple[LogMatch, ...] = ()
 
 
 @final
@@ -66,6 +75,7 @@ class View:
 
     `typed_from`: a typed line that the shell has not begun to run yet is not before this offset. `columns`: how wide
     the pane is, for who reads it as a person would (`logs/readable.py`); `joint` stands where something was cut.
+    `within`: the offsets of the part of the log to which a look at its last lines is limited.
     """
 
     typed_lines: Sequence[bytes] = ()
@@ -73,6 +83,7 @@ class View:
     typed_from: int = 0
     columns: int = COLUMNS
     joint: bytes = b""
+    within: tuple[int, int] | None = None
 
 
 def read_raw(path: Path, begin: int, end: int) -> bytes:
@@ -104,7 +115,7 @@ def read_range(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
 
 def last_lines(path: Path, lines: int, view: View) -> LastLines:
     """Return the last `lines` lines that were seen; a line without its end counts as one."""
-    with LogFileReader(path) as log:
+    with LogFileReader(path, view.within) as log:
         pieces: list[bytes] = []
         found = size = 0
         for _, piece in log.backwards(view):
@@ -130,19 +141,25 @@ def cut_to_lines(text: bytes, lines: int, log: LogFileReader, *, whole: bool) ->
     if len(cut) > TAIL_BYTES_MAX:
         cut = cut[-TAIL_BYTES_MAX:]
         count = cut.count(b"\n") + (not cut.endswith(b"\n"))
-    truncated = len(cut) < len(text) or (position < 0 and not whole) or log.first > 0
+    truncated = len(cut) < len(text) or (position < 0 and not whole) or log.lost
     return LastLines(cut.decode("utf-8", "replace"), count, truncated, log.end, log.first)
 
 
 @final
 class LogFileReader:
-    """A log, opened: `ranges` are the offsets it has, in order; `first` and `end` are where it begins and ends."""
+    """A log, opened: `ranges` are the offsets it has, in order; `first` and `end` are where it begins and ends.
 
-    def __init__(self, path: Path) -> None:
+    With `within` only that part of it is there. `lost`: the beginning of what was opened is not kept.
+    """
+
+    def __init__(self, path: Path, within: tuple[int, int] | None = None) -> None:
         layout, self._files = open_log(path)
-        self.first = self._files[0][1] if self._files else layout.first
-        self.end = self._files[-1][2] if self._files else layout.first
-        self.ranges = _ranges(layout.gaps, self.first, self.end)
+        first = self._files[0][1] if self._files else layout.first
+        end = self._files[-1][2] if self._files else layout.first
+        begin, stop = within or (0, end)
+        self.lost = first > begin
+        self.first, self.end = max(first, begin), min(end, stop)
+        self.ranges = [one for one in _ranges(layout.gaps, self.first, self.end) if one[0] < one[1]]
         self.sizes = layout.sizes
 
     def __enter__(self) -> Self:
@@ -176,6 +193,11 @@ class LogFileReader:
 
     def backwards(self, view: View) -> Iterator[tuple[int, bytes]]:
         """Yield what was seen, in blocks from the end to the start, each behind the offset at which it begins."""
+        for start, parts in self.parts_backwards(view):
+            yield start, view.joint.join(part for _, part in parts)
+
+    def parts_backwards(self, view: View) -> Iterator[tuple[int, Piece]]:
+        """Yield the same blocks in their parts."""
         size = _BLOCK_FIRST
         for first, last in reversed(self.ranges):
             stop = last
@@ -185,15 +207,13 @@ class LogFileReader:
                 stop = start
                 size = min(2 * size, _BLOCK_MAX)
 
-    def _between(self, start: int, stop: int, first: int, last: int, view: View) -> bytes:
+    def _between(self, start: int, stop: int, first: int, last: int, view: View) -> Piece:
         """Return what was seen of exactly these bytes; at the log's end, as far as it is settled."""
         base = max(first, start - lookbehind(view.typed_lines))
         ahead = min(last, stop + lookahead(view.typed_lines))
         data = self.pread(base, ahead)
         grows = ahead == self.end and not view.final
-        return visible_range(
-            data, base, start, stop, view.typed_lines, grows=grows, typed_from=view.typed_from, joint=view.joint
-        )
+        return visible_parts(data, base, start, stop, view.typed_lines, grows=grows, typed_from=view.typed_from)
 
 
 def _pread(descriptor: int, begin: int, end: int) -> bytes:

@@ -98,5 +98,5 @@ def _terse_value(key: str, value: Any) -> Any:  # noqa: ANN401 (JSON)
 
 
 def _is_noise(key: str, value: object) -> bool:
-    """Tell what a model knows anyway: pydantic's titles, absent is absent, and a count is not negative."""
-    return key == "title" or (key == "default" and not value) or (key == "minimum" and value in (0, 1))
+    """Tell what a model knows anyway: pydantic's titles, absent is absent, and what is counted from where."""
+    return key == "title" or (key == "default" and not value) or key == "minimum"

@@ -104,13 +104,23 @@ def visible_range(
     With `grows`, more will follow `data`: a mark, a typed line or a character that has only begun there is not shown.
     `typed_from` as in `visible_slice`.
     """
+    parts = visible_parts(data, base, start, stop, typed_lines, grows=grows, typed_from=typed_from)
+    return joint.join(part for _, part in parts)
+
+
+def visible_parts(
+    data: bytes, base: int, start: int, stop: int, typed_lines: Sequence[bytes], *, grows: bool, typed_from: int = 0
+) -> list[tuple[int, bytes]]:
+    """Return the same in the parts between cuts, each behind the raw offset at which it begins."""
     found = _find(data, typed_lines, typed_from - base)
     last = stop - base
     if grows and last > found.begun:
         last = found.begun
     elif grows and last == len(data) > 0 and data[-1] >= 0x80:
         last = _character_around(data, last)
-    return _without(data, found.cuts, start - base, last, joint) if start - base < last else b""
+    if start - base >= last:
+        return []
+    return [(base + begin, data[begin:end]) for begin, end in _kept(found.cuts, start - base, last)]
 
 
 @final

@@ -6,9 +6,10 @@ A log is found by its window id, also when the tab, or the tmux server that it b
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Self, final
 
 import anyio
 import anyio.to_thread
@@ -19,6 +20,7 @@ from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, read_ra
 from muxwire.logs.readable import last_readable_lines, read_readable
 from muxwire.logs.screens import past_screen
 from muxwire.logs.store import RETRY_SECONDS
+from muxwire.pane.output import settled_end, whole_characters
 from muxwire.pane.typing_lock import typed_from
 from muxwire.results import LogChunk, LogTail
 from muxwire.shell import TYPED_LINES
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from muxwire.errors import NoSuchTarget
     from muxwire.host.folders import Folders
     from muxwire.results import Snapshot
+    from muxwire.shell.execution import Execution
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
 
@@ -45,10 +48,16 @@ LINES_MAX = 1_000_000
 @final
 @dataclass(frozen=True, slots=True)
 class LogSource:
-    """A log, and the tab that still writes it, if there is one."""
+    """A log, and the tab that still writes it, if there is one; with `command`, only that command of it is meant."""
 
     path: Path
     tab: Tab | None
+    command: Execution | None = None
+
+    @classmethod
+    def of_command(cls, tab: Tab, command: Execution) -> Self:
+        """What one command wrote."""
+        return cls(tab.log_path, tab, command)
 
     @property
     def closed(self) -> bool:
@@ -67,6 +76,17 @@ class LogSource:
     def typed_from(self) -> int:
         """The offset from which on it may end with a typed line of ours that is on its way to the shell."""
         return typed_from(self.tab.pane, self.tab.runner.turn) if self.tab is not None else 0
+
+    @property
+    def within(self) -> tuple[int, int] | None:
+        """The offsets of the command's output as far as it is here; None where the whole log is meant."""
+        if self.command is None or self.tab is None:
+            return None
+        stream = self.tab.pane.stream
+        end = settled_end(self.command, stream, self.tab.pane.shell)
+        if self.command.running:
+            end = whole_characters(self.command, stream, end)
+        return min(self.command.begin, end) if self.command.ran else end, end
 
     def plain(self, asked: bool | None) -> bool:
         """Whether it is read as a person would have: as was asked, or as is the tab's default."""
@@ -107,7 +127,10 @@ async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: st
     """The last `lines` lines; with `grep`, the last that match it, with their context. InvalidArgument."""
     if not 0 < lines <= LINES_MAX:
         raise InvalidArgument(f"lines is {lines}", remedy=f"use 1 to {LINES_MAX}")
+    within = source.within  # before all of it is in the file
     view, _ = await _settled_view(source, strip=strip_ansi)
+    if within is not None:
+        view = replace(view, within=within, final=True)
     note = ""
     if grep:
         search = Search(compiled(grep), before, after)
@@ -117,7 +140,7 @@ async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: st
         found, note = await anyio.to_thread.run_sync(last_readable_lines, source.path, lines, view)
     else:
         found = await anyio.to_thread.run_sync(last_lines, source.path, lines, view)
-    return LogTail(found.content, found.returned_lines, found.truncated, found.end, found.first, note)
+    return LogTail(found.content, found.returned_lines, found.truncated, found.end, found.first, note, found.matches)
 
 
 async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip_ansi: bool, wait: float) -> LogChunk:
@@ -155,7 +178,9 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
 async def snapshot_of(
     source: LogSource, book: TabBook, scrollback: int | None, *, cells: bool, unwrap: bool, at_byte: int | None
 ) -> Snapshot:
-    """The screen at an offset of a log; without one, the newest."""
+    """The screen at an offset of a log, or at the command's end; without either, the newest."""
+    if source.command is not None:
+        at_byte = None if source.command.running else source.command.end
     if source.tab is None:
         pane = source.path.stem.removeprefix("pane-")
         return await past_screen(source.path, at_byte, pane=pane, scrollback=scrollback, cells=cells, unwrap=unwrap)

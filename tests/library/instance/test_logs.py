@@ -120,6 +120,31 @@ async def test_exactly_so_many_lines(alone: muxwire.Terminals) -> None:
             assert (tail.returned_lines, tail.truncated) == (min(size, 3), size == 1)
 
 
+async def test_the_log_of_one_command(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab()
+        await tab.execute("seq 5")
+        done = await tab.execute("printf '\\033[1mseq\\033[0m\\n'; seq 11; printf 'a\\rend\\n'")
+        await tab.execute("seq 5")
+        log = await alone.read_logs(command_id=done.command_id)
+        assert log.content == done.output
+        assert (log.first_byte, log.next_byte, log.truncated) == (done.from_byte, done.next_byte, False)
+        assert (await alone.read_logs(command_id=done.command_id, lines=1)).content == "a\rend\n"
+        assert (await alone.read_logs(command_id=done.command_id, lines=2, strip_ansi=True)).content == "11\nend\n"
+        for plain in (False, True):
+            found = await alone.read_logs(command_id=done.command_id, grep="^1", after=1, strip_ansi=plain)
+            assert [match.line for match in found.matches] == [2, 11, 12]
+            raw = await alone.stream_logs(tab.key, from_byte=found.matches[0].byte, max_bytes=3)
+            assert raw.chunk == "1\r\n"
+        whole = await alone.read_logs(tab.key, grep="^11$")
+        every = (await alone.read_logs(tab.key)).content.split("\n")
+        assert [every[match.line - 1] for match in whole.matches if match.line] == ["11"]
+        waits = await tab.execute("echo begun; read x", timeout=DEADLINE)
+        assert (await alone.read_logs(command_id=waits.command_id)).content == "begun\n"
+        with pytest.raises(muxwire.NoSuchTarget):
+            await alone.read_logs(command_id="nosuch")
+
+
 async def test_no_log_is_an_empty_log(alone: muxwire.Terminals) -> None:
     tab = await alone.create_tab(command=["sleep", "1000"])
     assert await alone.read_logs(tab.window_id) == muxwire.LogTail("", 0, truncated=False, next_byte=0)

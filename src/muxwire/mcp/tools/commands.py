@@ -101,8 +101,8 @@ async def execute_command(call: Call, given: ExecuteCommand) -> CommandOutcome:
 
 @tool(CommandResult, returns=CommandOutcome, hints=Hints(read_only=True))
 async def command_result(call: Call, given: CommandResult) -> CommandOutcome:
-    """Get the further output, and in the end the exit code, of a command that was left running. Returns as soon as
-    it ends or waits for input, after wait_ms at the latest.
+    """Get the further output, and at the end the exit code, of a command left running. Returns when it ends or
+    waits for input, after wait_ms at the latest.
     """
     result = await call.progress.during(
         call.terminals.command_result(

@@ -23,9 +23,10 @@ class ReadLogs(InTab):
 
     lines: Annotated[int, Field(ge=1)] = DEFAULT_LINES
     strip_ansi: StripAnsi = None
-    grep: str = Field(default="", description="regex: only lines with a match")
-    before: Count = Field(default=0, description="lines before each match")
+    grep: str = Field(default="", description="regex: only lines with a match, and before and after it")
+    before: Count = 0
     after: Count = 0
+    command_id: str = ""
 
 
 class StreamLogs(InTab):
@@ -50,7 +51,9 @@ class SetHistoryLimit(Arguments):
     large_result=True,
 )
 async def read_logs_from_tab(call: Call, given: ReadLogs) -> LogTail:
-    """Read the last lines that a tab showed, also of a closed one. Go on from next_byte with stream_logs_from_tab."""
+    """Read the last lines that a tab showed, also a closed one, or of command_id's output. Go on from next_byte with
+    stream_logs_from_tab.
+    """
     return await call.terminals.read_logs(
         given.target,
         lines=given.lines,
@@ -58,6 +61,7 @@ async def read_logs_from_tab(call: Call, given: ReadLogs) -> LogTail:
         grep=given.grep,
         before=given.before,
         after=given.after,
+        command_id=given.command_id,
     )
 
 

@@ -35,7 +35,7 @@ class StartProcess(InTab):
 
     command: str
     append_newline: bool = True
-    ready: str = Field(default="", description="text to wait for in the output")
+    ready: str = Field(default="", description="text to wait for")
     ready_regex: bool = False
     ready_timeout_ms: Milliseconds = DEFAULT_READY_TIMEOUT_MS
 

@@ -74,7 +74,7 @@ class WaitFor(Arguments):
     exit: bool = Field(default=False, description="the tab's program ends")
     prompt: bool = Field(default=False, description="the shell is ready")
     bell: bool = False
-    from_byte: Annotated[int, Field(ge=-1)] = Field(default=-1, description="look at output from there on")
+    from_byte: Annotated[int, Field(ge=-1)] = -1
     timeout_ms: Milliseconds = DEFAULT_WAIT_MS
 
 
@@ -109,8 +109,8 @@ async def send_keys(call: Call, given: SendKeys) -> KeysSent:
 
 @tool(WaitFor, returns=WaitOutcome, hints=Hints(read_only=True), toolset="screen")
 async def wait_for(call: Call, given: WaitFor) -> WaitOutcome:
-    """Wait until one of these tabs meets any condition. Text is matched without escape sequences, from the
-    last command on, or from_byte: with next_byte of send_keys the echo does not count.
+    """Wait until one of these tabs meets a condition. Text is matched without escape sequences, from the last
+    command on, or from_byte: next_byte of send_keys leaves the echo out.
     """
     return await call.progress.during(
         call.terminals.wait_for(

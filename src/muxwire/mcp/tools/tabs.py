@@ -102,7 +102,7 @@ async def create_tab(call: Call, given: CreateTab) -> NewTab:
 
 @tool(ListTabs, returns=TabList, hints=Hints(read_only=True))
 async def list_tabs(call: Call, given: ListTabs) -> TabList:
-    """List tabs and sessions with attached clients. state "prompt": ready. Logs of closed tabs stay readable."""
+    """List tabs and sessions with attached clients. state "prompt": ready."""
     return await call.terminals.list_tabs(closed=given.closed, session=given.session)
 
 
