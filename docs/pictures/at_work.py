@@ -22,11 +22,11 @@ from muxwire.vt.svg import svg
 
 PICTURE = Path(__file__).with_name("at_work.svg")
 MUXWIRE = [sys.executable, "-m", "muxwire"]
-COLUMNS, ROWS = 74, 23
+COLUMNS, ROWS = 74, 17
 # Seconds that no step needs.
 LONG = 30
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("create_tab", {"name": "tests"}),
+    ("create_tab", {"name": "tests", "strip_ansi": True}),
     ("execute_command", {"command": "cd project && python3 check.py"}),
     ("execute_command", {"command": "sed -i 's/a - b/a + b/' total.py && python3 check.py && git diff --stat"}),
     ("start_process", {"command": "python3 -u -m http.server 8080", "ready": "Serving HTTP"}),
@@ -109,8 +109,9 @@ def framed(left: str, right: str) -> str:
         [float(value) for value in re.findall(r' (?:width|height)="([0-9.]+)"', one)[:2]] for one in (left, right)
     )
     gap, top = 16, 28
+    wide, high = f"{width + gap + other:g}", f"{height + top:g}"
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + gap + other:g}" height="{height + top:g}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}">',
         '<g font-family="sans-serif" font-size="15" fill="#8c959f">',
         '<text x="4" y="18">An agent calls tools (muxwire serve)</text>',
         f'<text x="{width + gap + 4:g}" y="18">A person is attached to the same terminal (muxwire attach)</text></g>',

@@ -165,7 +165,7 @@ class HostUnavailable(MuxwireError):
     """Another machine cannot be used.
 
     `stage` is how far it came: `not_allowed`, `connect`, `login`, `shell`, `tmux_missing`, `tmux_too_old`, `locale` or
-    `folder`; `reason` is what was said there.
+    `directory`; `reason` is what was said there.
     """
 
     code = "host_unavailable"

@@ -21,8 +21,8 @@ PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference.md"
 HEAD = """\
 # Reference
 
-Made from the code by `python tests/docs/reference.py`; a test says when it is stale. Times are milliseconds in MCP and
-seconds in the library and on the command line. Offsets are bytes of a pane's output since its log began.
+Made from the code by `python tests/docs/reference.py`; a test compares. Times are milliseconds in MCP and seconds in
+the library and on the command line. Offsets are bytes of a pane's output since its log began.
 """
 
 
@@ -51,8 +51,9 @@ def tools() -> Iterator[str]:
         result = output_schema(tool.returns)
         always = ", ".join(f"`{name}`" for name in result["required"])
         at_times = ", ".join(f"`{name}`" for name in result["properties"] if name not in result["required"])
-        yield f"Returns {always}{f'; where they say something {at_times}' if at_times else ''}.\n"
-        yield f"Toolset `{tool.toolset}`; {'changes nothing' if tool.hints.read_only else 'changes something'}.\n"
+        changes = "changes nothing" if tool.hints.read_only else "changes something"
+        yield f"Returns {always}{f'; if not empty {at_times}' if at_times else ''}."
+        yield f"Toolset `{tool.toolset}`; {changes}.\n"
 
 
 def _type(field: dict[str, Any]) -> str:
@@ -66,7 +67,7 @@ def _type(field: dict[str, Any]) -> str:
     return f"{kind} of {_type(field['items'])}" if "items" in field else kind
 
 
-# What every verb that acts on an instance takes is said once.
+# What every verb that acts on an instance takes is listed once.
 COMMON = ("-h", "--json", "--name", "--socket", "--socket-name", "-t")
 
 
@@ -82,8 +83,8 @@ def verbs() -> Iterator[str]:
         words = " ".join(_word(action) for action in taken if not action.option_strings and action.dest != "words")
         example = (parser.epilog or "").removeprefix("Example: ")
         yield f"### `{f'muxwire {name} {words}'.strip()}`\n\n{parser.description} Example: `{example}`\n"
-        yield from (_option(action) for action in taken if action.option_strings)
-        yield ""
+        if options := [_option(action) for action in taken if action.option_strings]:
+            yield from ("```text", *options, "```\n")
 
 
 def _word(action: argparse.Action) -> str:
@@ -95,7 +96,7 @@ def _word(action: argparse.Action) -> str:
 def _option(action: argparse.Action) -> str:
     values = action.metavar or ("|".join(action.choices) if action.choices else action.dest.upper())
     name = ", ".join(action.option_strings) + (f" {values}" if action.nargs != 0 else "")
-    return f"- `{name}`" + (f": {(action.help or '').replace('%%', '%')}" if action.help else "")
+    return f"{name:<26} {(action.help or '').replace('%%', '%')}".rstrip()
 
 
 def library() -> Iterator[str]:
@@ -107,14 +108,14 @@ def library() -> Iterator[str]:
         if inspect.isclass(found):
             yield f"### `{name}`\n\n{_paragraph(found)}\n"
             yield from _fields(found) if dataclasses.is_dataclass(found) else _methods(found)
-            yield ""
         elif inspect.isfunction(found):
-            yield f"### `{name}{_signature(found)}`\n\n{_paragraph(found)}\n"
+            yield f"### `{name}`\n\n```text\n{name}{_signature(found)}\n```\n\n{_paragraph(found)}\n"
 
 
 def _fields(found: Any) -> Iterator[str]:
-    for field in dataclasses.fields(found):
-        yield f"- `{field.name}: {field.type}`"
+    yield "```text"
+    yield from (f"{field.name}: {field.type}" for field in dataclasses.fields(found))
+    yield "```\n"
 
 
 def _methods(found: type) -> Iterator[str]:
@@ -122,9 +123,9 @@ def _methods(found: type) -> Iterator[str]:
         if name.startswith("_"):
             continue
         if isinstance(member, property):
-            yield f"- `{name}`: {_first_line(member)}"
+            yield f"`{name}`: {_first_line(member)}\n"
         elif inspect.isfunction(member):
-            yield f"- `{name}{_signature(member)}`: {_first_line(member)}"
+            yield f"```text\n{name}{_signature(member)}\n```\n\n{_first_line(member)}\n"
 
 
 def _signature(found: Any) -> str:
@@ -150,13 +151,13 @@ def states() -> Iterator[str]:
 
 
 def events() -> Iterator[str]:
-    """What `watch_events` tells."""
+    """What `watch_events` reports."""
     yield ", ".join(f"`{kind}`" for kind in KINDS) + "\n"
 
 
 def errors() -> Iterator[str]:
     """Each error with the code that JSON documents carry."""
-    yield "| error | code | what it says |\n|---|---|---|"
+    yield "| error | code | meaning |\n|---|---|---|"
     for name in muxwire.__all__:
         found = getattr(muxwire, name)
         if inspect.isclass(found) and issubclass(found, muxwire.MuxwireError):

@@ -118,4 +118,4 @@ async def test_folder(folder: Path, environ: dict[str, str]) -> None:
     (place / f"muxwire-{os.getuid()}").mkdir(mode=0o755, exist_ok=True)
     path = environ["PATH"]
     error = await unavailable(folder, environ, ["env", "-i", f"PATH={path}", "HOME=/", f"TMPDIR={place}"])
-    assert (error.stage, "not yours alone" in error.reason) == ("folder", True), error
+    assert (error.stage, "not yours alone" in error.reason) == ("directory", True), error

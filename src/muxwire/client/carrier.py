@@ -36,7 +36,7 @@ _REMEDIES = {
     "tmux_missing": "install tmux 3.3 or newer there",
     "tmux_too_old": "install tmux 3.3 or newer there",
     "locale": "install a UTF-8 locale there (C.UTF-8 or en_US.UTF-8), or set LC_ALL to one that it has",
-    "folder": "set TMPDIR there to a directory of yours, or make room on its disk",
+    "directory": "set TMPDIR there to a directory of yours, or make room on its disk",
 }
 
 

@@ -27,8 +27,8 @@ own() {
 b=${TMPDIR:-/tmp}/muxwire-$u
 d=$b/$name
 for f in "$b" "$d"; do
-  [ -d "$f" ] || e=$(mkdir "$f" 2>&1) || fail folder "$e"
-  [ ! -h "$f" ] && own "$f" || fail folder "$f is a link, or not yours alone"
+  [ -d "$f" ] || e=$(mkdir "$f" 2>&1) || fail directory "$e"
+  [ ! -h "$f" ] && own "$f" || fail directory "$f is a link, or not yours alone"
 done
 t() { tmux -u -S "$d/s" "$@"; }
 w=old
@@ -36,7 +36,7 @@ if ! t has-session -t =hub 2>/dev/null; then
   [ "$again" ] && fail gone "the tmux server there has ended"
   w=new
   mkdir "$d/shells" 2>/dev/null
-  put_files || fail folder "cannot write in $d"
+  put_files || fail directory "cannot write in $d"
   e=$(t -f "$d/tmux.conf" new-session -d -s hub -x "$columns" -y "$rows" -n muxwire-keeper -- \
     sh "$d/helper" "$d" "$keep" </dev/null 2>&1) || fail shell "tmux did not start: $e"
 fi
@@ -44,7 +44,7 @@ for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill 
 s=${SHELL-}
 [ -x "$s" ] || s=$(command -v bash) || s=/bin/sh
 [ -r /proc/self/wchan ] && p=1 || p=0
-mkfifo "$d/in$$" || fail folder "cannot make a FIFO in $d"
+mkfifo "$d/in$$" || fail directory "cannot make a FIFO in $d"
 printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
   "$id" "$d" "$s" "$(readlink -f "$s")" "${HOME:-/}" "$m" "$p" "$v" "$w"
 # What stands between the carrier and tmux: tmux does not notice an end of input while its output is stuck, and then
