@@ -13,8 +13,7 @@ import pytest
 from muxwire.errors import InvalidArgument
 from muxwire.logs.limits import LogLimits, hold, in_use, keep_within, sweep_dead
 from muxwire.logs.read import read_raw
-from muxwire.logs.script_files import script_path
-from muxwire.logs.segments import layout_of, record, segment_path
+from muxwire.logs.segments import layout_of, record, script_path, segment_path
 from muxwire.logs.store import CLOSINGS_PER_LOOK, LogStore
 
 pytestmark = pytest.mark.anyio

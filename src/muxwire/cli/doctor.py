@@ -58,7 +58,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     import anyio  # late, as for every verb
 
     from muxwire.library.doctor.examine import examine
-    from muxwire.library.doctor.hosts import host
+    from muxwire.library.doctor.trials import host
 
     async def hosts() -> tuple[Finding, ...]:
         return tuple([await host(dict(os.environ), name) for name in arguments.host])

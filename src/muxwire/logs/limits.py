@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, final
 
 from muxwire.errors import InvalidArgument
-from muxwire.logs.script_files import log_of_script
-from muxwire.logs.segments import Segment, remove_log, retire, segment_of
+from muxwire.logs.segments import Segment, log_of_script, remove_log, retire, segment_of
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:

@@ -11,6 +11,9 @@ Beside them `pane-@N.gaps` holds what the files cannot say, one JSON object a li
     {"at": N, "columns": C, "rows": R}    the pane's size from that offset on; before the first one, that of our tabs.
                                 With `"blank": false` the screen was not empty there: the pane was somebody's before.
 
+The code of scripts that ran in a tab is kept there too: `pane-@N.script-ID.py` goes when `pane-@N.log` goes, so a
+`script_path` of an earlier result can be read as long as the output of that script can be.
+
 A log without a `.gaps` file is one file that begins at 0, so that nobody has to look through a folder of thousands.
 """
 
@@ -29,6 +32,7 @@ from muxwire.vt.past import PaneSize
 
 # 9 petabytes: names sort as their offsets do.
 _DIGITS = 16
+_SCRIPT = re.compile(r"(?P<stem>.+)\.script-[0-9a-f]+\.[a-z]+\Z")
 _SEGMENT = re.compile(r"(?P<stem>.+)\.(?P<first>[0-9]{16})\Z")
 
 # What each kind of record has; more keys may say why.
@@ -182,3 +186,14 @@ def _records(path: Path) -> list[dict[str, Any]] | None:
             if fields.get(_BLANK) is False:
                 found[-1][_BLANK] = False
     return found
+
+
+def script_path(log: Path, name: str) -> Path:
+    """Return where the script `script-ID.SUFFIX` of the tab with that log is kept."""
+    return log.with_name(f"{log.stem}.{name}")
+
+
+def log_of_script(entry: os.DirEntry[str] | Path) -> str | None:
+    """Return the name of the log that a script's file belongs to; None if it is no script's."""
+    found = _SCRIPT.match(entry.name)
+    return f"{found['stem']}.log" if found is not None else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.local import LocalHost
-from muxwire.logs.script_files import script_path
+from muxwire.logs.segments import script_path
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:

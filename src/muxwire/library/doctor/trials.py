@@ -1,4 +1,7 @@
-"""Every shell that is there, tried for real: a tab in an instance of its own, a command, its output, its exit code."""
+"""Every shell that is there, tried for real: a tab in an instance of its own, a command, its output, its exit code.
+
+And another machine, in the same way.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import MuxwireError
+from muxwire.errors import HostUnavailable, MuxwireError
 from muxwire.host.local import LocalHost
 from muxwire.library.doctor.finding import Finding, broken, ok, warning
 from muxwire.library.opening import open_terminals
@@ -28,6 +31,8 @@ SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 PATIENCE_S = 20.0
 # What a person notices at every new tab.
 SLOW_S = 3.0
+# A command that takes so long on another machine is not worth waiting for.
+HOST_SECONDS = 30.0
 # Quotes, two lines, no newline at the end, a status: all that a shell without integration gets wrong, in the words of
 # every shell.
 COMMAND = "printf 'one\\n  \"two\"'; sh -c 'exit 7'"
@@ -123,3 +128,26 @@ def judged(path: str, trial: Trial, *, usual: bool) -> Finding:
     if trial.ready > SLOW_S:
         return warning(check, f"{path}{mine} takes {trial.ready:.1f} s to its prompt", by_hand)
     return ok(check, f"{path}{mine}: output and exit code are exact, prompt after {trial.ready:.2f} s")
+
+
+async def host(environ: Mapping[str, str], name: str) -> Finding:
+    """Open a tab on that host, run a command and leave nothing there."""
+    check = f"host {name}"
+    state = tempfile.mkdtemp(prefix="muxwire-doctor-")
+    try:
+        async with open_terminals(state_dir=state, environ=environ) as terminals:
+            begun = time.monotonic()
+            tab = await terminals.create_tab(host=name)
+            opened = time.monotonic() - begun
+            done = await tab.execute(COMMAND, timeout=HOST_SECONDS)
+            (row,) = (await terminals.list_tabs()).tabs
+        if (done.output, done.exit_code) != (OUTPUT, STATUS):
+            return broken(check, f"a command gave {done.output!r} and {done.exit_code}", "look at its shell there")
+        shell = tab.pane.shell.name if tab.pane.shell is not None else "a shell that is not known"
+        return ok(check, f"{shell}, exact; open in {opened:.1f} s, round trip {row.rtt_ms:.0f} ms")
+    except HostUnavailable as error:
+        return broken(check, f"{error.stage}: {error.reason}", error.remedy)
+    except MuxwireError as error:
+        return broken(check, str(error), error.remedy or "try it in a terminal")
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
