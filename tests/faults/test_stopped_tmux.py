@@ -16,7 +16,7 @@ import muxwire
 from muxwire.client import patience
 from muxwire.errors import MuxwireError, TabUnavailable, TmuxSilent
 from muxwire.pane import process
-from muxwire.pane.prompt_line import prompt_whole
+from tests.library.opened import known_prompt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterator
@@ -38,22 +38,10 @@ async def terminals(folder: Path, environ: dict[str, str]) -> AsyncIterator[muxw
 @pytest.fixture
 async def tab(terminals: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch) -> muxwire.Tab:
     tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/tmp")
-    await known_prompt(tab)
+    with anyio.fail_after(ENDS):
+        await known_prompt(tab)
     monkeypatch.setattr(patience, "ANSWER_SECONDS", SOON)
     return tab
-
-
-async def known_prompt(tab: muxwire.Tab) -> None:
-    """Return at a prompt that is drawn, and was seen whole before: nothing is asked before a line is typed there.
-
-    Its mark, which comes first, is not enough: the rest may still be on its way when tmux is stopped.
-    """
-    with anyio.fail_after(ENDS):
-        while not prompt_whole(tab.pane):
-            await tab.execute("true")
-            with anyio.move_on_after(SOON):
-                while not prompt_whole(tab.pane):
-                    await tab.pane.stream.changed()
 
 
 async def server_pid(terminals: muxwire.Terminals) -> int:

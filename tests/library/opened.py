@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from muxwire.pane.prompt_line import prompt_whole
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -22,6 +24,22 @@ _BUSY_LOOPS = {"fish": "while true; end", "busybox": "while case x in x) ;; esac
 def busy_loop(shell: str) -> str:
     """An endless loop that runs in no process but the shell's."""
     return _BUSY_LOOPS.get(shell, "while :; do :; done")
+
+
+# Most prompts are drawn by then: those of a shell whose first ones differ are tried again.
+_DRAWN = 1.0
+
+
+async def known_prompt(tab: Tab) -> None:
+    """Return at a prompt that is drawn, and was seen whole before: nothing is asked before a line is typed there.
+
+    Its mark, which comes first, is not enough: the rest may still be on its way.
+    """
+    while not prompt_whole(tab.pane):
+        await tab.execute("true")
+        with anyio.move_on_after(_DRAWN):
+            while not prompt_whole(tab.pane):
+                await tab.pane.stream.changed()
 
 
 @asynccontextmanager
