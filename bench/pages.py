@@ -17,7 +17,7 @@ INTRODUCTION = """\
 # Benchmarks
 
 Made by `python -m bench --docs`, all contenders of a table in turn and in one run. Times depend on the machine and on
-what else it does; the ratios are what to look at. Nothing here is written by hand: run it, and compare.
+what else it does; compare the ratios. Nothing here is written by hand.
 """
 SHORT = """\
 **This is a short run**: fewer repeats, smaller sizes, and nothing of others was installed. It says little of times.

@@ -96,13 +96,13 @@ async def _more(tab: Tab, size: int) -> None:
 
 
 async def run(scale: Scale) -> Report:
-    """A look when nothing, a little, and 100 KB is new."""
+    """A snapshot when nothing, a little, and 100 KB is new."""
     with temporary_home() as name:
         found = await snapshot_times(Path(name), scale.of(RUNS, RUNS_SHORT))
     process = found["capture-pane, a process"]
     return Report(
         "screen",
-        "A look at a screen of 200 x 50",
+        "A snapshot of 200 x 50",
         ("case", "p50 ms", "p99 ms", "p50/process"),
         tuple((one.name, one.p50, one.p99, one.p50 / process.p50) for one in found.values()),
         (

@@ -33,7 +33,7 @@ MORE_FILES = "raise the limit of this process (ulimit -n), or close tabs and oth
 _REMEDIES = {
     errno.EMFILE: MORE_FILES,
     errno.ENFILE: "the whole machine has run out of descriptors (fs.file-max): end what holds many",
-    errno.ENOSPC: "make room there; `df -h` and `df -i` tell whether bytes or inodes are used up",
+    errno.ENOSPC: "make room there; `df -h` and `df -i` show whether bytes or inodes are used up",
     errno.EDQUOT: "the user's share of that disk is used up: remove files there",
     errno.EFBIG: "a file may not grow so large: raise the limit of this process (ulimit -f)",
     errno.EROFS: "the disk is mounted read-only: point XDG_RUNTIME_DIR and MUXWIRE_STATE_DIR elsewhere",
@@ -112,7 +112,7 @@ class TmuxSilent(ConnectionClosed):
 
     def __init__(self, reason: str, *, remedy: str = "") -> None:
         super().__init__(reason, remedy=remedy)
-        self.args = (f"{reason}; what was sent to it is done when it continues: look before you try again",)
+        self.args = (f"{reason}; what was sent to it is done when it continues: check before you try again",)
 
 
 class InvalidArgument(MuxwireError):
@@ -150,7 +150,7 @@ class NotPermitted(MuxwireError):
 
 
 class InstanceUnavailable(MuxwireError):
-    """The instance's socket, lock or folders cannot be used."""
+    """The instance's socket, lock or directories cannot be used."""
 
     code = "instance_unavailable"
 

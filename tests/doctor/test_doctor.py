@@ -56,4 +56,4 @@ def test_a_check_that_may_not_look_is_a_finding() -> None:
     def check() -> Finding:
         raise PermissionError(13, "Permission denied", "/somewhere")
 
-    assert only(outcome("x", check)).said == "could not be looked at: /somewhere Permission denied"
+    assert only(outcome("x", check)).said == "could not be checked: /somewhere Permission denied"

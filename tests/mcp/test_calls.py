@@ -254,7 +254,7 @@ async def test_text_is_never_reinterpreted(session: Session) -> None:
 @pytest.mark.parametrize(
     ("command", "what", "remedy"),
     [
-        ("busy", "tab_unavailable: @1 is busy with make", "Look with read_logs_from_tab"),
+        ("busy", "tab_unavailable: @1 is busy with make", "See read_logs_from_tab"),
         ("grouped", "no_such_target: no window @9", "look again"),
         ("crash", "internal: execute_command failed with ZeroDivisionError", "This is a defect in muxwire"),
     ],

@@ -38,7 +38,7 @@ def add(verbs: Verbs) -> None:
         document=False,
     )
     add_target(attach)
-    attach.add_argument("-r", "--read-only", action="store_true", help="only look: keys do nothing")
+    attach.add_argument("-r", "--read-only", action="store_true", help="only watch: keys do nothing")
     attach.add_argument(
         "--ignore-size", action="store_true", help="leave every tab its size, also if it is larger than this terminal"
     )

@@ -26,14 +26,14 @@ def add(verbs: Verbs) -> None:
         _doctor,
         summary="say what is wrong with this machine, and what to do about it",
         example="muxwire doctor",
-        details="It looks at tmux, shells, directories, limits and leftovers; nothing is changed without --clean. "
+        details="It checks tmux, shells, directories, limits and leftovers; nothing is changed without --clean. "
         "Every shell is tried in an instance of its own. Exit code 1: something is broken.",
     )
     doctor.add_argument(
         "--clean", action="store_true", help="only remove what instances that are gone have left, and say what"
     )
     doctor.add_argument(
-        "--host", metavar="HOST", action="append", default=[], help="look at that machine only; may be repeated"
+        "--host", metavar="HOST", action="append", default=[], help="only check that machine; may be repeated"
     )
     doctor.add_argument("--json", action="store_true", help="print one JSON document")
 

@@ -42,7 +42,7 @@ def add(verbs: Verbs) -> None:
         on_terminals(_paste),
         summary="paste a text into whatever runs in a tab",
         example="muxwire paste -t build --enter < commands.txt",
-        details="A program that asked for it is told that this is a paste, so no line of it is run by accident.",
+        details="It is a bracketed paste where the program asked for that, so no line of it is run by accident.",
     )
     add_target(paste, word=False)
     paste.add_argument("--enter", action="store_true", help="press Enter after it")

@@ -26,7 +26,7 @@ SILENT_SECONDS = 1.0
 def unexplained() -> TmuxSilent:
     """What is said where nobody knows which process it is."""
     return TmuxSilent(
-        "tmux does not answer", remedy="look whether it is stopped (`kill -CONT`) or the machine has no time for it"
+        "tmux does not answer", remedy="check whether it is stopped (`kill -CONT`) or the machine has no time for it"
     )
 
 

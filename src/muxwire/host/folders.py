@@ -150,7 +150,7 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
 
     With `only_ours=False` a folder that exists keeps its mode, and must be one that we can write to.
     """
-    remedy = "remove it, or point XDG_RUNTIME_DIR and MUXWIRE_STATE_DIR at folders of your own"
+    remedy = "remove it, or point XDG_RUNTIME_DIR and MUXWIRE_STATE_DIR at directories of your own"
     try:
         path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         found = path.lstat()

@@ -134,7 +134,7 @@ class Adopted:
         except (CommandError, ConnectionClosed) as error:
             raise InstanceUnavailable(
                 f"no tmux server with a session at {socket}: {error}",
-                remedy="`tmux display-message -p '#{socket_path}'` inside of it tells the path",
+                remedy="`tmux display-message -p '#{socket_path}'` inside of it prints the path",
             ) from error
         self._questions.version = read_version(rows[0][2], self._host)
         # Where a person is, is where the tabs are that matter.

@@ -154,4 +154,4 @@ async def watch_end(client: ControlClient, on_end: Callable[[str], None]) -> Non
 
 def say_log_error(path: Path, error: OSError) -> None:
     """Say it once when a log cannot be written."""
-    _LOG.warning("cannot write the log %s: %s; it goes on when the disk lets it", path, error.strerror or error)
+    _LOG.warning("cannot write the log %s: %s; it continues when the disk accepts it", path, error.strerror or error)

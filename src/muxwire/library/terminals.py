@@ -135,7 +135,7 @@ class Terminals:
         return tab
 
     async def known_tab(self, target: str) -> Tab:
-        """The tab that `target` names, open or closed; to look at it does not make it the active one. NoSuchTarget."""
+        """The tab that `target` names, open or closed; this does not make it the active one. NoSuchTarget."""
         there, target = self._hosts.split(target)
         if there is not None:
             return await there.known_tab(target)

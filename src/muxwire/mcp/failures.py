@@ -27,11 +27,11 @@ MAX_MESSAGE_CHARS = 1_000
 # What to do when an error brings no remedy of its own, by its code.
 REMEDIES = {
     "no_such_target": "Call list_tabs and use a window_id from it.",
-    "tab_unavailable": "Look with read_logs_from_tab; stop_process ends what runs there, create_tab opens another tab.",
+    "tab_unavailable": "See read_logs_from_tab; stop_process ends what runs there, create_tab opens another tab.",
     "invalid_argument": "Correct the argument and call again.",
     "forbidden_command": "Use another tool for this.",
     "connection_closed": "Call again: tmux is started afresh. Old logs stay readable by window_id.",
-    "instance_unavailable": "The person who runs this server has to look at its stderr.",
+    "instance_unavailable": "The person who runs this server has to read its stderr.",
     "tmux_unavailable": "The person who runs this server has to install tmux 3.3 or newer.",
 }
 FALLBACK_REMEDY = "Call again; if it fails again, call list_tabs to see the state."

@@ -81,7 +81,7 @@ Use the tab <<window_id>>.
 If no tab was named, open one with create_tab.
 1. execute_command with on_timeout "leave" and timeout_ms 30000.
 2. While the result says running: command_result with its command_id and wait_ms 30000. Do not run the command again.
-3. If state is "interactive", it waits for input: tell me what it asks, and answer only if I told you what.
+3. If state is "interactive", it waits for input: tell me what it asks, and answer only if I said what.
 4. If output is truncated and the cause of a failure is not in it, read the rest with stream_logs_from_tab.
 Then tell me the exit code, how long it took, and what matters in the output.""",
     ),

@@ -168,7 +168,7 @@ class Step:
     def sent(self) -> None:
         """It goes out now; until its answer is here nobody knows what became of it."""
         self.status, self._sent = "unknown", time.monotonic()
-        self.error = "no answer came: it may have happened, or may still; look before you try it again"
+        self.error = "no answer came: it may have happened, or may still; check before you try it again"
 
     def end(self, status: Status, error: str = "") -> None:
         """It was done, or refused, or nobody will ever say what became of it."""

@@ -258,7 +258,9 @@ class OperationsRun(RunState):
         if (client := self._client(part)).closed:
             part.step.end("unknown", f"the tmux connection ended: {client.close_reason}")
         elif answer.failed:
-            part.step.end("unknown", "the tmux connection was lost before an answer came: look before you try it again")
+            part.step.end(
+                "unknown", "the tmux connection was lost before an answer came: check before you try it again"
+            )
         if part.spec is not None:
             self.book.spawn(lambda: self._made_late(part, answer))
         else:

@@ -23,7 +23,7 @@ async def result_of(
     """
     if execution.ending == "never_ran":
         what, few = "the shell did not run the typed line", pane.short_of_files()
-        remedy = "look at the tab; then run it again"
+        remedy = "check the tab; then run it again"
         if few:
             what, remedy = f"{what}: {few}", "create a new tab"
         raise TabUnavailable(what, state=pane.look(), remedy=remedy)

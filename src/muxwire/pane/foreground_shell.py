@@ -333,7 +333,7 @@ def refusal(pane: PaneState) -> TabUnavailable:
         what = f"{program} runs in the foreground, not started by execute_command"
     few = pane.short_of_files()
     if lacking := OURS.lacking():
-        what, remedy = f"nobody can tell what runs there: {lacking}", MORE_FILES
+        what, remedy = f"it cannot be known what runs there: {lacking}", MORE_FILES
     elif few:
         what, remedy = f"{what}; {few}", "create a new tab"
     elif state == "interactive":

@@ -46,9 +46,9 @@ async def reach_shell(
     (screen,) = await client.command("display-message", "-p", "-t", pane_id, "#{alternate_on}#{cursor_flag}")
     if screen != _LINES:
         raise TabUnavailable(
-            "a program behind the one in the foreground has the whole screen",
+            "a program reached through the one in the foreground has the whole screen",
             state="interactive",
-            remedy="look at it with snapshot, and use send_keys and wait_for",
+            remedy="see it with snapshot, and use send_keys and wait_for",
         )
     if await prompt_begun(pane, found, FIRST_PROMPT):
         await fall_silent(pane, DRAWN_REMOTE)
@@ -62,9 +62,9 @@ async def reach_shell(
             await pane.stream.changed()
         return replace(found, fish=reply.fish, status=reply.status)
     raise TabUnavailable(
-        "no shell answered behind the program in the foreground: a test line was typed into it",
+        "no shell answered through the program in the foreground: a test line was typed into it",
         state=pane.look(),
-        remedy="look at it with snapshot or read_logs_from_tab, and use send_keys and wait_for",
+        remedy="see it with snapshot or read_logs_from_tab, and use send_keys and wait_for",
     )
 
 
@@ -92,7 +92,7 @@ def check_reach(env: Mapping[str, str], cwd: str | None) -> None:
     """Refuse, for a shell behind a relay, what works on this side only: InvalidArgument."""
     if env or cwd is not None:
         raise InvalidArgument(
-            "env and cwd do not reach a shell behind ssh or a container", remedy="set them in the command itself"
+            "env and cwd do not reach a shell over ssh or in a container", remedy="set them in the command itself"
         )
 
 

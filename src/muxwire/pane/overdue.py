@@ -17,4 +17,4 @@ async def interrupt(runner: Runner, execution: Execution, patience: Patience) ->
     await runner.settled()
     if execution.running and unanswered is not None and patience.oldest is unanswered:
         silent = patience.explain()
-        execution.note = f"{silent}: {silent.remedy}; command_result tells what became of it"
+        execution.note = f"{silent}: {silent.remedy}; command_result reports what became of it"

@@ -106,7 +106,7 @@ class ScreenView:
                 look = await self._look(scrollback, cells=cells, unwrap=unwrap)
             except CommandError:
                 if self._pane.session.dead:
-                    raise TabUnavailable("the tab's program has ended", state="dead", remedy="look again") from None
+                    raise TabUnavailable("the tab's program has ended", state="dead", remedy="try again") from None
                 raise
         if scrollback is not None or cells or unwrap:
             return self._picture(look, scrollback, cells=cells, unwrap=unwrap)

@@ -206,7 +206,7 @@ async def watch(log: EventLog, wanted: EventFilter, *, since: int | None, limit:
     if limit < 1:
         raise InvalidArgument(f"max_events is {limit}", remedy="ask for one at least")
     if timeout < 0:
-        raise InvalidArgument(f"timeout is {timeout} s", remedy="give 0 to look once")
+        raise InvalidArgument(f"timeout is {timeout} s", remedy="give 0 to check once")
     cursor = log.end if since is None else since
     batch = log.since(cursor, wanted, limit)
     if batch.events or not timeout:

@@ -362,7 +362,7 @@ class Tab:
             pass
 
     def was_resized(self, columns: int, rows: int) -> None:
-        """Tmux told its size: what it shows may have changed, without a byte of output."""
+        """Its size has changed, and maybe what it shows, without a byte of output."""
         self._view.forget()
         self.size = columns, rows
         self.pane.stream.log.resized(columns, rows)
@@ -375,7 +375,7 @@ class Tab:
             self.name = shown
 
     def lost(self, reason: str) -> None:
-        """Its window has gone, and not by us: what waits for it ends at once, what it left behind soon."""
+        """Its window has gone, and not by us: what waits for it ends at once, its processes soon."""
         if not self.end_reason:
             self._book.retire(self, reason)
             if not self.theirs:

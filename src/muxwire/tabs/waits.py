@@ -367,7 +367,7 @@ def _check(tabs: Sequence[LiveTab], wanted: Wanted, from_byte: int | None, timeo
     if not tabs:
         raise InvalidArgument("no tab to wait for", remedy="name one at least; list_tabs shows them")
     if timeout < 0:
-        raise InvalidArgument(f"timeout is {timeout} s", remedy="give 0 to look once")
+        raise InvalidArgument(f"timeout is {timeout} s", remedy="give 0 to check once")
     if from_byte is not None and len(tabs) > 1:
         raise InvalidArgument("from_byte is an offset in one tab", remedy="leave it out, or wait for one tab")
     if from_byte is not None and not 0 <= from_byte <= tabs[0].next_byte:

@@ -60,5 +60,5 @@ def outcome(name: str, check: Check) -> list[Finding]:
         found = check()
         return [found] if isinstance(found, Finding) else list(found)
     except OSError as error:
-        said = f"could not be looked at: {error.filename or ''} {error.strerror or error}".replace("  ", " ")
+        said = f"could not be checked: {error.filename or ''} {error.strerror or error}".replace("  ", " ")
         return [broken(name, said, "see to the permissions of what is named")]

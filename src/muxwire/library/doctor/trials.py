@@ -121,7 +121,7 @@ def judged(path: str, trial: Trial, *, usual: bool) -> Finding:
     """What a trial means; the shell that tabs get unasked has to work."""
     check = f"shell {Path(path).name}"
     mine = " (the one that tabs get)" if usual else ""
-    by_hand = f"look at its start-up files; compare with `HOME=$(mktemp -d) {path} -i`"
+    by_hand = f"check its start-up files; compare with `HOME=$(mktemp -d) {path} -i`"
     if trial.failure:
         last = f"; its last line: {trial.screen!r}" if trial.screen else ""
         return (broken if usual else warning)(check, f"{path}{mine} {trial.failure}{last}", by_hand)
@@ -142,7 +142,7 @@ async def host(environ: Mapping[str, str], name: str) -> Finding:
             done = await tab.execute(COMMAND, timeout=HOST_SECONDS)
             (row,) = (await terminals.list_tabs()).tabs
         if (done.output, done.exit_code) != (OUTPUT, STATUS):
-            return broken(check, f"a command gave {done.output!r} and {done.exit_code}", "look at its shell there")
+            return broken(check, f"a command gave {done.output!r} and {done.exit_code}", "check its shell there")
         shell = tab.pane.shell.name if tab.pane.shell is not None else "a shell that is not known"
         return ok(check, f"{shell}, exact; open in {opened:.1f} s, round trip {row.rtt_ms:.0f} ms")
     except HostUnavailable as error:

@@ -51,7 +51,7 @@ class SetHistoryLimit(Arguments):
     large_result=True,
 )
 async def read_logs_from_tab(call: Call, given: ReadLogs) -> LogTail:
-    """Read the last lines that a tab showed, also a closed one, or of command_id's output. Go on from next_byte with
+    """Read the last lines that a tab showed, also a closed one, or of command_id's output. Continue from next_byte with
     stream_logs_from_tab.
     """
     return await call.terminals.read_logs(
