@@ -25,8 +25,6 @@ MISSES = {
 if "MUXWIRE_TEST_BASH" in os.environ:  # perhaps a 3.2
     for _name in ("trap-debug", "trap-debug-two-commands"):
         MISSES["bash", _name] = "it hides a sourced file from the trap"
-# These fail now and then, with nothing of ours in the way.
-RARE_MISSES = {("busybox", "ctrl-c-builtin-loop"): "busybox loses one C-c in 25, also without us"}
 
 
 def as_bytes(value: dict[str, Any]) -> bytes:
