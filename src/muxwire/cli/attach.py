@@ -1,6 +1,6 @@
 """The verb that puts a person into the tabs, at the terminal that they sit at.
 
-In a session of their own that shows the same windows: what they look at, and how large, changes nothing for others.
+In a session of their own that shows the same windows: what they select, and how large, changes nothing for others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The verb behind Tab in bash, zsh and fish: the parser itself says what may come next.
+"""The verb for Tab in bash, zsh and fish: the parser itself says what may come next.
 
 The shells' own scripts are thin, and lie in `completions/`: each asks `muxwire completion SHELL -- WORD...` and gets a
-line for each candidate, its description behind a tab character; `:files`, `:dirs` and `:commands` leave it to the
+line for each candidate, its description after a tab character; `:files`, `:dirs` and `:commands` leave it to the
 shell.
 """
 

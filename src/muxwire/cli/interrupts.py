@@ -10,7 +10,7 @@ import signal
 
 
 def end_by_them() -> None:
-    """Have C-c end us; who starts us may have told us to ignore it, and that stays."""
+    """Have C-c end us; who starts us may have it ignored, and that stays."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 

@@ -2,10 +2,10 @@
 
     python -I -S adopted_watchdog.py TMUX SOCKET KIND < liveness-socket
 
-It reads lines: `made NONCE` (a word among the arguments of a pane's first process, told before tmux is asked to make
+It reads lines: `made NONCE` (a word among the arguments of a pane's first process, given before tmux is asked to make
 the pane) and `folder HEX` (a path's bytes, in hexadecimal digits). When its input ends, its writer is gone, however it
-went, SIGKILL included. Then the panes with such a word are killed, what is left of their sessions too, and the folders
-go. A pane is left where closing it would end a session: that is the person's.
+went, SIGKILL included. Then the panes with such a word are killed, what is left of their sessions too, and the
+directories go. A pane is left where closing it would end a session: that is the person's.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from muxwire.client.watchdog import (
 )
 
 _PANES = "#{pane_id} #{pane_pid} #{pane_start_command}"
-# Of a window with several panes, or that other windows are beside in every session that shows it, a pane can go.
+# Of a window with several panes, or that has other windows in every session that shows it, a pane can go.
 _ENDS_SESSION = (
     "#{{&&:#{{&&:#{{==:#{{pane_id}},{pane}}},#{{==:#{{window_panes}},1}}}},"
     "#{{m:*<#{{window_id}}>*,#{{S:#{{?#{{==:#{{session_windows}},1}},#{{W:<#{{window_id}}>}},}}}}}}}}"

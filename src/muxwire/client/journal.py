@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     # For each pane, how far its log has come and what that log is called.
     PaneOffsets: TypeAlias = dict[str, tuple[int, str]]
 
-# A half holds 0.2 s of the fastest output that tmux was seen to emit; the logs are 10 ms behind at most.
+# A half holds 0.2 s of the fastest output that tmux was seen to emit; the logs are 10 ms late at most.
 HALF_BYTES = 4 << 20
 # Room for the offsets of a thousand panes, twice.
 _SLOT_BYTES = 64 * 1024

@@ -1,4 +1,4 @@
-"""Starts the watchdog, tells it what to end, and starts another one should somebody kill it.
+"""Starts the watchdog, sends it what to end, and starts another one should somebody kill it.
 
 A socket pair is between the two: its end at the watchdog reads as closed when we are gone, and ours when it is.
 """
@@ -46,10 +46,10 @@ class Watchdog:
         `connection` are the descriptors that it needs for a handoff; those of `kept` it only holds, as a lock.
         """
         script = _SCRIPT_ADOPTED if kind == "adopted" else _SCRIPT
-        # -I -S: no site, no environment, no current folder.
+        # -I -S: no site, no environment, no current directory.
         self._argv = [sys.executable, "-I", "-S", str(script), tmux, socket, kind, *map(str, connection)]
         self._kept = (*connection, *kept)
-        self._told: dict[str, str] = {}  # what it must know, by what it is about: another one is told the same
+        self._told: dict[str, str] = {}  # what it must know, by what it is about: another one gets the same
         self._closed = False
         self._process: subprocess.Popen[bytes]
         self._start()
@@ -111,7 +111,7 @@ class Watchdog:
         self._tell("server", f"server {pid}")
 
     def keep_server(self) -> None:
-        """Have the server and its folders stay when we are gone."""
+        """Have the server and its directories stay when we are gone."""
         self._tell("kept", "kept")
 
     def watch_session(self, pid: int) -> None:
@@ -127,7 +127,7 @@ class Watchdog:
         self._tell(f"made {nonce}", f"made {nonce}")
 
     def watch_folder(self, path: str) -> None:
-        """Have a folder removed at the end."""
+        """Have a directory removed at the end."""
         line = f"folder {os.fsencode(path).hex()}"
         self._tell(line, line)
 
@@ -145,7 +145,7 @@ class Watchdog:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[Callable[[Iterable[str]], None]]:
-        """Yield what stops terminals; at the end of the block they go on, also if we are killed in it."""
+        """Yield what stops terminals; at the end of the block they continue, also if we are killed in it."""
         stopped: list[bytes] = []
 
         def stop(terminals: Iterable[str]) -> None:
@@ -192,6 +192,6 @@ class Watchdog:
         self._say(line)
 
     def _say(self, line: str) -> None:
-        # Broken if somebody killed the watchdog: the next one is told. Closed once it is at work.
+        # Broken if somebody killed the watchdog: the next one gets it. Closed once it is at work.
         with contextlib.suppress(OSError):
             self._socket.sendall(line.encode() + b"\n")

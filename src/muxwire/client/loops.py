@@ -8,7 +8,7 @@ import anyio
 
 
 def asyncio_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the loop of the current task if that is asyncio's; None under trio, also as a guest of asyncio's loop."""
+    """Return the loop of the current task if that is asyncio's; None under trio, also within asyncio's loop."""
     if anyio.get_cancelled_exc_class() is asyncio.CancelledError:
         return asyncio.get_running_loop()
     return None

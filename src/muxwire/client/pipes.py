@@ -170,7 +170,7 @@ class ProcessPipes:
         """
         if self._waiter is None:
             self._unwatch()
-        # The loop may have looked at the pipe before the last read.
+        # The loop may have examined the pipe before the last read.
         elif not self._waiter.done() and self._poll.poll(0):
             self._waiter.set_result(None)
 

@@ -49,8 +49,9 @@ class TmuxProcess(ProcessPipes):
         """Start `argv` (`tmux -u -S SOCKET -f CONF -C ...`); TmuxUnavailable if there is no such program.
 
         If `starts` says no, it is as if that had ended already: there is none before `restart`.
-        The folders `transient` are removed at the end of an ephemeral instance. With `lock`, the descriptor of a named
-        instance's lock, the panes' logs are handed over to tmux at the end, for as long as which the lock is held.
+        The directories `transient` are removed at the end of an ephemeral instance. With `lock`, the descriptor of a
+        named instance's lock, the panes' logs are handed over to tmux at the end, for as long as which the lock is
+        held.
         """
         super().__init__(env, cwd)
         ends = self._make_pipes()
@@ -81,7 +82,7 @@ class TmuxProcess(ProcessPipes):
             self.watchdog.watch_client(self._process.pid)
 
     async def restart(self, argv: Sequence[str]) -> None:
-        """Start another `tmux -C` in place of one that has ended; the server goes on, and so does who watches over it.
+        """Start another `tmux -C` in place of one that has ended; the server and its watchdog continue.
 
         TmuxUnavailable if it cannot be started: the transport is closed then.
         """

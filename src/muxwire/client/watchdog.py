@@ -8,14 +8,14 @@ It reads lines from the socket: `client PID` (the `tmux -C` process), `server PI
 When they end, their writer is gone, however it went, SIGKILL included. Then the client is killed: tmux would
 otherwise wait for it and freeze every pane. For an ephemeral instance the server follows, and every process that
 descends from it or shares a session with one that does, or with a pane: the server may have been killed before.
-At last the socket and the folders go.
+At last the socket and the directories go.
 
-Further lines: `held HEX` and `held-over HEX` (a terminal that is stopped, and goes on if it still is then). Of a named
-instance it has the control connection too (the descriptors OUTPUT, which tmux writes, and INPUT), and `tail HEX` (a
-path), `pane %N HEX HEX` (its terminal and a command for tmux), `pane-over %N`. Before the client is killed, the panes'
-logs are handed over: every pane's terminal is stopped for a moment, as C-s does; what tmux had still to say goes to the
-tail; once all is quiet the commands are sent, which have tmux itself write on; and the terminals go on. So no byte is
-in both or in neither.
+Further lines: `held HEX` and `held-over HEX` (a terminal that is stopped, and continues if it still is then). Of a
+named instance it has the control connection too (the descriptors OUTPUT, which tmux writes, and INPUT), and `tail HEX`
+(a path), `pane %N HEX HEX` (its terminal and a command for tmux), `pane-over %N`. Before the client is killed, the
+panes' logs are handed over: every pane's terminal is stopped for a moment, as C-s does; what tmux had still to say goes
+to the tail; once all is quiet the commands are sent, which have tmux itself write on; and the terminals continue. So no
+byte is in both or in neither.
 
 The standard library only, and none of muxwire: it must start fast and depend on nothing that can be upgraded.
 """
@@ -56,7 +56,7 @@ _TMUX_TIMEOUT_S = 2.0
 KILL_GRACE_S = 1.0
 _KILL_S = 2.0
 
-# Between two looks at the process table while they end: small against the grace, large against the look's cost.
+# Between two checks of the process table while they end: small against the grace, large against the look's cost.
 _LOOK_S = 0.02
 
 _STAT = Path("/proc/self/stat")
@@ -70,7 +70,7 @@ QUIET_LOOKS = 3
 QUIET_LOOK_S = 0.01
 _DRAIN_S = 60.0
 
-# Beyond that the panes go on, whatever tmux does.
+# Beyond that the panes continue, whatever tmux does.
 _ANSWER_S = 5.0
 
 # All that a pipe holds.
@@ -78,7 +78,7 @@ _READ_BYTES = 1024 * 1024
 
 
 class Process(NamedTuple):
-    """A row of the process table; `started` tells it from a later process with the same number."""
+    """A row of the process table; `started` distinguishes it from a later process with the same number."""
 
     parent: int
     session: str
@@ -160,13 +160,13 @@ def handoff(output: int, control: int, panes: Panes) -> None:
             connection.say(*(command for _, command in panes.rows.values()))
             connection.answered()
     except OSError:
-        pass  # the panes go on, whatever becomes of their logs
+        pass  # the panes continue, whatever becomes of their logs
     finally:
         stop_terminals(terminals, termios.TCOON)
 
 
 def stop_terminals(terminals: Iterable[bytes], action: int) -> None:
-    """Stop what programs write to these terminals, or let it go on: their writes wait meanwhile."""
+    """Stop what programs write to these terminals, or let it continue: their writes wait meanwhile."""
     for terminal in terminals:
         with contextlib.suppress(OSError, termios.error):
             descriptor = os.open(terminal, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
@@ -213,7 +213,7 @@ class Connection:
             if not data:
                 raise BrokenPipeError
             rest = data
-            with contextlib.suppress(OSError):  # a full disk: the log will have a gap, and the pane goes on
+            with contextlib.suppress(OSError):  # a full disk: the log will have a gap, and the pane continues
                 while rest:
                     rest = rest[os.write(self._tail, rest) :]
             heard = (heard if len(heard) < _READ_BYTES else heard[-_READ_BYTES // 2 :]) + data
@@ -292,13 +292,13 @@ def left_of(panes: dict[int, Process], table: dict[int, Process]) -> dict[int, s
     """Return what still runs in the sessions of panes: process id to start time."""
     # While a session has a process, no other process gets its number; after that another may, and lead a session.
     ours = {pid: row for pid, row in panes.items() if pid not in table or table[pid].started == row.started}
-    # A pane may have been looked at before it made its session, which has its number then.
+    # A pane may have been examined before it made its session, which has its number then.
     sessions = {row.session for row in ours.values()} | {str(pid) for pid in ours}
     return {pid: row.started for pid, row in table.items() if row.session in sessions and pid != os.getpid()}
 
 
 def remove_folder(folder: bytes) -> None:
-    """Remove a folder and all in it, never what a link points to. shutil would take longer to import than all this."""
+    """Remove a directory and all in it, never what a link points to. shutil would take longer to import than this."""
     for parent, folders, files in os.walk(folder, topdown=False):
         for name in files:
             with contextlib.suppress(OSError):

@@ -1,3 +1,3 @@
-"""What the machine of the panes is asked: processes, ttys, folders, locks, environments."""
+"""What the machine of the panes is asked: processes, ttys, directories, locks, environments."""
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class WrapperFile:
 
 @final
 class LocalFiles:
-    """`CommandFiles` in a folder of this machine."""
+    """`CommandFiles` in a directory of this machine."""
 
     def __init__(self, folder: Path) -> None:
         """Each is made when it is first written."""

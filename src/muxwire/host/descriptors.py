@@ -1,8 +1,8 @@
 """Files that are kept open because to open them anew takes long, and a spare descriptor for when there is no other.
 
-A process may have 1,024 descriptors by default, sometimes 64, and what it uses beside us nobody knows. So the files are
+A process may have 1,024 descriptors by default, sometimes 64, and what else uses them is not known. So the files are
 few, the one used longest ago is closed first, and with no descriptor left they are closed before anything fails: to
-look at the kernel's account of a pane, to write what its shell reads, and to close it takes one for a moment.
+examine the kernel's account of a pane, to write what its shell reads, and to close it takes one for a moment.
 """
 
 from __future__ import annotations

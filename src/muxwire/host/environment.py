@@ -1,4 +1,4 @@
-"""What a caller hands to a shell: environment variables, folders, programs; refused here if they can never work."""
+"""What a caller hands to a shell: environment variables, directories, programs; refused here if they can never work."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def checked_environment(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def checked_folder(cwd: str | os.PathLike[str], relative_to: str) -> Path:
-    """Return `cwd` as an absolute folder; InvalidArgument if there is none."""
+    """Return `cwd` as an absolute directory; InvalidArgument if there is none."""
     text = os.fspath(cwd)
     if "\0" in text:
         raise InvalidArgument("cwd contains a NUL byte", remedy="leave it out")
@@ -76,7 +76,7 @@ def checked_program(program: str, what: str, environ: Mapping[str, str]) -> str:
             f"{what} {program!r} is not an executable file",
             remedy="give its full path, or leave it out for the default",
         )
-    # A relative one is relative to us, not to the tab's folder.
+    # A relative one is relative to us, not to the tab's directory.
     return str(Path(found).absolute())
 
 

@@ -1,7 +1,7 @@
 """Where an instance keeps its socket, its state and its logs, and who may touch them.
 
-Sockets and integration files live in the runtime folder, which a reboot may empty; logs live in the state folder,
-which it may not. Every folder is 0700 and ours: a folder of somebody else, or a link to one, is refused, because
+Sockets and integration files live in the runtime directory, which a reboot may empty; logs live in the state directory,
+which it may not. Every directory is 0700 and ours: a directory of somebody else, or a link to one, is refused, because
 what is typed into a terminal passes through them.
 """
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 # sockaddr_un.sun_path holds 108 bytes on Linux and 104 on macOS, the closing NUL included.
 SOCKET_PATH_LIMIT = 103
 PRIVATE_FOLDER = 0o700
-# What the folder of a tab is called.
+# What the directory of a tab is called.
 _NONCE = re.compile(r"[0-9a-f]{16}")
 # A tab is made in some milliseconds.
 _NEW_SECONDS = 60.0
 # Memory that looks like files (shm_overview(7)); Linux only.
-MEMORY = Path("/dev/shm")  # noqa: S108 - what we make there is a private folder
+MEMORY = Path("/dev/shm")  # noqa: S108 - what we make there is a private directory
 # Where TMPDIR points if nobody has set it.
 _TEMPORARY = Path("/tmp")  # noqa: S108 - compared with
 
@@ -77,7 +77,7 @@ class Folders:
         return self.memory / self.instance / "shells"
 
     def tab(self, nonce: str) -> Path:
-        """The private folder of one tab: the bodies of its commands."""
+        """The private directory of one tab: the bodies of its commands."""
         return self.memory / self.instance / nonce
 
     @property
@@ -90,7 +90,7 @@ class Folders:
         return self.state / self.instance / str(generation) / "logs"
 
     def make_logs(self, generation: int) -> None:
-        """Make the folder of these; InstanceUnavailable."""
+        """Make the directory of these; InstanceUnavailable."""
         private_folder(self.logs(generation).parent)
         private_folder(self.logs(generation))
 
@@ -104,7 +104,7 @@ class Folders:
         return sorted((int(name) for name in found if name.isdecimal()), reverse=True)
 
     def prepare(self) -> None:
-        """Make the folders; InstanceUnavailable if one of them cannot be ours alone."""
+        """Make the directories; InstanceUnavailable if one of them cannot be ours alone."""
         length = len(os.fsencode(self.socket_path))
         if length > SOCKET_PATH_LIMIT:
             raise InstanceUnavailable(
@@ -112,7 +112,7 @@ class Folders:
                 remedy="set XDG_RUNTIME_DIR to a shorter path, or give the instance a shorter name",
             )
         private_folder(self.runtime)
-        # The caller may have named a folder that others read: ours is the one inside it.
+        # The caller may have named a directory that others read: ours is the one inside it.
         private_folder(self.state, only_ours=False)
         private_folder(self.runtime / self.instance)
         private_folder(self.memory)
@@ -128,14 +128,14 @@ class Folders:
 def folders_for(
     instance: str, environ: Mapping[str, str], *, state_dir: Path | None = None, adopted: Path | None = None
 ) -> Folders:
-    """Choose the folders of `instance` from the environment; nothing is made yet."""
+    """Choose the directories of `instance` from the environment; nothing is made yet."""
     runtime_home = environ.get("XDG_RUNTIME_DIR", "")
     if runtime_home and Path(runtime_home).is_dir():
         runtime = memory = Path(runtime_home) / "muxwire"
     else:
         runtime = Path(environ.get("TMPDIR") or tempfile.gettempdir()) / f"muxwire-{os.getuid()}"
         # Every command's body is a file for a moment: on a disk that costs as much as running the command. But there
-        # is one such folder: with another TMPDIR an instance `main` is another instance, and must not share it.
+        # is one such directory: with another TMPDIR an instance `main` is another instance, and must not share it.
         shared = runtime.parent == _TEMPORARY and os.access(MEMORY, os.W_OK | os.X_OK)
         memory = MEMORY / runtime.name if shared else runtime
     if state_dir is None:
@@ -146,9 +146,9 @@ def folders_for(
 
 
 def private_folder(path: Path, *, only_ours: bool = True) -> None:
-    """Make `path` a folder that only we can enter; InstanceUnavailable if it is a link or somebody else's.
+    """Make `path` a directory that only we can enter; InstanceUnavailable if it is a link or somebody else's.
 
-    With `only_ours=False` a folder that exists keeps its mode, and must be one that we can write to.
+    With `only_ours=False` a directory that exists keeps its mode, and must be one that we can write to.
     """
     remedy = "remove it, or point XDG_RUNTIME_DIR and MUXWIRE_STATE_DIR at directories of your own"
     try:
@@ -169,10 +169,10 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
 
 
 def remove_folders(home: Path, *, spare: Collection[str]) -> None:
-    """Remove the folders of tabs that are no more, which are named after nonces; those of `spare` stay."""
+    """Remove the directories of tabs that are no more, which are named after nonces; those of `spare` stay."""
     with suppress(OSError):
         for entry in home.iterdir():
-            # A follower may be making one now: its folder is there before its window.
+            # A follower may be making one now: its directory is there before its window.
             new = time.time() - entry.lstat().st_mtime < _NEW_SECONDS
             if _NONCE.fullmatch(entry.name) and entry.name not in spare and not new:
                 shutil.rmtree(entry, ignore_errors=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from muxwire.host.host import CommandFiles
 
 
-# A folder whose name tmux would expand as a format is still the folder that was asked for.
+# A directory whose name tmux would expand as a format is still the directory that was asked for.
 _CD = 'cd -- "$1" && shift && exec "$@"'
 
 
@@ -128,7 +128,7 @@ class LocalHost:
 
     def running_program(self, pid: int, installed: str | None) -> str | None:
         own = f"/proc/{pid}/exe"
-        with suppress(OSError):  # no such process, no /proc, or not ours to look at
+        with suppress(OSError):  # no such process, no /proc, or not ours to examine
             if os.access(own, os.X_OK) and not (installed and Path(own).samefile(installed)):
                 return own
         return installed

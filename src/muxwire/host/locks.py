@@ -1,4 +1,4 @@
-"""One writer per instance: an OS lock on a file of its state folder, which dies with the process that holds it.
+"""One writer per instance: an OS lock on a file of its state directory, which dies with the process that holds it.
 
 flock(2), not fcntl(2): the lock belongs to the open file, so it can be shared with a child. The watchdog holds it as
 well, so that nobody else becomes the owner while the logs of a killed one are still being handed over.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # succeeds the owner waits for that; no call does.
 HAND_OVER_SECONDS = 70.0
 _CALL_SECONDS = 10.0
-# Between two looks at a lock whose holder has died: nothing tells of a lock's end.
+# Between two checks of a lock whose holder has died: nothing reports a lock's end.
 _LOOK_SECONDS = 0.01
 
 
@@ -157,7 +157,7 @@ def holder(path: Path) -> int:
 
 
 def started(pid: int) -> str:
-    """What tells a process from a later one of the same number; "" if there is no such process."""
+    """What distinguishes a process from a later one of the same number; "" if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", encoding="latin-1") as stat:  # noqa: PTH123
             fields = stat.read().rpartition(") ")[2].split(" ")

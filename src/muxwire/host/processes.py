@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _PROC = Path("/proc")
 _HAS_PROC = (_PROC / "self" / "stat").exists()
-# Whether the kernel tells in which of its functions a process sleeps.
+# Whether the kernel reports in which of its functions a process sleeps.
 SEES_WAITS = (_PROC / "self" / "wchan").exists()
 
 # Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
@@ -212,7 +212,7 @@ def runs_script(pid: int) -> bool:
 
 def is_script(arguments: Sequence[str]) -> bool:
     """The same of a shell that was given these arguments."""
-    # busybox is told first which applet it is.
+    # the first argument of busybox is the applet.
     left = iter(arguments[1:] if list(arguments[:1]) in (["sh"], ["ash"]) else arguments)
     for word in left:
         short = word[:1] in ("-", "+") and word[:2] != "--"
@@ -251,7 +251,7 @@ def _sleeps_for_a_key(pid: int, thread: str) -> bool:
 
 def sleeps_for_key(where: bytes, state: bytes) -> bool:
     """Whether a key may wake what sleeps in that function of the kernel, in that state of proc(5)."""
-    # Of somebody else's process the kernel tells that it sleeps, not where.
+    # Of somebody else's process the kernel reports that it sleeps, not where.
     return where.startswith(POLL) or where in TTY_READ or (where in (b"0", b"") and state == b"S")
 
 
@@ -275,13 +275,13 @@ def files_limit(pid: int) -> float:
 
 
 def shares_folder(pid: int, folder: Path) -> bool:
-    """Whether a process finds our private folder where we do, and may read in it: not after `chroot` or `su bob`."""
+    """Whether a process finds our private directory where we do, and may read in it: not after `chroot` or `su bob`."""
     if not _HAS_PROC:
         return True
     try:
         owner = (_PROC / str(pid)).stat().st_uid
         theirs, ours = os.stat(f"/proc/{pid}/root{folder}"), folder.stat()  # noqa: PTH116 - no path of ours
-    except PermissionError:  # nobody but root may look at root's processes
+    except PermissionError:  # nobody but root may examine root's processes
         return owner == 0
     except OSError:
         return False

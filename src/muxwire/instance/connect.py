@@ -58,7 +58,7 @@ async def open_server(
     One that runs already is attached to, one process at a time.
 
     `on_end` is called once with the reason if the connection ends before that. One that tmux or somebody else ended
-    while the server goes on is reconnected, with the tabs of `book`. `wrap` may put something around the
+    while the server continues is reconnected, with the tabs of `book`. `wrap` may put something around the
     transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
     """
     folders.prepare()

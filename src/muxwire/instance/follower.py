@@ -1,4 +1,4 @@
-"""A follower beside the owner: its streams in the owner's offsets, and how it becomes the owner when that one is gone.
+"""A follower next to the owner: its streams in the owner's offsets, and how it becomes the owner when that one is gone.
 
 Where the owner's log ends is where a follower's stream begins, but only while the pane is silent: the log is some
 milliseconds late. So a follower waits for silence, and a pane that is never silent is stopped for it (`log_merge`).
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # A byte is on file one batch after it came, and a little more on a busy machine.
 _LOOK_SECONDS = 1.5 * BATCH_SECONDS
-# A pane that was silent for none of these looks is stopped; if it goes on then, its log is written by nobody.
+# A pane that was silent for none of these looks is stopped; if it continues then, its log is written by nobody.
 _LOOKS_FREE, _LOOKS_STOPPED = 6, 60
 
 

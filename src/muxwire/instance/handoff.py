@@ -1,6 +1,6 @@
 """What must be kept so that tmux can write the logs while nobody is attached, and what it wrote can be joined again.
 
-Each life of an owner has a folder `over/L` beside the logs:
+Each life of an owner has a directory `over/L` next to the logs:
 
     journal         the path of what tmux said last to that owner (client/journal.py)
     tail            what tmux said after that owner's death, until all was quiet (client/watchdog.py)
@@ -36,7 +36,7 @@ _BEGIN = re.compile(rb"%begin( [0-9]+ [0-9]+ [0-9]+)\Z")
 
 
 def over_folders(generation: Path) -> list[Path]:
-    """The folders of earlier lives under that of a life of the tmux server, oldest first."""
+    """The directories of earlier lives under that of a life of the tmux server, oldest first."""
     try:
         found = [entry for entry in (generation / "over").iterdir() if entry.name.isdecimal()]
     except OSError:
@@ -45,7 +45,7 @@ def over_folders(generation: Path) -> list[Path]:
 
 
 def next_over_folder(generation: Path) -> Path:
-    """Make the folder of the life that begins now; InstanceUnavailable."""
+    """Make the directory of the life that begins now; InstanceUnavailable."""
     number = max((int(entry.name) for entry in over_folders(generation)), default=0) + 1
     private_folder(generation / "over")
     folder = generation / "over" / str(number)
@@ -126,7 +126,7 @@ class OutputReader:
 
 @final
 class Leftovers:
-    """What an earlier life left in its folder."""
+    """What an earlier life left in its directory."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -167,7 +167,7 @@ class Leftovers:
         return sorted(self.folder.glob("pane-*.log"))
 
     def ended(self, names: Container[str]) -> bool:
-        """Whether what tmux has written of these logs is all on file: a `cat` may be behind for as long as it likes."""
+        """Whether what tmux has written of these logs is all on file: a `cat` may be late for as long as it likes."""
         return all(Path(f"{path}{_END}").exists() for path in self.pipes() if path.name in names)
 
     def remove(self) -> None:

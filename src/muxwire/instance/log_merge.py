@@ -142,7 +142,7 @@ async def join_living(
 ) -> None:
     """Complete the logs of the server that we are attached to, and go over from tmux's writing to ours.
 
-    `listen` is called for each tab at the moment from which its output goes into its log by us, with what goes on
+    `listen` is called for each tab at the moment from which its output goes into its log by us, with what continues
     there. `heard`: we have listened all the time, as a follower, and the streams have what the logs have not.
     """
     assert server.handoff is not None
@@ -163,10 +163,10 @@ async def join_living(
             if name not in carried and not heard:
                 sink.lose(UNKNOWN_SIZE, exact=False, reason=_NOBODY)
             listen(tab, sink)
-        # After the watchdog knows the panes: should we be killed now, it has tmux go on writing.
+        # After the watchdog knows the panes: should we be killed now, it has tmux continue writing.
         await _stop_pipes(server, tabs)
         await _pipes_ended(remains, {tab.log_path.name for tab in tabs})
-        for one in remains:  # before the terminals go on: what comes then stands behind it
+        for one in remains:  # before the terminals continue: what comes then stands after it
             await join_pipes(one, sinks)
     for one in remains:
         await sinks.flushed()
@@ -207,5 +207,5 @@ async def _stop_pipes(server: TmuxServer, tabs: Sequence[Tab]) -> None:
 async def _pipes_ended(remains: Sequence[Leftovers], names: Container[str]) -> None:
     """Return when the pipes' files are whole. The pipe of an older version does not say so."""
     with anyio.move_on_after(SETTLE_SECONDS):
-        while not all(one.ended(names) for one in remains):  # noqa: ASYNC110 - nothing tells of a file
+        while not all(one.ended(names) for one in remains):  # noqa: ASYNC110 - nothing reports a file
             await anyio.sleep(QUIET_LOOK_S)

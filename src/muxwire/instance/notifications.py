@@ -1,4 +1,4 @@
-"""What tmux tells without being asked, and who hears of it: not before the tabs are known that it is about.
+"""What tmux reports without being asked, and who gets it: not before the tabs are known that it is about.
 
 While the tabs of a server are reattached, its windows may change: a person's terminal is resized, another process
 opens a tab. Whoever heard of that at once would miss it for the tabs to come, or reattach one a second time.
@@ -44,7 +44,7 @@ class Notifications:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Have what is told in the block heard at its end, when the tabs are known."""
+        """Have what comes in the block handled at its end, when the tabs are known."""
         self._kept = []
         try:
             yield
@@ -61,7 +61,7 @@ class Notifications:
             self._hear(event)
 
     async def ask(self) -> None:
-        """Ask tmux for tabs that other processes have made, of which it may not have told yet."""
+        """Ask tmux for tabs that other processes have made, which it may not have reported yet."""
         if self._server is not None and self._kept is None:  # not while the tabs are reattached
             await self._newcomers.look(self._server)
 

@@ -1,7 +1,7 @@
-"""Reattaching tabs that run already: those of an earlier process, and those that another process makes beside us.
+"""Reattaching tabs that run already: those of an earlier process, and those that another process makes next to us.
 
 A pane of ours is known by the nonce among the arguments of its supervisor; what else must be known of it is in the
-folder of that nonce. What its shell is doing is told by the marks in its log, read again from the last command on.
+directory of that nonce. What its shell is doing is known by the marks in its log, read again from the last command on.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _PANES = f"{PANE_FORMAT} #{{session_id}} #{{pane_start_command}}"
 # The nonce among the words of a supervisor, whatever version of us wrote its script.
 _NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
-# A window of ours is in the book this long after tmux told of it: else another process made it.
+# A window of ours is in the book this long after tmux reported it: else another process made it.
 OWN_SECONDS = 0.05
 # What is read of a log at once.
 _READ_BYTES = 4 << 20
@@ -70,7 +70,7 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
 
 
 async def reattach(server: TmuxServer, book: TabBook) -> None:
-    """Reattach every tab that runs on a server which we have just attached to; the folders of others go."""
+    """Reattach every tab that runs on a server which we have just attached to; the directories of others go."""
     await sign_client(server)
     panes = await running_panes(server)
     maker = TabMaker(server, book)
@@ -106,7 +106,7 @@ async def succeed(server: TmuxServer, book: TabBook) -> None:
 
 
 async def restore(tab: Tab, book: TabBook) -> None:
-    """Give a tab the state and the commands that its log tells of, up to where its stream begins."""
+    """Give a tab the state and the commands that its log holds, up to where its stream begins."""
     pane, executions = tab.pane, book.recall(tab)
     for execution in executions:
         execution.ends_with(pane.stream.wake)
@@ -132,7 +132,7 @@ def _marks(tab: Tab, start: int) -> list[Mark]:
 
 @final
 class Newcomers:
-    """Reattaches the tabs that other processes make on our server, as tmux tells of their windows."""
+    """Reattaches the tabs that other processes make on our server, as tmux reports their windows."""
 
     def __init__(self, book: TabBook) -> None:
         self._book = book

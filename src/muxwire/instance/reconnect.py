@@ -1,12 +1,12 @@
 """Reattaching the connection again when tmux has thrown our client out, and saying what was lost meanwhile.
 
 tmux throws out a control client that has not read for 300 s (`too far behind`: a suspended laptop), and drops what it
-held for it; a person can detach it, and somebody can kill it. The server and its panes go on, so we attach again. Of
+held for it; a person can detach it, and somebody can kill it. The server and its panes continue, so we attach again. Of
 each pane this one line is sent, with nothing read from the pane between its commands:
 
     refresh-client -A '%N:pause' ; capture-pane ... -t %N ; refresh-client -A '%N:continue'
 
-What comes behind `%continue` is the output from that moment on. Nobody knows how much is missing before it: tmux counts
+What comes after `%continue` is the output from that moment on. Nobody knows how much is missing before it: tmux counts
 no pane's bytes. So the log gets a hole of one byte, whose record says why, between which two times the lost bytes were
 written, and what the screen showed at its end. Measured on tmux 3.3a.
 """
@@ -48,15 +48,15 @@ class _Held:
     def __init__(self, tab: Tab) -> None:
         self.tab = tab
         self.pending: Pending | None = None
-        self.whole_from = 0  # the offset behind the gap
+        self.whole_from = 0  # the offset after the gap
 
     def feed(self, data: bytes) -> None:
-        """Take output that a gap lies before, and another perhaps behind."""
+        """Take output that a gap lies before, and another perhaps after."""
 
     def screen(self, version: Version) -> str:
-        """What the pane showed when it was told to go on; "" if tmux did not say."""
+        """What the pane showed when it was to continue; "" if tmux did not say."""
         asked = capture_commands(version, "", ())
-        # Behind the answer to `pause`; that to `continue` may still be on its way.
+        # After the answer to `pause`; that to `continue` may still be on its way.
         blocks = self.pending.blocks[1 : 1 + len(asked)] if self.pending is not None else []
         if len(blocks) < len(asked) or any(block.error for block in blocks):
             return ""

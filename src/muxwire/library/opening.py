@@ -160,7 +160,7 @@ async def _opened(folders: Folders, host: Host, wrap: Wrap | None, access: Acces
             try:
                 if access.role == "adopted" or (access.persistent and server_runs(host, folders.socket_path)):
                     await terminals.server()
-                # A name of which nothing is known leaves nothing behind until it is used.
+                # A name of which nothing is known leaves nothing until it is used.
                 elif access.lock is not None and folders.generations() and await access.lock.take_soon():
                     async with LogStore() as store:
                         await join_dead(folders, store)

@@ -14,7 +14,7 @@ from muxwire.logs.store import FLUSH_WAIT_SECONDS
 if TYPE_CHECKING:
     from pathlib import Path
 
-# The owner writes 10 ms after a byte at the latest; nothing tells a follower when it has.
+# The owner writes 10 ms after a byte at the latest; nothing notifies a follower when it has.
 _LOOK_SECONDS = 0.005
 
 
@@ -32,14 +32,14 @@ class FollowerLog:
         self.end += len(data)
 
     def lose(self, size: int, **_details: object) -> None:
-        """Go on behind a hole."""
+        """Continue after a hole."""
         self.end += size
 
     def resized(self, _columns: int, _rows: int, **_details: bool) -> None:
         """The owner sees it too."""
 
     def note_script(self, _size: int) -> None:
-        """A script was written beside the log: the owner finds it at its next look."""
+        """A script was written next to the log: the owner finds it at its next look."""
 
     async def flushed(self) -> bool:
         """Return once the owner has written all that was appended here; False if it does not."""
@@ -60,7 +60,7 @@ class FollowerLog:
 
 
 def end_of(path: Path) -> int:
-    """The offset behind the last byte that is on file; 0 for a log that is not there."""
+    """The offset after the last byte that is on file; 0 for a log that is not there."""
     try:
         with log_read.LogFileReader(path) as log:
             return log.end

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from muxwire.results import LogMatch
 
-    # A block of what was seen, in the parts between cuts, each behind the offset at which it begins.
+    # A block of what was seen, in the parts between cuts, each after the offset at which it begins.
     Piece = list[tuple[int, bytes]]
 
 # Blocks of the way back from a log's end: 500 lines are usually in the first.
@@ -75,7 +75,7 @@ class View:
 
     `typed_from`: a typed line that the shell has not begun to run yet is not before this offset. `columns`: how wide
     the pane is, for who reads it as a person would (`logs/readable.py`); `joint` stands where something was cut.
-    `within`: the offsets of the part of the log to which a look at its last lines is limited.
+    `within`: the offsets of the part of the log to which a read of its last lines is limited.
     """
 
     typed_lines: Sequence[bytes] = ()
@@ -95,7 +95,7 @@ def read_raw(path: Path, begin: int, end: int) -> bytes:
 
 
 def read_range(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
-    """Return what was seen from a raw offset on: of about `max_bytes` raw bytes, as far as that is settled yet."""
+    """Return what was seen from a raw offset on: of about `max_bytes` raw bytes, as far as that is final yet."""
     with LogFileReader(path) as log:
         dropped = 0
         for first, last in log.ranges:
@@ -192,7 +192,7 @@ class LogFileReader:
         )
 
     def backwards(self, view: View) -> Iterator[tuple[int, bytes]]:
-        """Yield what was seen, in blocks from the end to the start, each behind the offset at which it begins."""
+        """Yield what was seen, in blocks from the end to the start, each after the offset at which it begins."""
         for start, parts in self.parts_backwards(view):
             yield start, view.joint.join(part for _, part in parts)
 
@@ -208,7 +208,7 @@ class LogFileReader:
                 size = min(2 * size, _BLOCK_MAX)
 
     def _between(self, start: int, stop: int, first: int, last: int, view: View) -> Piece:
-        """Return what was seen of exactly these bytes; at the log's end, as far as it is settled."""
+        """Return what was seen of exactly these bytes; at the log's end, as far as it is final."""
         base = max(first, start - lookbehind(view.typed_lines))
         ahead = min(last, stop + lookahead(view.typed_lines))
         data = self.pread(base, ahead)

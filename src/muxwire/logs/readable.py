@@ -1,7 +1,7 @@
 """Reading a log as a person would have read it: what `logs/read.py` gives, with the cursor's moves played out.
 
-A piece ends with a line, or where the log ends now. The piece behind it is read with the lines before it, a screen of
-them, so it brings what has changed: a line that was shown before it was whole goes on, one that was drawn over since
+A piece ends with a line, or where the log ends now. The piece after it is read with the lines before it, a screen of
+them, so it brings what has changed: a line that was shown before it was whole continues, one that was drawn over since
 comes again, on a line of its own.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from muxwire.logs.read import View
 
-# How far back the line that a piece goes on with is looked for, and those above it.
+# How far back the line that a piece continues with is looked for, and those above it.
 _BEFORE_MAX = 64 << 10
 # How far back the switch to an alternate screen is looked for: full-screen programs that write more than this without
 # an end are read as if they had drawn on the main one.

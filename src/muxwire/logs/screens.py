@@ -84,7 +84,7 @@ def _above(above: Sequence[Row], styled: Sequence[Sequence[Cell]], *, unwrap: bo
 
 
 def _joined(rows: Iterable[Sequence[Cell]], wrapped: Iterable[bool]) -> list[str]:
-    """The text of rows, of which those that are wrapped go on in the next one."""
+    """The text of rows, of which those that are wrapped continue in the next one."""
     lines, line = [], ""
     for row, goes_on in zip(rows, wrapped, strict=True):
         line += "".join(cell.text for cell in row)

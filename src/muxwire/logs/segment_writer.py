@@ -102,7 +102,7 @@ class LogFile:
         record(self.path, **place, **gap.details)
 
     def _rotate(self) -> None:
-        """Begin another file; if the folder does not let us, the old one goes on. OSError if no file can be opened."""
+        """Begin another file; if the directory does not let us, the old one stays. OSError if none can be opened."""
         assert self.first is not None
         try:
             record(self.path)  # before there is a segment: without it nobody looks for one

@@ -4,7 +4,7 @@ The newest file, the one that is written, is always `pane-@N.log`. When it has g
 `pane-@N.OFFSET.log`, with the offset of its first byte in sixteen digits, and a new one is begun: so
 `cat pane-@N.0*.log pane-@N.log` is the log, and the end of each file is the beginning of the next.
 
-Beside them `pane-@N.gaps` holds what the files cannot say, one JSON object a line:
+Next to them `pane-@N.gaps` holds what the files cannot say, one JSON object a line:
 
     {"offset": N, "size": N}    a hole: bytes that were lost, NULs in the file. More keys say why, where it is known.
     {"first": N}                the oldest files are gone, and the one that is written begins at this offset.
@@ -14,7 +14,7 @@ Beside them `pane-@N.gaps` holds what the files cannot say, one JSON object a li
 The code of scripts that ran in a tab is kept there too: `pane-@N.script-ID.py` goes when `pane-@N.log` goes, so a
 `script_path` of an earlier result can be read as long as the output of that script can be.
 
-A log without a `.gaps` file is one file that begins at 0, so that nobody has to look through a folder of thousands.
+A log without a `.gaps` file is one file that begins at 0, so that nobody has to look through a directory of thousands.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _SEGMENT = re.compile(r"(?P<stem>.+)\.(?P<first>[0-9]{16})\Z")
 _KEYS = (("first",), ("at", "columns", "rows"), ("offset", "size"))
 _BLANK = "blank"
 
-# A log may be rotated while it is looked at: once is likely, a third time in a row is not.
+# A log may be rotated while it is examined: once is likely, a third time in a row is not.
 _LOOKS = 5
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A file that is no longer written: the offsets of its first byte and of the byte behind its last."""
+    """A file that is no longer written: the offsets of its first byte and of the byte after its last."""
 
     path: Path
     first: int
@@ -101,7 +101,7 @@ def segment_of(entry: os.DirEntry[str]) -> tuple[Path, Segment] | None:
 
 
 def layout_of(path: Path) -> Layout:
-    """Look at a log; one that is not there is empty."""
+    """Examine a log; one that is not there is empty."""
     records = _records(path)
     if records is None:
         return Layout((), 0, ())
@@ -113,7 +113,7 @@ def layout_of(path: Path) -> Layout:
 
 
 def open_log(path: Path) -> tuple[Layout, list[tuple[int, int, int]]]:
-    """Look at a log and open its files to read: (descriptor, first, last) each, in order. OSError.
+    """Examine a log and open its files to read: (descriptor, first, last) each, in order. OSError.
 
     The files are one state of the log, also while it is rotated, and stay readable when they are retired meanwhile.
     """
@@ -134,7 +134,7 @@ def open_log(path: Path) -> tuple[Layout, list[tuple[int, int, int]]]:
 
 
 def record(path: Path, **fields: object) -> None:
-    """Write a line beside a log; without fields, only see to it that the file is there. OSError."""
+    """Write a line next to a log; without fields, only see to it that the file is there. OSError."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(gaps_path(path), flags, 0o600)
     try:
@@ -152,7 +152,7 @@ def retire(path: Path, oldest: Segment) -> None:
 
 
 def remove_log(path: Path) -> None:
-    """Remove the file that was written, of a log that nobody writes any more, and what is said beside it; OSError."""
+    """Remove the file that was written, of a log that nobody writes any more, and what is said next to it; OSError."""
     path.unlink(missing_ok=True)
     gaps_path(path).unlink(missing_ok=True)
 
@@ -172,7 +172,7 @@ def _older(path: Path) -> list[Segment]:
 
 
 def _records(path: Path) -> list[dict[str, Any]] | None:
-    """Return what is said beside a log; None if nothing ever was. A line cut short by a full disk is left out."""
+    """Return what is said next to a log; None if nothing ever was. A line cut short by a full disk is left out."""
     try:
         lines = gaps_path(path).read_bytes().splitlines()
     except FileNotFoundError:

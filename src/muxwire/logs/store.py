@@ -1,12 +1,12 @@
 """The panes' log files: every byte that came, written by one thread that the reader of tmux never waits for.
 
-A log holds the pane's raw bytes; a byte's position in it is its offset. `LogStore.open(path)` goes on where the log
+A log holds the pane's raw bytes; a byte's position in it is its offset. `LogStore.open(path)` continues where the log
 ends, whoever wrote it: the file at `path` is always the one that is written, `cat >>path` of somebody else included.
 At `LogLimits.segment_bytes` it becomes a segment with its first offset in its name and a new one is begun
-(`log_segments` says how); offsets go on. Only a file that nobody writes to any more is ever removed (`log_limits`).
+(`log_segments` says how); offsets continue. Only a file that nobody writes to any more is ever removed (`log_limits`).
 
 Where bytes were lost, the file has a hole of their size, so that the positions stay true; the hole is recorded in the
-`.gaps` file beside it. Lost is what came while the disk stood still for too long, and what tmux did not give us: of
+`.gaps` file next to it. Lost is what came while the disk stood still for too long, and what tmux did not give us: of
 that nobody knows the size, so its hole is one byte, and its record says why, and between which two times.
 """
 
@@ -44,13 +44,13 @@ BATCH_SECONDS = 0.010
 # What may wait for a disk that stands still: three seconds of the fastest output that tmux was seen to pass on.
 BACKLOG_MAX = 64 * 1024 * 1024
 
-# A full disk is looked at again this often, and only while something waits to be written.
+# A full disk is examined again this often, and only while something waits to be written.
 RETRY_SECONDS = 1.0
 
 # Readers wait this long for the writer; then they read what the file has.
 FLUSH_WAIT_SECONDS = 5.0
 
-# Closed logs are counted, and those that are too many removed, after this many more: each look reads a whole folder.
+# Closed logs are counted, and those that are too many removed, after this many more: each look reads a whole directory.
 CLOSINGS_PER_LOOK = 100
 
 # For the writer: pieces for a file, a file to be closed, an event to be set, None to stop. () is nothing, and _LOOK to
@@ -110,7 +110,7 @@ class PaneLog:
             self.lose(0, columns=columns, rows=rows, **({} if blank else {"blank": False}))
 
     def note_script(self, size: int) -> None:
-        """A script of that size was written beside the log."""
+        """A script of that size was written next to the log."""
         self._store.note_script(size)
 
     async def flushed(self) -> bool:
@@ -123,7 +123,7 @@ class PaneLog:
     async def read(self, begin: int, end: int) -> bytes:
         """Return the raw bytes of a range, shorter by what was never kept; none if the disk has not taken its end."""
         if not await self.flushed() and self.file.end < end:
-            return b""  # what is there does not join what comes behind the range
+            return b""  # what is there does not join what comes after the range
         return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
 
     def close(self) -> None:
@@ -136,8 +136,8 @@ class LogStore:
     """The logs of one instance and the thread that writes them; use it in an `async with` block.
 
     `on_error` is called when writing begins to fail, and not again until it has worked once more. It is called in the
-    writer's thread. `home` is the folder of the instance, in the folder of all instances: with it, logs that are too
-    many or too old are removed, this instance's as they grow, those of others that are no more at the start.
+    writer's thread. `home` is the directory of the instance, in the directory of all instances: with it, logs that are
+    too many or too old are removed, this instance's as they grow, those of others that are no more at the start.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class LogStore:
     # -- on the side of the event loop
 
     def open(self, path: Path) -> PaneLog:
-        """Return the log at `path`, which goes on where it ends. A file that cannot be opened is tried again."""
+        """Return the log at `path`, which continues where it ends. A file that cannot be opened is tried again."""
         file = LogFile(path, self._limits.segment_bytes)
         self._being_written.add(path)
         with suppress(OSError):  # to be said, and tried again, with the first bytes
@@ -211,7 +211,7 @@ class LogStore:
         return PaneLog(path, file, self)
 
     def keep_limits_of(self, home: Path) -> None:
-        """Remove what is too much in that folder from now on, as its new owner; what is written is opened already."""
+        """Remove what is too much in that directory from now on, as its new owner; what is written is open."""
         self._home, self._held = home, hold(home)
 
     def note_pending(self, log: PaneLog) -> None:
@@ -219,7 +219,7 @@ class LogStore:
         self._dirty.append(log)
 
     def note_script(self, size: int) -> None:
-        """Count what was written beside the logs; as much as a finished file of a log calls for a look as that does."""
+        """Count what was written next to the logs; as much as a finished file of a log calls for a check."""
         self._beside += size
         if self._beside >= self._limits.segment_bytes:
             self._beside = 0
@@ -327,7 +327,7 @@ class LogStore:
         except OSError as error:
             self._failing.add(file)
             if not self._said and self._on_error is not None:
-                with suppress(Exception):  # the logs go on whatever becomes of the message
+                with suppress(Exception):  # the logs continue whatever becomes of the message
                     self._on_error(file.path, error)
             self._said = True
             return

@@ -1,7 +1,7 @@
 """What tools take: the parts that several of them share.
 
 Absent is said by an empty value, never by null: a schema of `anyOf: [string, null]` costs a model tokens
-and tells it nothing. A null that a client sends all the same is taken as "not given" (see registry).
+and adds nothing. A null that a client sends all the same is taken as "not given" (see registry).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Environment = Annotated[
 ]
 
 
-# Absent: as create_tab was told.
+# Absent: as create_tab was given.
 StripAnsi = Annotated[bool | None, WithJsonSchema({"type": "boolean"})]
 
 

@@ -1,4 +1,4 @@
-"""What a model is told at the start: only of tools that this server has."""
+"""What a model gets at the start: only of tools that this server has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A waiting call tells its client that it is alive: how long, how many bytes, the last line."""
+"""A waiting call reports to its client that it is alive: how long, how many bytes, the last line."""
 
 from __future__ import annotations
 

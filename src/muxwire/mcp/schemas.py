@@ -31,7 +31,7 @@ def told(value: Any) -> Any:  # noqa: ANN401 (JSON)
     return {name: told(item) for name, default in _fields(type(value)) if (item := getattr(value, name)) != default}
 
 
-# The fields of each kind of result that was told, with their defaults.
+# The fields of each kind of result that was returned, with their defaults.
 _known: dict[type[Any], tuple[tuple[str, object], ...]] = {}
 
 

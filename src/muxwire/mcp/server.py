@@ -135,7 +135,7 @@ async def call_tool(
 
 
 async def list_resources(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-    """All resources; a client of the older protocol is told from then on when there are others."""
+    """All resources; a client of the older protocol is notified from then on when there are others."""
     connection = context.lifespan_context
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         connection.updates.list_was_asked(context.session)

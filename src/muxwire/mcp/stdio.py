@@ -54,7 +54,7 @@ async def run_on_wire(
 async def _run_on_anything(server: Server[Any], loop: asyncio.AbstractEventLoop | None, on_end: OnEnd) -> None:
     """Serve through the SDK's threads: terminals and files cannot be awaited.
 
-    Of the end of such an input nobody tells before the calls are cancelled, only of a signal.
+    Before the calls are cancelled only a signal is reported, not the end of such an input.
 
     A thread that reads a terminal cannot be stopped. So after a signal the lifespan is left in order, and then
     the process dies of that signal as if it had never been caught.

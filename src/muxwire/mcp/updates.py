@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
     from muxwire.mcp.lifespan import LazyTerminals
 
-# A person who watches sees a step of half a second as at once; a model is told far less often than a build prints.
+# A person who watches sees a step of half a second as at once; a model is notified far less often than a build prints.
 INTERVAL_SECONDS = 0.5
 # Each costs a comparison for every event; a client that wants more than this has lost count.
 MAX_SUBSCRIPTIONS = 256
-# Beside the URIs of resources: the subscription to their list. No URI is empty.
+# In addition to the URIs of resources: the subscription to their list. No URI is empty.
 _LIST = ""
 
 Tell = Callable[[], Awaitable[None]]
@@ -41,7 +41,7 @@ async def push(terminals: Terminals, wanted: EventFilter, tell: Tell) -> None:
     cursor = terminals.events.end
     while True:
         await terminals.events.wait(cursor, wanted, 1)
-        cursor = terminals.events.end  # before it is told: what comes from now on is another update
+        cursor = terminals.events.end  # before it is sent: what comes from now on is another update
         await tell()
         await anyio.sleep(INTERVAL_SECONDS)
 
@@ -71,7 +71,7 @@ class Updates:
             scope.cancel()
 
     def list_was_asked(self, session: ServerSession) -> None:
-        """A client of the older protocol has the list: from now on it is told that the list has changed."""
+        """A client of the older protocol has the list: from now on it is notified that the list has changed."""
 
         async def push_list() -> None:
             # Clients ask at their start, when there is nothing that could change yet.

@@ -75,7 +75,7 @@ class _Stream:
 
 
 class WireObserver(Protocol):
-    """Whom the writer tells."""
+    """Whom the writer notifies."""
 
     def wake(self) -> None:
         """There is room again, or a request was answered."""
@@ -102,7 +102,7 @@ class WireWriter(_Stream):
 
     @property
     def congested(self) -> bool:
-        """Whether the client is so far behind that nothing new should begin."""
+        """Whether the client is so late that nothing new should begin."""
         return not self._room.is_set()
 
     async def send(self, item: SessionMessage, /) -> None:

@@ -59,7 +59,7 @@ class ResizePane(Operation):
         return ("resize-pane", "-t", places[0].pane, *given)
 
     def shown(self, places: Sequence[Place]) -> list[Arguments]:
-        """`resize-pane -Z` turns it over; so tmux is told when to. A pane fills its window if that is zoomed on it."""
+        """`resize-pane -Z` toggles, so it is sent only when needed. A pane fills its window if that is zoomed on it."""
         pane = places[0].pane
         toggle = f"resize-pane -Z -t {pane}"
         this = "#{&&:#{window_zoomed_flag},#{pane_active}}"
@@ -166,7 +166,7 @@ class RenameWindow(Operation):
             _name_again(run, rollback, part.tab, part.was_called, shown)
 
     def undo_unanswered(self, run: RunState, rollback: Rollback, part: Part) -> bool:
-        if part.tab is not None:  # behind the step itself, whenever that is done
+        if part.tab is not None:  # after the step itself, whenever that is done
             _name_again(run, rollback, part.tab, part.was_called, "")
         return part.tab is not None
 
@@ -202,7 +202,7 @@ def _renamed(book: TabBook, tab: Tab, name: str, asked: Pending) -> None:
 
 
 def will_rename(book: TabBook, tab: Tab, count: int = 1) -> None:
-    """Tell the tabs of a window that the next name that tmux tells is ours, and shortened."""
+    """Tell the tabs of a window that the next name that tmux reports is ours, and shortened."""
     for one in book.panes(tab.window_id):
         one.renamings += count
 

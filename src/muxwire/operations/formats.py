@@ -2,7 +2,7 @@
 
 tmux runs a program for `#(...)`, also when that only comes about in an expansion: `#{E:@x}` and `#{T:@x}` expand the
 option's value too, which may hold one. And `display-message` hands its text to strftime(3) first, some of whose
-conversions are empty in some languages: `#%p(touch x)`. A modifier stands behind `#{` or `;` and before `:` or `;`
+conversions are empty in some languages: `#%p(touch x)`. A modifier stands after `#{` or `;` and before `:` or `;`
 (`format_build_modifiers` in tmux's format.c).
 """
 
@@ -15,7 +15,7 @@ from muxwire.errors import InvalidArgument
 _RUNS = re.compile(r"#\(|[{;][ET][:;]")
 _STRFTIME = re.compile(r"%[-_0^#+]*[0-9]*[A-Za-z+]")
 _USER_OPTION = re.compile(r"@[A-Za-z0-9_-]{1,100}\Z")
-# Ours: what tells an instance's servers apart.
+# Ours: what distinguishes an instance's servers.
 _OWN_OPTION = "@muxwire"
 
 # Left out on purpose: what holds commands or programs (hooks, command-alias, default-command, copy-command, editor,

@@ -1,6 +1,6 @@
 """Layout strings as tmux prints them (`#{window_layout}`), read before tmux does: a broken one must not reach it.
 
-    CHECKSUM,WIDTHxHEIGHT,X,Y[,PANE] or [...] above each other, {...} beside each other
+    CHECKSUM,WIDTHxHEIGHT,X,Y[,PANE] or [...] above each other, {...} next to each other
 
 The checksum is that of `layout_checksum` in tmux's layout-custom.c.
 """

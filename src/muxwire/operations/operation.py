@@ -185,7 +185,7 @@ class Step:
         self.end("failed", error)
 
     def skip(self, error: str = "") -> None:
-        """It was not sent, or tmux threw it away behind one that failed."""
+        """It was not sent, or tmux threw it away after one that failed."""
         self.status, self.error, self._elapsed = "skipped", error, None
 
     def result(self) -> StepResult:
@@ -268,7 +268,7 @@ class RunState:
     def time_for(self, seconds: float) -> Iterator[tuple[float, str]]:
         """For a step that ends by a time of its own: that, or what is left for all, and how to call it.
 
-        The step is not interrupted from outside: it ends itself, and tells what it has.
+        The step is not interrupted from outside: it ends itself, and returns what it has.
         """
         deadline, self.whole.deadline = self.whole.deadline, math.inf
         left = max(0.0, deadline - anyio.current_time())
@@ -362,7 +362,7 @@ class RunState:
 
 
 def explained(error: MuxwireError) -> str:
-    """An error as a step tells it."""
+    """An error as a step reports it."""
     return f"{error}; {error.remedy}" if error.remedy else str(error)
 
 

@@ -104,7 +104,7 @@ class NewWindow(Operation):
 class SplitPane(Operation):
     """A further pane below `target`, or to its right if `horizontal`; `size` is rows or columns, or `30%`.
 
-    It starts in the folder of `target`, unless `cwd` is given.
+    It starts in the directory of `target`, unless `cwd` is given.
     """
 
     kind: ClassVar[str] = "split_pane"
@@ -155,7 +155,7 @@ def _program_shown(cwd: str, env: Mapping[str, str], command: tuple[str, ...]) -
 
 
 def _folder_of(tab: Tab) -> str:
-    """The folder that a pane beside this one starts in; "" if it is gone."""
+    """The directory that a pane next to this one starts in; "" if it is gone."""
     return tab.cwd if tab.cwd and tab.pane.host.is_folder(tab.cwd) else ""
 
 
@@ -220,7 +220,7 @@ def _enough(refs: Sequence[str], count: int) -> None:
 
 
 async def _divide(run: RunState, step: Step, tabs: Sequence[Tab], count: int, *, horizontal: bool) -> list[list[Tab]]:
-    """Make `count` panes of equal size of each tab; return each with its new ones behind it.
+    """Make `count` panes of equal size of each tab; return each with its new ones after it.
 
     Every split takes the new pane's size off the end of the first one, so none needs the answer to another.
     """

@@ -47,7 +47,7 @@ class Picture:
 
 
 def picture_command(pane: str) -> tuple[str, ...]:
-    """The command that tells how the window of a pane is arranged."""
+    """The command that prints how the window of a pane is arranged."""
     return ("display-message", "-p", "-t", pane, _PICTURE)
 
 

@@ -1,6 +1,6 @@
 """Runs a list of operations in order: what needs nothing from before is written at once, the rest waits its turn.
 
-With `on_error="stop"` the steps of one write are one line, `a ; b ; c`: tmux runs nothing behind an error, and answers
+With `on_error="stop"` the steps of one write are one line, `a ; b ; c`: tmux runs nothing after an error, and answers
 every command with a block of its own. With "continue" each is a line of its own.
 """
 
@@ -152,7 +152,7 @@ class OperationsRun(RunState):
                 places = [await self.place(target) for target in step.operation.targets]
                 part = step.operation.part(self, step, places)
             except MuxwireError as error:
-                if batch.parts:  # its turn comes behind those
+                if batch.parts:  # its turn comes after those
                     waiting.appendleft(step)
                     break
                 self.refuse(step, error)
@@ -186,7 +186,7 @@ class OperationsRun(RunState):
         finally:
             for part, answer in zip(batch.parts, answers * len(batch.parts) if chain else answers, strict=True):
                 self._answered(part, answer)
-        # tmux told the widths of new panes before they were ours to hear of.
+        # tmux reported the widths of new panes before they were ours to hear of.
         if any(part.step.operation.moves or (part.spec and part.places) for part in batch.parts):
             with anyio.move_on_after(self.options.dispatch_timeout):
                 await look_up(self.book)
@@ -277,7 +277,7 @@ class OperationsRun(RunState):
             self.book.spawn(lambda: look_up(self.book))
 
     async def _undo_late(self, rollback: Rollback, timeout: float | None) -> None:
-        """Have undone what was done late too; what has no answer in `timeout` seconds is told as an error."""
+        """Have undone what was done late too; what has no answer in `timeout` seconds is reported as an error."""
         with anyio.move_on_after(timeout):
             for _, answer in self._late:
                 await answer.settled()

@@ -55,7 +55,7 @@ class StepResult:
 class Dispatch:
     """What was sent at once, for which steps.
 
-    `chain`: one line, of which tmux runs nothing behind an error. `lines`: one line each. `own`: muxwire does it with
+    `chain`: one line, of which tmux runs nothing after an error. `lines`: one line each. `own`: muxwire does it with
     what it has for that (`execute`, `wait_for`, `send_keys`, `kill_pane`), or asks tmux several times.
     `commands` are the tmux commands as they were written, or would be: the program of a new pane is shortened, and
     questions that are asked before a command, on its line, are left out.

@@ -42,7 +42,7 @@ async def result_of(
         execution.read_up_to = max(execution.read_up_to, end)  # another call may have asked meanwhile
     until = time.monotonic() if execution.running else execution.end_time
     notes, state = [execution.note] if execution.note else [], pane.state_after(execution)
-    asks = execution.level == 3 and execution.answered_at == stream.end  # by what stands behind a relay's cursor
+    asks = execution.level == 3 and execution.answered_at == stream.end  # by what stands after a relay's cursor
     if execution.running and (asks or state == "interactive"):
         what = f"the program waits for {pane.waited_for()}; it still runs"
         notes.insert(0, f"{what}: answer with send_keys, or stop_process")

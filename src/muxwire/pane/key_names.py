@@ -18,7 +18,7 @@ _OTHER = {
     "UP": "Up", "DOWN": "Down", "LEFT": "Left", "RIGHT": "Right", "TAB": "Tab", "SPACE": "Space", "Spacebar": "Space",
     "HOME": "Home", "END": "End",
 }  # fmt: skip
-# Only in angle brackets, or behind a modifier, is a key meant by these for sure.
+# Only in angle brackets, or after a modifier, is a key meant by these for sure.
 _AMBIGUOUS = frozenset(
     ("CR", "BS", "UP", "DOWN", "LEFT", "RIGHT", "TAB", "SPACE", "HOME", "END", "DEL", "DELETE", "INSERT")
 )

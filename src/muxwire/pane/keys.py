@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # One call's keys: what tmux buffers for a pane that does not read has no limit of its own.
 KEYS_MAX = 4 << 20
-# An Escape and the key behind it must not arrive as Alt and that key: programs wait 25 to 100 ms (vim).
+# An Escape and the key after it must not arrive as Alt and that key: programs wait 25 to 100 ms (vim).
 ESCAPE_PAUSE = 0.12
 # A shell's prompt comes within a ms of a command's end; a program that the shell was replaced by gives none.
 PROMPT_GRACE = 0.3
@@ -77,7 +77,7 @@ _MISTAKEN = re.compile(
 @final
 @dataclass(frozen=True, slots=True)
 class KeyModes:
-    """What decides the bytes of a key, and whether somebody looks at the pane in copy mode."""
+    """What decides the bytes of a key, and whether somebody views the pane in copy mode."""
 
     cursor: bool = False
     keypad: bool = False
@@ -159,11 +159,11 @@ class Stroke:
 def strokes(
     keys: Sequence[str], modes: KeyModes, *, paste: bool, literal: bool = False, enter: bool = False
 ) -> list[Stroke]:
-    """Translate `keys`, and Enter behind them, into writes; InvalidArgument for what tmux cannot carry.
+    """Translate `keys`, and Enter after them, into writes; InvalidArgument for what tmux cannot carry.
 
-    A text with Enter behind it is handed over as a paste, so that a program that reads both at once does not take
+    A text with Enter after it is handed over as a paste, so that a program that reads both at once does not take
     Enter for a part of the text. Not on the alternate screen: there text is commands (vim would insert `:w`). And not
-    behind an Enter: who reads what comes then, nobody knows yet.
+    after an Enter: who reads what comes then, nobody knows yet.
     """
     found: list[Stroke] = []
     plain = bytearray()
@@ -242,7 +242,7 @@ class KeySender:
     async def send(
         self, keys: str | Sequence[str], *, paste: bool, literal: bool = False, enter: bool = False
     ) -> KeysSent:
-        """Type `keys`, and Enter behind them; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
+        """Type `keys`, and Enter after them; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
         keys = [keys] if isinstance(keys, str) else keys
         if not keys or sum(map(len, keys)) > KEYS_MAX:
             raise InvalidArgument(f"keys must hold 1 to {KEYS_MAX} characters", remedy='for example ["y", "Enter"]')
@@ -283,7 +283,7 @@ class KeySender:
         return KeysSent(sent=len(data), pane=self._pane_id, next_byte=next_byte, note="; ".join(filter(None, notes)))
 
     async def _prompt_to_come(self) -> None:
-        """Behind a command of ours that has just ended let the prompt come first: it is not the answer to the keys."""
+        """After a command of ours that has just ended let the prompt come first: it is not the answer to the keys."""
         last = self._pane.session.current
         if last is None or last.running or self._pane.session.prompt_end > last.end:
             return
@@ -292,7 +292,7 @@ class KeySender:
                 await self._pane.stream.changed()
 
     async def _begun(self) -> None:
-        """Let a command of ours that is on its way to the shell begin: keys behind it are for it.
+        """Let a command of ours that is on its way to the shell begin: keys after it are for it.
 
         The line editor would take them for more of the line, and at C-c it throws the line away.
         """

@@ -71,7 +71,7 @@ class LiveOutput:
         """Hand on the next piece; False if there is none, and then nothing was waited for."""
         execution = self._execution
         begin, end = execution.read_up_to, settled_end(execution, self._stream, self._shell)
-        if self._stop_at is not None:  # a flood goes on, and has its end for this call all the same
+        if self._stop_at is not None:  # a flood continues, and has its end for this call all the same
             end = min(end, self._stop_at)
         if not 0 <= begin < end:
             return False

@@ -1,4 +1,4 @@
-"""Commands in shells that our hooks do not reach: what is typed behind a relay, and how a given-up command ends."""
+"""Commands in shells that our hooks do not reach: what is typed over a relay, and how a given-up command ends."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CLEAR_LINE = b" \x15"
 async def reach_shell(
     pane: PaneState, keyboard: Keyboard, found: ForegroundShell, client: ControlClient, pane_id: str
 ) -> ForegroundShell:
-    """Return the shell that answered behind the relay; TabUnavailable if nothing that understood did."""
+    """Return the shell that answered over the relay; TabUnavailable if nothing that understood did."""
     (screen,) = await client.command("display-message", "-p", "-t", pane_id, "#{alternate_on}#{cursor_flag}")
     if screen != _LINES:
         raise TabUnavailable(
@@ -69,14 +69,14 @@ async def reach_shell(
 
 
 async def nested_prompt(pane: PaneState, keyboard: Keyboard, listener: ForegroundShell) -> bytes:
-    """The prompt of a nested shell, whole, and nothing typed behind it."""
+    """The prompt of a nested shell, whole, and nothing typed after it."""
     prompt = await prompt_drawn(pane, listener)
     typed_at = await _forget_typed(pane, keyboard, listener) if listener.level < 3 else b""  # else the probe's prompt
     return typed_at or prompt
 
 
 async def _forget_typed(pane: PaneState, keyboard: Keyboard, listener: ForegroundShell) -> bytes:
-    """Clear what a person has half typed behind a prompt that is known; return that prompt, b"" if nothing was."""
+    """Clear what a person has half typed after a prompt that is known; return that prompt, b"" if nothing was."""
     before = pane.session.current
     if before is None or before.running or before.shell_pgrp != listener.pgrp:
         return b""
@@ -89,7 +89,7 @@ async def _forget_typed(pane: PaneState, keyboard: Keyboard, listener: Foregroun
 
 
 def check_reach(env: Mapping[str, str], cwd: str | None) -> None:
-    """Refuse, for a shell behind a relay, what works on this side only: InvalidArgument."""
+    """Refuse, for a shell over a relay, what works on this side only: InvalidArgument."""
     if env or cwd is not None:
         raise InvalidArgument(
             "env and cwd do not reach a shell over ssh or in a container", remedy="set them in the command itself"
@@ -97,7 +97,7 @@ def check_reach(env: Mapping[str, str], cwd: str | None) -> None:
 
 
 def typed_lines(command: bytes, command_id: str, listener: ForegroundShell, before: bytes) -> bytes:
-    """Everything to type for a command in a shell behind a relay, which prints `before` as soon as it has it all."""
+    """Everything to type for a command in a shell over a relay, which prints `before` as soon as it has it all."""
     return b"".join(foreign_wrap(command, command_id, fish=listener.fish, before=before, status=listener.status))
 
 

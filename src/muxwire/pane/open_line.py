@@ -1,4 +1,4 @@
-"""How much of a line a terminal in line mode already holds: what is too much of one it drops, and tells nobody.
+"""How much of a line a terminal in line mode already holds: what is too much of one it drops, without a word.
 
 The kernel gives no number (FIONREAD counts finished lines only), so what we typed is counted. A person's keys are not.
 """

@@ -63,7 +63,7 @@ class Reading:
     ours: Sequence[tuple[int, int]] = ()  # ranges that are no output
 
     async def text(self, raw: bytes, before: bytes = b"") -> Readable:
-        """Decode `raw`, which comes behind `before`, the terminal's ONLCR undone."""
+        """Decode `raw`, which comes after `before`, the terminal's ONLCR undone."""
         if not self.readable:
             return Readable(undo_onlcr(raw).decode("utf-8", "replace"))
         begin = lines_before(before)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 _OVERLAP = 4096
 # What cannot start has said so by then: no such command, a port in use.
 _FAILS_WITHIN = 0.15
-# What is told of the output of a process that has started: a banner, or why it failed.
+# What is returned of the output of a process that has started: a banner, or why it failed.
 OUTPUT_CHARACTERS = 2000
-# A shell takes a line that was typed at its prompt within a few ms. Of that no event tells in every shell: so often it
+# A shell takes a line that was typed at its prompt within a few ms. No event shows that in every shell: so often it
 # is looked for.
 _TAKEN_WITHIN = 0.15
 _LOOK_SECONDS = 0.001

@@ -1,4 +1,4 @@
-"""The line behind a prompt of ours: from when on the shell reads it, and where on the screen it begins.
+"""The line after a prompt of ours: from when on the shell reads it, and where on the screen it begins.
 
 A prompt's mark is not its end. Programs may run for it, before it and in it (PROMPT_COMMAND, precmd, `$(git ...)`), for
 as long as they like; what is typed meanwhile the kernel echoes, and no line editor ever takes that off the screen.
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.shell import Shell
 
-# Seconds from one look at a shell that is on its way to its prompt to the next: it takes a ms or, with a program in
-# the prompt, as long as that; then a twentieth of the time more is not felt, and a look takes 0.1 ms.
+# Seconds from one check of a shell that is on its way to its prompt to the next: it takes a ms or, with a program in
+# the prompt, as long as that; then a twentieth of the time more is not felt, and a check takes 0.1 ms.
 LOOK_MIN = 0.001
 LOOK_MAX = 0.02
 _LOOK_SHARE = 20
-# What is drawn is nearly always a known prompt: nobody looks at the shell before the last one's time has gone so often.
+# What is drawn is nearly always a known prompt: nobody examines the shell before the last one's time has gone so often.
 _EXPECTED = 2
 # ksh takes the tty as soon as it has drawn its prompt: 0.05 ms later.
 _TAKEN_SOON = 0.0003
@@ -37,7 +37,7 @@ SLEEPS_LONG = 0.05
 EDITOR_GRACE = 0.3
 # A shell has a key within a ms, later on a busy machine; some have nothing to write for it (`stty -echo`, vi's keys).
 CLEARED = 0.05
-# Nobody types behind a prompt so soon after its mark; a program that runs one command after the other is as quick.
+# Nobody types after a prompt so soon after its mark; a program that runs one command after the other is as quick.
 REACTION = 0.005
 # DECSET 2004, bracketed paste: readline asks for it when it has taken the tty (`rl_prep_terminal` in rltty.c), zsh
 # when it has drawn the prompt too (`zleread` in zle_main.c).
@@ -47,7 +47,7 @@ _TELLS = ("bash", "zsh")
 _NEW_LINE = ("zsh", "fish")
 # It gives back at its next prompt what was typed before our key.
 _SETS_ASIDE = "zsh"
-# The marks that end a command and begin a prompt, with a folder in each.
+# The marks that end a command and begin a prompt, with a directory in each.
 _LINE_REACH = 1024
 _ONLY_MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
 # From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
@@ -78,7 +78,7 @@ def prompt_whole(pane: PaneState) -> bool:
 def on_its_way(pane: PaneState) -> bool:
     """Whether the tab's shell is sure to come to its prompt by itself: what runs in front runs for that prompt.
 
-    Behind the end of a command of ours the mark is still to come. Behind the mark nobody can have started anything
+    After the end of a command of ours the mark is still to come. After the mark nobody can have started anything
     unless the shell says so (C), or, where it never does, a line was ended.
     """
     if not pane.session.integrated or pane.session.running is not None or pane.session.dead:
@@ -95,7 +95,7 @@ def on_its_way(pane: PaneState) -> bool:
 
 
 def look_again(pane: PaneState) -> float:
-    """Seconds to the next look at a shell that is on its way."""
+    """Seconds to the next check of a shell that is on its way."""
     age = time.monotonic() - pane.session.prompt_time
     return min(max(age / _LOOK_SHARE, _expected(pane) - age, LOOK_MIN), LOOK_MAX)
 
@@ -118,7 +118,7 @@ def _takes_tty(pane: PaneState, client: ControlClient) -> bool:
 
 
 async def line_kind(pane: PaneState, client: ControlClient) -> str:
-    """What reads behind the prompt: `editor`, `line` (the editor is off), or "" for nothing yet. ConnectionClosed."""
+    """What reads after the prompt: `editor`, `line` (the editor is off), or "" for nothing yet. ConnectionClosed."""
     assert pane.shell is not None
     drawn = drawn_prompt(pane)
     if drawn in pane.prompts:  # nearly always
@@ -144,7 +144,7 @@ async def line_kind(pane: PaneState, client: ControlClient) -> str:
 
 
 async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> ForegroundShell | None:
-    """The tab's own shell, if it reads behind its prompt now, for a call that has begun then. ConnectionClosed."""
+    """The tab's own shell, if it reads after its prompt now, for a call that has begun then. ConnectionClosed."""
     kind = await line_kind(pane, client)
     if not kind:
         return None
@@ -189,7 +189,7 @@ async def cursor_asked(pane: PaneState, at_most: float) -> None:
 
 
 def _begins_line(pane: PaneState) -> bool:
-    """Whether nothing stands before the prompt on its line: behind an output without a line end its column differs."""
+    """Whether nothing stands before the prompt on its line: after an output without a line end its column differs."""
     line = pane.stream.ring.read(pane.session.prompt_end - _LINE_REACH, pane.session.prompt_end).rpartition(b"\n")[2]
     return _ONLY_MARKS.fullmatch(line) is not None
 
@@ -209,7 +209,7 @@ class PromptEnd:
     async def column(self, shell: Shell, *, edits: bool, fresh: bool) -> int | None:
         """The column at which the prompt ends, None where nobody knows. ConnectionClosed.
 
-        Behind what was never seen whole a person may have typed something, unless it is `fresh`: that goes first. The
+        After what was never seen whole a person may have typed something, unless it is `fresh`: that goes first. The
         key for it makes the shell write something in any case: then it has the key, and sleeps once all is drawn.
         """
         pane = self._pane
@@ -221,7 +221,7 @@ class PromptEnd:
         if column is not None and not (shell.name == _SETS_ASIDE and self._asked()):
             return column
         pane.prompts.took = 0.0
-        # Behind a prompt that is known something was typed: by a person, or by a terminal that answers a query.
+        # After a prompt that is known something was typed: by a person, or by a terminal that answers a query.
         known = pane.prompts.length(drawn)
         typed = known not in (0, len(drawn))
         asked = self._asked()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Language = Literal["python", "typescript", "javascript", "shell"]
 
 _FIRST_OF = 'for i in {names}; do command -v "$i" >/dev/null 2>&1 && exec "$i" "$@"; done; '
-# deno and bun run a file by a subcommand or plainly; node strips types from 22.6 behind a flag, from 23.6 without.
+# deno and bun run a file by a subcommand or plainly; node strips types from 22.6 after a flag, from 23.6 without.
 _TYPESCRIPT = (
     'command -v tsx >/dev/null 2>&1 && exec tsx "$@"; '
     'command -v deno >/dev/null 2>&1 && exec deno run -A "$@"; '
@@ -73,7 +73,7 @@ def script_name(language: str, script_id: str) -> str:
 
 
 def keep_script(host: Host, log: PaneLog | FollowerLog, folder: Path, name: str, code: bytes) -> tuple[Path, Path]:
-    """Write a script beside its tab's log, where it stays as long as that; where the disk is full, in `folder`.
+    """Write a script next to its tab's log, where it stays as long as that; where the disk is full, in `folder`.
 
     `folder` is the tab's own, in memory: scripts run on, as commands do. Return where it is to be run, and where it is
     kept: on another machine it is run in `folder`. OSError; InvalidArgument for a NUL that cannot be sent there.

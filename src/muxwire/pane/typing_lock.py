@@ -1,4 +1,4 @@
-"""Whose turn it is to type into a pane that several processes share: an OS lock in the tab's folder.
+"""Whose turn it is to type into a pane that several processes share: an OS lock in the tab's directory.
 
 A turn lasts until the shell has begun the command, since its wrapper lies in one file; what runs then, every process
 knows by the marks. Who comes after another process first lets its own stream catch up with what that one saw.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
     from muxwire.pane.state import PaneState
 
-# Between two looks at a lock that another process has: it holds it for a few ms.
+# Between two checks of a lock that another process has: it holds it for a few ms.
 _LOOK_SECONDS = 0.002
 # A shell begins a line within a few ms; one that does not is found out by the call that typed it.
 _BEGIN_SECONDS = 1.0
@@ -71,10 +71,10 @@ class TypingLock:
         """Take the turn as soon as it is free."""
         await self._among_us.acquire()
         try:
-            while not self._lock():  # noqa: ASYNC110 - no event of this process tells of another's lock
+            while not self._lock():  # noqa: ASYNC110 - no event of this process reports another's lock
                 await anyio.sleep(_LOOK_SECONDS)
             if not self._was_ours():
-                # tmux has told us all that the pane had written before this answer.
+                # tmux has sent us all that the pane had written before this answer.
                 await self._client.command("display-message", "-p", "")
                 if self._descriptor >= 0:  # else the tab has ended meanwhile
                     os.pwrite(self._descriptor, self._name(), 0)

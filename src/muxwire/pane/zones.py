@@ -1,7 +1,7 @@
 """What the cells of a screen belong to: the shell's prompt, what was typed at it, what a program printed.
 
 Marks in the output say where a prompt begins and where a program's output does. Where the prompt ends and input begins
-no shell says by itself: it is where the first key of ours went, or where a prompt that is known by heart ends. Where on
+no shell says by itself: it is where the first key of ours went, or where a prompt that was seen before ends. Where on
 the screen that is, the newest output says, when it is played once more.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _INPUTS = 256
 # How much output is played again to know whose a screen's rows are: some ms, and more than a screen of text.
 REPLAYED = 16 << 10
-# The longest prompt that is looked for among those that are known by heart: two rows of a wide one, all of it coloured.
+# The longest prompt that is looked for among those that were seen before: two rows of a wide one, all of it coloured.
 _PROMPT_BYTES = 8 << 10
 # How far back the newest mark is looked for.
 _MARK_REACH = 64 << 10

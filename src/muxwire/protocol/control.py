@@ -56,7 +56,7 @@ class OpenBlock:
         self.lines: list[bytes] = []
 
     def end_in(self, lines: list[bytes], begin: int) -> int:
-        """Where from `begin` on the guard is that closes it, behind the last line if it is not there yet."""
+        """Where from `begin` on the guard is that closes it, after the last line if it is not there yet."""
         end = len(lines)
         for word in (b"%end", b"%error"):
             with suppress(ValueError):

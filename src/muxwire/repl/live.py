@@ -22,7 +22,7 @@ class Live:
     """An instance, and what its tmux is known to know."""
 
     def __init__(self, terminals: Terminals, on_new_server: Callable[[TmuxServer, str], None]) -> None:
-        """`on_new_server` is told each tmux server that is met, with its version as it says it itself."""
+        """`on_new_server` gets each tmux server that is met, with its version as it says it itself."""
         self.terminals = terminals
         self._on_new_server = on_new_server
         self.vocabulary = Vocabulary()
@@ -40,7 +40,7 @@ class Live:
         return server
 
     async def send(self, line: CommandLine, claim: Callable[[bytes], None]) -> None:
-        """Send one line and wait for its answer; `claim` is told the bytes of it before they are sent.
+        """Send one line and wait for its answer; `claim` gets the bytes of it before they are sent.
 
         ForbiddenCommand, LocalProtocolError for what is not sent; CommandError, ConnectionClosed.
         """

@@ -61,7 +61,7 @@ class Recorder:
         self._filled.set()
 
     async def run(self) -> None:
-        """Write what was taken until `stop`; a disk that refuses is told by `failure`."""
+        """Write what was taken until `stop`; a disk that refuses is reported by `failure`."""
         try:
             while True:
                 await self._filled.wait()

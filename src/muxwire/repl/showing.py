@@ -43,7 +43,7 @@ DIM, GOOD, BAD, NAME, TEXT, MARK, TARGET = (
 
 # Of one notification: more than the widest line of a program, less than a screen.
 SHOWN_CHARS = SHOWN_BYTES = 1000
-# A round trip that a recording tells to the millisecond, and leaves out below this (muxwire.testing.recording).
+# A round trip that a recording gives to the millisecond, and leaves out below this (muxwire.testing.recording).
 _RECORDED_PAUSE_S = 0.005
 _MS = 1000
 
@@ -133,7 +133,7 @@ class Shower:
                         yield (TARGET, f" {value}")
 
     def _output(self, pane: PaneId, data: bytes) -> Iterator[tuple[str, str]]:
-        """What a pane wrote, with our marks told apart from it."""
+        """What a pane wrote, with our marks distinguished from it."""
         shown = data[:SHOWN_BYTES]
         at = 0
         for mark in MarkScanner().feed(shown):

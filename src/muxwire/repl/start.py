@@ -95,7 +95,7 @@ def _face() -> tuple[Printer, Loop]:
 
 
 def history_file() -> Path:
-    """Where the prompt's history is kept: beside the logs, since both tell what was typed. InstanceUnavailable."""
+    """Where the prompt's history is kept: next to the logs, since both hold what was typed. InstanceUnavailable."""
     folder = folders_for("repl", os.environ).state
     private_folder(folder, only_ours=False)
     return folder / HISTORY

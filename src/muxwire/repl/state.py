@@ -32,7 +32,7 @@ _STRUCTURE = ("window-add", "window-close", "unlinked-window-", "sessions-change
 @final
 @dataclass(slots=True)
 class Recording:
-    """A transcript that is looked at in place of a connection."""
+    """A transcript that is shown in place of a connection."""
 
     path: str
     transcript: Transcript

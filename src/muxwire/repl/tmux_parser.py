@@ -20,7 +20,7 @@ CommandLine: TypeAlias = tuple[Arguments, ...]
 
 _BLANKS = b" \t\r"
 _ENDS = b" \t\r\n;}"
-# What needs no look at each byte: a typed text of a megabyte may be one argument.
+# What need not be read byte by byte: a typed text of a megabyte may be one argument.
 _PLAIN = re.compile(rb"[^ \t\r\n;{}'\"\\]+")
 _INSIDE = {b"'": re.compile(rb"[^']+"), b'"': re.compile(rb'[^"\\]+')}
 _CONTINUED = b"\\\n"
@@ -47,7 +47,7 @@ def read_commands(text: str | bytes) -> list[CommandLine]:
 def split_entries(text: str) -> list[str]:
     """Cut what was typed or pasted into what is run one by one; Unfinished if the last one is not whole.
 
-    A line that begins with a colon is a word of ours and ends with the line; a command may go on in its quotes.
+    A line that begins with a colon is a word of ours and ends with the line; a command may continue in its quotes.
     """
     entries: list[str] = []
     held: list[str] = []
@@ -70,7 +70,7 @@ def is_word(line: str) -> bool:
 
 
 def is_unfinished(text: str) -> bool:
-    """Whether the text ends inside a quote, or with a backslash that says that it goes on."""
+    """Whether the text ends inside a quote, or with a backslash that says that it continues."""
     try:
         read_commands(text)
     except Unfinished:
@@ -187,7 +187,7 @@ class _Reader:
             return chr(int(character[1] or character[2], 16)).encode("utf-8", "replace")
         sign = self._text[self._at : self._at + 1]
         self._at += 1
-        if sign == b"\n":  # a line that goes on
+        if sign == b"\n":  # a line that continues
             return b""
         return _ESCAPES.get(sign, sign)
 

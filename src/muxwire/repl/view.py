@@ -1,6 +1,6 @@
 """StreamView: the lines of a control stream, in both directions, to what was seen, whoever sent them.
 
-It reads beside the client and with the same parser, so it shows a live connection, the library's own commands
+It reads next to the client and with the same parser, so it shows a live connection, the library's own commands
 included, and a recording in one way. Times are seconds on the clock of whoever feeds it.
 """
 

@@ -1,4 +1,4 @@
-"""The commands, options and targets that a tmux knows, as it tells them itself."""
+"""The commands, options and targets that a tmux knows, as it lists them itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of our own that the prompt takes beside tmux commands: one table."""
+"""The words of our own that the prompt takes next to tmux commands: one table."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ async def stats(session: Session, rest: str) -> None:
 
 
 async def _lag(session: Session) -> str:
-    """How far behind tmux's output this reader is: an answer comes after all that tmux had read before it."""
+    """How late this reader is: an answer comes after all that tmux had read before it."""
     if session.live is None:
         return "none, it is a recording"
     client = (await session.live.server()).client

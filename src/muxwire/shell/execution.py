@@ -61,7 +61,7 @@ class Execution:
     # Where its output ends although the end mark comes later, because it had to be asked for; -1 if it was not.
     cut: int = -1
     read_up_to: int = -1
-    # The stream's end when a caller was last told that the command waits for input: it is told once.
+    # The stream's end when a caller last got to know that the command waits for input: it is reported once.
     answered_at: int = -1
     # Parts of its output that are ours: marks and lines of commands in a shell that it started; and where one begins
     # whose end is not here yet, -1 if none does.

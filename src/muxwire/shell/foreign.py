@@ -1,7 +1,7 @@
-"""Level 3: a shell behind ssh or a container, where no file of ours can be read; all of it is typed.
+"""Level 3: a shell over ssh or in a container, where no file of ours can be read; all of it is typed.
 
 There is no key to clear the line with and no prompt mark: type only where a probe was answered. `$?` is what a person
-would find: the probe tells it before it changes it, and what follows leaves it as the command did.
+would find: the probe reports it before it changes it, and what follows leaves it as the command did.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _FISH_RETURNS = b"function __muxwire_r; return $argv; end; "
 def probe(probe_id: str) -> bytes:
     """Return the line that makes any POSIX-like shell, and fish, say H with `probe_id` and its last status.
 
-    In fish a quoted backslash hides the quote behind it, so that it takes the second word of `$status`, and sh that of
-    `$?`, which fish refuses to read; the first word tells which it was. The redirections are there because a shell
+    In fish a quoted backslash hides the quote after it, so that it takes the second word of `$status`, and sh that of
+    `$?`, which fish refuses to read; the first word shows which it was. The redirections are there because a shell
     without /dev/tty, or one that takes them for something else (csh), could not run a command between marks: it says
     nothing.
     """
@@ -40,7 +40,7 @@ def foreign_wrap(
 ) -> list[bytes]:
     """Return the lines to type, each with its Enter: the command in octal, in pieces, then `before` and S, `eval`, E.
 
-    `before` is printed verbatim; if it is not empty, B between two pieces tells a reader that they are ours.
+    `before` is printed verbatim; if it is not empty, B between two pieces shows a reader that they are ours.
     `status` is what the command finds as the last one.
     """
     mark = command_id.encode()

@@ -1,4 +1,4 @@
-"""What a shell itself prints behind a command's output, before the mark that ends it: it is no output."""
+"""What a shell itself prints after a command's output, before the mark that ends it: it is no output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ REACH = {"zsh": 4096, "fish": 32}
 
 # zsh prints a reversed % or # and blanks before a prompt where the output did not end its line (PROMPT_SP).
 _PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
-# fish 4 tells its terminal of a command's end just before it tells us (OSC 133;D), unless the command has come to E.
+# fish 4 reports a command's end to its terminal just before it does to us (OSC 133;D), unless the command has come to
+# E.
 _FISH_END = re.compile(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
 _WHOLE = {"zsh": _PROMPT_SP, "fish": _FISH_END}
 
@@ -32,7 +33,7 @@ _BEGUN = {"zsh": _PROMPT_SP_BEGUN, "fish": _FISH_END_BEGUN}
 
 
 def trailing(name: str, tail: bytes) -> int:
-    """How many bytes at the end of `tail` the shell of that name has printed behind an output."""
+    """How many bytes at the end of `tail` the shell of that name has printed after an output."""
     found = _WHOLE[name].search(tail) if name in _WHOLE else None
     return len(found[0]) if found else 0
 

@@ -1,4 +1,4 @@
-"""The echo of what was typed, told from the answer to it: a wait for a text should not find one's own.
+"""The echo of what was typed, known from the answer to it: a wait for a text should not find one's own.
 
 Where the tab's own shell says that it took the line (its C mark), the answer begins there. Elsewhere the echo is what a
 terminal driver or a line editor shows of it: the typed lines, in order, each at the beginning of a line; an editor may
@@ -28,7 +28,7 @@ class Typed:
 
     @classmethod
     def of(cls, offset: int, data: bytes, *, at_prompt: bool) -> Typed:
-        """Return what is known of typed bytes; behind a key that is not text nobody knows what is shown."""
+        """Return what is known of typed bytes; after a key that is not text nobody knows what is shown."""
         text = data.decode("utf-8", "replace").replace("\r", "\n")
         return cls(offset, _CONTROL.split(text, maxsplit=1)[0], at_prompt)
 
@@ -37,7 +37,7 @@ NOTHING = Typed(-1, "", at_prompt=False)
 
 
 def echo_end(typed: str, seen: str) -> int | None:
-    """How much of `seen`, the text shown since `typed` was typed, is its echo; None while it may still be going on."""
+    """How much of `seen`, the text shown since `typed` was typed, is its echo; None while more may come."""
     end = 0
     for index, line in enumerate(typed.splitlines(keepends=True)):
         newline = seen.find("\n", end)

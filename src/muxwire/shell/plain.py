@@ -32,7 +32,7 @@ class PlainSh(Shell):
         return Launch((*self.command(executable), *(("-l",) if login else ()), "-i"), ours)
 
     def command(self, executable: str) -> tuple[str, ...]:
-        """The start of argv; busybox wants to be told which applet."""
+        """The start of argv; busybox wants to know which applet."""
         return (executable,)
 
     def compose(self, request: Request) -> Wrapped:
@@ -71,12 +71,12 @@ class Ash(PlainSh):
     settle_after_prompt = 0.02
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
-        """As the others; busybox counts the prompt's columns and must be told to skip P."""
+        """As the others; busybox counts the prompt's columns and must be made to skip P."""
         launch = super().start(executable, folder, login, env)
         return Launch(launch.argv, launch.env | {"MUXWIRE_COUNTS": "1"})
 
     def typed(self, request: Request) -> bytes:
-        """The line, behind as much as may be lost."""
+        """The line, after as much as may be lost."""
         return CLEAR_LINE * (_KEY_BUFFER - 1) + super().typed(request)
 
     def command(self, executable: str) -> tuple[str, ...]:

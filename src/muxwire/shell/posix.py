@@ -17,7 +17,7 @@ REPAIR = b"\\command stty sane </dev/tty; "
 # Only a mark itself goes to the tty: else what the user's traps (RETURN, DEBUG) say of our words would be output.
 TO_TTY = b" >/dev/tty; "
 UNSEEN = b" >/dev/null 2>&1"
-# A command that may go on in the lines after it: they would be its here-document, its pipe's reader, its function.
+# A command that may continue in the lines after it: they would be its here-document, its pipe's reader, its function.
 _OPEN_END = rb"(?:\||&&|\(\s*\)|\bfunction\s+\S+)(?:[\s\\]|#[^\n]*\n)*\Z"
 GOES_ON = re.compile(rb"<<|" + _OPEN_END)
 # Hands `$?` on to the command. `&& :`, as everywhere here, keeps a shell alive under `set -e`, and an ERR trap quiet,

@@ -12,14 +12,15 @@ from typing import final
 SHOWN_CHARACTERS = 2000
 SHOWN_LINES = 24
 
-# How many prompts of a tab are remembered: a person has a handful (folders, exit codes); clocks make new ones for ever.
+# How many prompts of a tab are remembered: a person has a handful (directories, exit codes); clocks make new ones for
+# ever.
 REMEMBERED_PROMPTS = 64
 
 _CONTROL = {code: "?" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
 
 
 def readable(command: bytes) -> bytes:
-    """The command as a terminal would show it while it is typed: continuation lines behind `> `, no control bytes."""
+    """The command as a terminal would show it while it is typed: continuation lines after `> `, no control bytes."""
     text = command.decode("utf-8", "replace").translate(_CONTROL)
     lines = text.strip("\n").split("\n")
     shown = "\n> ".join(lines[:SHOWN_LINES])[:SHOWN_CHARACTERS]

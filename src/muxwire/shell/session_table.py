@@ -11,9 +11,9 @@ An input is a mark that counts, or what we did or found out ourselves. Rules, ea
 4. A prompt ends every command that had begun: the shell is back, so nothing of ours runs.
 5. A prompt never ends a command that had not begun: its body has provably not run, and it may be typed again.
 6. The end of a command ends those that were typed later: they ran in a shell inside of it, which ended without a word.
-7. What comes behind the end of the shell, or for a pane that is gone, moves nothing: nobody waits for it.
+7. What comes after the end of the shell, or for a pane that is gone, moves nothing: nobody waits for it.
 8. What was typed moves a shell only from its prompt: elsewhere it is for the program that runs.
-9. A line accepted behind the end of a command of ours is somebody's, whose prompt mark was lost. While our command
+9. A line accepted after the end of a command of ours is somebody's, whose prompt mark was lost. While our command
    runs, its shell accepts none.
 """
 
@@ -99,7 +99,7 @@ def ending_of(phase: Phase, what: Input) -> Ending:
 @final
 @dataclass(frozen=True, slots=True)
 class PromptBegan:
-    """The shell is about to draw its prompt; the offset behind the mark, and what `$?` is."""
+    """The shell is about to draw its prompt; the offset after the mark, and what `$?` is."""
 
     end: int
     status: int

@@ -19,7 +19,7 @@ CLEAR_KEY = b"\x1b[7771~"
 CLEAR_LINE = b"\x15"
 # The same, and in any case something is drawn.
 CLEAR_TYPED = b" " + CLEAR_LINE
-# The wrapper's name in the tab's folder. One is enough: it is only rewritten when the shell waits at its prompt.
+# The wrapper's name in the tab's directory. One is enough: it is only rewritten when the shell waits at its prompt.
 WRAPPER = "c"
 # The same for the body, where that is a file of its own.
 BODY = f"{WRAPPER}b"
@@ -39,7 +39,7 @@ class Launch:
 @final
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """One command made ready: the files to write into the tab's folder, then the bytes to type."""
+    """One command made ready: the files to write into the tab's directory, then the bytes to type."""
 
     files: tuple[tuple[str, bytes], ...]
     typed: bytes
@@ -80,7 +80,7 @@ class Shell(ABC):
     `settle_after_prompt`: seconds to wait after P before typing;
     `clear_key`: has it forget what is typed on its line, and write something;
     `draws_early`: it draws its prompt before its line editor has the tty;
-    `redraws`: it draws the line once more when it takes it, so that only C tells where the echo ends;
+    `redraws`: it draws the line once more when it takes it, so that only C shows where the echo ends;
     `files_needed`: the least limit of open files with which it was seen to run our commands, 0 if any will do.
     """
 
@@ -127,7 +127,7 @@ class Shell(ABC):
 
         `redraw` is printed verbatim before S. With `env` or `cwd` the body runs apart (`exit` then ends only the body).
         `nested`: for a shell that our integration does not reach; the path is typed and none of our variables is used.
-        `again`: for one that it reaches, but the line was not run; the path is typed, behind what may mend the shell
+        `again`: for one that it reaches, but the line was not run; the path is typed, after what may mend the shell
         and gives it back its last status, which this is.
         """
         nested = nested or again is not None

@@ -1,6 +1,6 @@
 """What a tab is doing, in the word that a caller reads: the first of `RULES` that holds.
 
-They look at the session, and at what the kernel answers where the session cannot know.
+They read the session, and what the kernel answers where the session cannot know.
 """
 
 from __future__ import annotations

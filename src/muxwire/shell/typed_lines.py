@@ -9,7 +9,7 @@ from typing import final
 from muxwire.values import dataclass
 
 # Between two characters of a line an editor may move the cursor, set a colour, or break the line at the right edge.
-# Seen: readline and zsh write a blank and CR at the edge, ksh a blank and BS behind `$`, fish a CSI and SI.
+# Seen: readline and zsh write a blank and CR at the edge, ksh a blank and BS after `$`, fish a CSI and SI.
 _DRAWING_MAX = 4
 _DRAWING_LENGTH = 2 + 16 + 1
 _DRAWING = rb"(?:\x1b\[[\x20-\x3f]{0,16}[\x40-\x7e]|[\r\n\x08\x0f]| (?=[\r\x08])){0,%d}" % _DRAWING_MAX

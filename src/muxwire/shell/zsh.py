@@ -1,4 +1,4 @@
-"""zsh: a ZLE widget behind a private key, P from precmd, C from preexec; the typed line itself `eval`s the body."""
+"""zsh: a ZLE widget on a private key, P from precmd, C from preexec; the typed line itself `eval`s the body."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Zsh(Shell):
 
         If the shell traces, or has a DEBUG trap, the `eval` after it would show: then S is printed by the body
         (`__muxwire_t`). `ends`: the text may print E, which must not show either. The empty group at the end keeps
-        `set -e` and traps quiet, and no trace tells of it.
+        `set -e` and traps quiet, and no trace shows it.
         """
         formats = start_formats(request.redraw, request.command_id)
         prints = b"".join(BUILTIN.builtin + b'printf "' + text + b'"' + TO_TTY for text in formats)

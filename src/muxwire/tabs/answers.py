@@ -25,7 +25,7 @@ Outcome = Literal["met", "ended", "timed_out", "closed"]
 ANSWER_CHARACTERS = 4000
 # A program that answers at all has begun within that time; then its silence counts.
 _BEGINS_WITHIN = 0.3
-# So often the kernel is asked whether more input is waited for, which nothing tells of.
+# So often the kernel is asked whether more input is waited for, which nothing reports.
 _LOOK_SECONDS = 0.05
 
 
@@ -66,7 +66,7 @@ async def _outcome(
             if found is not None:
                 return found.outcome
             if stream.end != end:
-                continue  # what came meanwhile is looked at before the end of the command counts
+                continue  # what came meanwhile is examined before the end of the command counts
             if tab.pane.session.dead:
                 return "closed"
             if _ended(tab, sent, command):

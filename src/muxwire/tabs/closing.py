@@ -51,7 +51,7 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
 
 
 async def end_rest(pane: PaneState, server: TmuxServer) -> None:
-    """The window of a pane has gone, and not by us: what it left behind has a moment to end."""
+    """The window of a pane has gone, and not by us: what it left has a moment to end."""
     await anyio.sleep(HANGUP_GRACE)
     _end_session(pane, server)
 

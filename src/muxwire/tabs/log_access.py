@@ -66,7 +66,7 @@ class LogSource:
 
     @property
     def end(self) -> int:
-        """The offset behind its last byte."""
+        """The offset after its last byte."""
         if self.tab is not None:
             return self.tab.next_byte
         with LogFileReader(self.path) as log:
@@ -100,7 +100,7 @@ class LogSource:
 def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
     """The log of an earlier tmux server: the newest of window `@N`, or that of `GENERATION/@N`; if none, `error`.
 
-    The path of a log is taken too, if it lies in our state folder: so logs outlive the instance that wrote them.
+    The path of a log is taken too, if it lies in our state directory: so logs outlive the instance that wrote them.
     """
     found = _LOG_ADDRESS.match(target)
     if found is not None:
@@ -116,7 +116,7 @@ def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
 
 
 def log_names(folder: Path, tab: str) -> list[Path]:
-    """The log files of a window `@N`, or of a further pane `%M`, in the folder of one server."""
+    """The log files of a window `@N`, or of a further pane `%M`, in the directory of one server."""
     if tab.startswith("%"):
         return [path for path in folder.glob(f"pane-@*-{tab}.log") if path.is_file()]
     path = folder / f"pane-{tab}.log"
@@ -159,7 +159,7 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
             with anyio.move_on_after(wait):
                 while piece.next_offset == from_byte and not view.final:
                     if not flushed:
-                        await anyio.sleep(RETRY_SECONDS)  # nothing tells of a disk that takes it again
+                        await anyio.sleep(RETRY_SECONDS)  # nothing reports a disk that takes it again
                     # Else more came while this piece was read, or what was held back need not be.
                     elif source.end == piece.end and not source.closed and source.typed_from == view.typed_from:
                         await source.tab.pane.stream.changed()

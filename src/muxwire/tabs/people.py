@@ -1,7 +1,7 @@
 """People at our server: who is attached, and in which tab they press keys.
 
-tmux tells a control client that another client shows a session, never what somebody types there. What it does know is
-`session_activity` (tmux(1), FORMATS): the second of the last key that a person pressed in a session; nothing that we
+tmux reports to a control client that another client shows a session, never what somebody types there. What it does know
+is `session_activity` (tmux(1), FORMATS): the second of the last key that a person pressed in a session; nothing that we
 send moves it. A subscription has tmux compare it once a second, only while somebody is attached, and tell us when it
 moves. So a person's key is known within about a second, with the tab that was in front of them then, but not which key
 it was: one that tmux itself takes (its prefix, a menu) counts too, as does a terminal's report of focus where that is
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from muxwire.tmux.server import TmuxServer
 
 _NAME = "muxwire-people"
-# Of every session: its last key, and the pane that is in front of whoever looks at it. No comma between them: what
-# stands behind one is used for our own session, since tmux 3.6.
+# Of every session: its last key, and the pane that is shown to whoever is attached. No comma between them: what
+# stands after one is used for our own session, since tmux 3.6.
 _FRONT = "#{S:#{session_id} #{session_activity} #{pane_id} #{pane_in_mode}/}"
 _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id} #{client_name} #{session_name}")
 
@@ -78,7 +78,7 @@ class People:
         for row in rows:
             control, session, client, shown = row.decode("utf-8", "replace").split(" ", 3)
             if control == "1" or client in gone:
-                continue  # another muxwire is no person; nor is who left behind the answer
+                continue  # another muxwire is no person; nor is one who left after the answer
             self._attached.add(client)
             if client not in before:
                 name = self._server.sessions.name(session, shown)

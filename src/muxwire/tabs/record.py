@@ -1,9 +1,9 @@
-"""What a later process must know of a tab, and of the commands that were run in it: files in the tab's folder.
+"""What a later process must know of a tab, and of the commands that were run in it: files in the tab's directory.
 
-The folder is named after the tab's nonce, and the nonce is an argument of the pane's supervisor, which tmux tells with
-`pane_start_command`. So a record counts exactly for as long as the tmux server holds a pane that was started for it.
-`tab` is written before the window is made; `commands` holds one JSON object a line: a command that was typed, the end
-of one, or where other input was typed; `log` is the name of the tab's log.
+The directory is named after the tab's nonce, and the nonce is an argument of the pane's supervisor, which tmux prints
+with `pane_start_command`. So a record counts exactly for as long as the tmux server holds a pane that was started for
+it. `tab` is written before the window is made; `commands` holds one JSON object a line: a command that was typed, the
+end of one, or where other input was typed; `log` is the name of the tab's log.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TabRecord:
     strip_ansi: bool = False
 
     def save(self, folder: Path) -> None:
-        """Write it into the tab's folder; InstanceUnavailable."""
+        """Write it into the tab's directory; InstanceUnavailable."""
         try:
             write_private(folder / _TAB, json.dumps(asdict(self)).encode())
         except OSError as error:
@@ -63,7 +63,7 @@ class TabRecord:
 
     @classmethod
     def load(cls, folder: Path) -> TabRecord | None:
-        """Read the record of the tab of that folder; None if there is none. Another version may know more of a tab."""
+        """Read a tab's record; None if there is none. Another version may know more of a tab."""
         try:
             found = json.loads((folder / _TAB).read_bytes())
             return cls(**{field.name: found[field.name] for field in fields(cls) if field.name in found})

@@ -84,8 +84,8 @@ class Tab:
         self.is_split = is_split
         self.strip_ansi = False  # the default of what is read of it
         self.theirs = False  # a window of the person whose tmux server it is
-        self.renamings = 0  # of ours, of which tmux has not told yet
-        self.shown_name: str | None = None  # at a person's server: what tmux showed when it was last looked at
+        self.renamings = 0  # of ours, which tmux has not reported yet
+        self.shown_name: str | None = None  # at a person's server: what tmux showed when it was last asked
         self.events: TabEvents | None = None  # from its registration to its end
         # Of an instance that outlives us: what was run, for a later process, and whose turn it is to type.
         self.record: CommandBook | None = None
@@ -165,8 +165,8 @@ class Tab:
         ended.
 
         `on_start` gets the command_id when the command's turn has come. With `on_output` the exact bytes go there as
-        they arrive, and not into the result. A command that waits for input ends the call, or with `on_input` is told
-        there, and waited for further.
+        they arrive, and not into the result. A command that waits for input ends the call, or with `on_input` is
+        reported there, and waited for further.
 
         Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
         """
@@ -314,7 +314,7 @@ class Tab:
         """Type into whatever runs: each of `keys` is tmux's name of a key (`Enter`, `C-c`, `F5`) or literal text.
 
         With `paste`, all go as pasted blocks; with `literal`, all of them are texts; with `enter`, Enter is pressed
-        behind them. With `wait` the answer comes too, after that many seconds at the latest: as soon as what is
+        after them. With `wait` the answer comes too, after that many seconds at the latest: as soon as what is
         `wanted` is there, or without it the program waits for input, and when the command has ended.
         InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import LiveTab
 
-# Raw bytes that are looked at in one go: about a ms of work, then others get their turn.
+# Raw bytes that are examined in one go: about a ms of work, then others get their turn.
 SLICE = 64 << 10
 # A match may begin this many characters before the bytes that complete it: a screen of 200 by 50.
 OVERLAP = 10_000
@@ -78,7 +78,7 @@ class Wanted:
 @final
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A text that matched, and the raw offset behind it."""
+    """A text that matched, and the raw offset after it."""
 
     text: str
     end: int
@@ -88,8 +88,8 @@ class Found:
 class TextSearch:
     """Looks for a pattern in the visible text of a pane from an offset on, each byte once but for an overlap.
 
-    Where the offset is that of typed keys, their echo is not looked at. With `awaited`, a command that was typed,
-    nothing is looked at before its output begins: what stands in its text is no answer.
+    Where the offset is that of typed keys, their echo is not examined. With `awaited`, a command that was typed,
+    nothing is examined before its output begins: what stands in its text is no answer.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class TextSearch:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     async def advance(self, *, final: bool) -> Found | None:
-        """Look at all that is here; no wait lies between the last look and the return."""
+        """Examine all that is here; no wait lies between the last look and the return."""
         if self._awaited is not None:
             if self._awaited.running and not self._awaited.started:
                 return None
@@ -137,13 +137,13 @@ class TextSearch:
         piece, self._settled = visible_slice(data, base, start, SLICE, TYPED_LINES, final=final)
         self._text += _lines(self._decoder.decode(self._stripper.feed(piece)), behind=self._text)
         text = self._text
-        if last and self._settled < stop:  # what may still turn out to be ours: seen now, looked at again later
+        if last and self._settled < stop:  # what may still turn out to be ours: seen now, examined again later
             rest = visible_range(data, base, self._settled, stop, TYPED_LINES, grows=not final)
             text += _lines(copy.copy(self._stripper).feed(rest).decode("utf-8", "replace"), behind=text)
         begin = self._echo_end(text) if self._typed is not None else int(self._cut)
         if begin is None and not final:
             return None
-        match = self._pattern.search(text, begin or 0)  # ^ holds behind a line end, not at a cut
+        match = self._pattern.search(text, begin or 0)  # ^ holds after a line end, not at a cut
         if match:
             return Found(match[0], self._raw_end(data, base, start, stop, match.end(), before))
         if self._typed is not None and (begin or 0) <= len(self._text):
@@ -304,7 +304,7 @@ class Watch:
 def current_start(tab: LiveTab) -> int:
     """Where the output of the last command of ours begins, or the answer to the last input, whichever is later.
 
-    Behind both may be a line that somebody else typed, and that runs.
+    After both may be a line that somebody else typed, and that runs.
     """
     pane = tab.pane
     command = pane.session.running or pane.session.current
@@ -316,7 +316,7 @@ def current_start(tab: LiveTab) -> int:
 
 
 async def around(stream: PaneStream, offset: int, columns: int) -> str:
-    """The text before an offset, where a match ends, and some of what came behind it."""
+    """The text before an offset, where a match ends, and some of what came after it."""
     before = await shown_text(stream, max(0, offset - _TAIL_BYTES), offset, columns)
     behind = await shown_text(stream, offset, min(stream.end, offset + _TAIL_BYTES), columns)
     rest = behind.text[: TAIL_CHARACTERS // 2]
@@ -339,7 +339,7 @@ async def wait_for(tabs: Sequence[LiveTab], wanted: Wanted, *, from_byte: int | 
 async def _wait_for(tabs: Sequence[LiveTab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:
     watches = [Watch(tab, wanted, from_byte) for tab in tabs]
     which = tabs[0].key if len(tabs) == 1 else ""
-    if timeout == 0:  # a look takes as long as it takes
+    if timeout == 0:  # a check takes as long as it takes
         seen = [await watch.look(at_entry=True) for watch in watches]
         over = all(outcome is not None for outcome in seen)
         found = next((outcome for outcome in seen if outcome is not None and outcome.outcome == "met"), None)

@@ -1,4 +1,4 @@
-"""What people do with our windows at their own tmux client, as tmux tells it: close, rename, select, resize."""
+"""What people do with our windows at their own tmux client, as tmux reports it: close, rename, select, resize."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
 
-# tmux tells a program its new size within 0.25 s, and only one size of several that follow each other.
+# tmux gives a program its new size within 0.25 s, and only one size of several that follow each other.
 RESIZE_SECONDS = 0.5
 
 
@@ -42,7 +42,7 @@ def follow(event: Event, book: TabBook) -> None:
             for tab in book.panes(window):
                 tab.was_renamed(name.decode("utf-8", "replace"))
                 book.renamed(tab)
-        # Not in a session that somebody made to look around in (`muxwire attach`): what he looks at is his affair.
+        # Not in a session that somebody made to look around in (`muxwire attach`): what is shown there is theirs.
         case SessionWindowChanged(session, window) if shown := book.panes(window):
             if not shown[0].is_split and any(tab.session_id == session for tab in book.open.values()):
                 book.latest = shown[0].key

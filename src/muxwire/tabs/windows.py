@@ -1,6 +1,6 @@
 """Which window each of our panes is in, asked of tmux after somebody moved, broke out or closed one; and its own size.
 
-tmux tells of a window's end and of new layouts, and never of a pane's. So whenever a notification leaves it open
+tmux reports a window's end and new layouts, and never of a pane's. So whenever a notification leaves it open
 where a pane went, all of them are looked up: one round trip, for an event that a person or an operation caused.
 """
 
@@ -73,7 +73,7 @@ def _name(book: TabBook, window: str, *, left_by_first: bool) -> None:
 
 
 def restore_sizes(tabs: Iterable[Tab]) -> None:
-    """Give tabs their own size back: tmux leaves a window that nobody looks at as small as a person's terminal was.
+    """Give tabs their own size back: tmux leaves a window that nobody views as small as a person's terminal was.
 
     Where somebody looks, tmux makes it his size again at once.
     """

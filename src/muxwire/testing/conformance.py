@@ -119,7 +119,7 @@ async def wide_characters(client: ControlClient, observer: Observer) -> None:
 
 async def full_screen(client: ControlClient, observer: Observer) -> None:
     """A program that takes the whole screen, and gives it back."""
-    # The program is told its terminal: what tmux offers by default differs between distributions.
+    # The program gets its terminal: what tmux offers by default differs between distributions.
     pane = await new_window(client, observer, "seq 1 200 | env TERM=screen LESS= less; echo b''ack; exec cat")
     await observer.until_output(pane, b"\x1b[?1049h")
     await observer.until_output(pane, b"\n23")
@@ -200,7 +200,7 @@ async def window_lifecycle(client: ControlClient, observer: Observer) -> None:
 
 
 def _is_closed(event: Event, window: str = "") -> bool:
-    # Up to tmux 3.7 a window of our own session has left it when its end is told.
+    # Up to tmux 3.7 a window of our own session has left it when its end is reported.
     return isinstance(event, events.UnlinkedWindowClose | events.WindowClose) and window in ("", event.window)
 
 

@@ -1,4 +1,4 @@
-"""RecordingTransport: writes the transcript of another transport, or tells it to whoever listens."""
+"""RecordingTransport: writes the transcript of another transport, or passes it to whoever listens."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from muxwire.host.folders import Folders
     from muxwire.host.locks import InstanceLock
 
-# The owner writes the logs and reattaches every tab; a follower executes and reads beside it; a server that a person
+# The owner writes the logs and reattaches every tab; a follower executes and reads next to it; a server that a person
 # runs is adopted: nothing of it is changed.
 Role = Literal["owner", "follower", "adopted"]
 

@@ -93,7 +93,7 @@ def read_version(text: str, host: Host) -> tuple[int, int]:
 
 
 def running_instances(environ: Mapping[str, str]) -> list[str]:
-    """The names of the instances whose tmux server runs, in the runtime folder of this environment, sorted."""
+    """The names of the instances whose tmux server runs, in the runtime directory of this environment, sorted."""
     runtime, host = folders_for("", environ).runtime, LocalHost(environ)
     try:
         sockets = sorted(path for path in runtime.iterdir() if path.suffix == _SOCKET)

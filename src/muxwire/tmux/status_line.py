@@ -19,11 +19,11 @@ _TAB = "#{?#{==:#{window_name},KEEPER},,#I:#W#FAGENT}"
 def status_config(*, hub: str, keeper: str) -> str:
     """The lines of tmux's configuration that make the status line.
 
-    The keeper is not shown, since there is nothing to see in it; the keys that go on to the next tab pass it by.
+    The keeper is not shown, since there is nothing to see in it; the keys that continue to the next tab pass it by.
     """
     agent = _AGENT.replace("DRIVEN", _DRIVEN.replace("HUB", hub)).replace("USED", ACTIVE_TAB)
     tab = _TAB.replace("KEEPER", keeper).replace("AGENT", agent)
-    # A person's terminal gives its size to the tab that they look at, and to no other.
+    # A person's terminal gives its size to the tab that they view, and to no other.
     lines = f"set -g aggressive-resize on\nset -g status-interval {_INTERVAL}\n"
     lines += "".join(f'set -g window-status-{current}format "{tab}"\n' for current in ("", "current-"))
     keeper_shown = f"if-shell -F '#{{==:#{{window_name}},{keeper}}}'"

@@ -25,7 +25,7 @@ TITLE_MAX = 512
 @final
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A bell or a title, and the offset behind it; `text` is the title as UTF-8 bytes, which nobody promises."""
+    """A bell or a title, and the offset after it; `text` is the title as UTF-8 bytes, which nobody promises."""
 
     kind: Literal["bell", "title"]
     end: int
@@ -55,7 +55,7 @@ class BellScanner:
         self._held = b"\x1b" if held.endswith(b"\x1b") else b""
         end = len(held) - len(self._held)
         found: list[Signal] = []
-        at = 0  # where the string's text goes on
+        at = 0  # where the string's text continues
         for token in _TOKEN.finditer(held, 0, end):
             if self._string == b"]" and token[0][0] in b"\x07\x1b":  # any ESC: to tmux it ends an OSC as ST does
                 self._collect(held[at : token.start()])

@@ -202,7 +202,7 @@ class Drawing(Screen):
             row.redrawn = False
 
     def _unwrap(self, y: int) -> None:
-        """The text of that row does not go on in the next one any more."""
+        """The text of that row does not continue in the next one any more."""
         row = self.buffer.get(y)
         if row is not None and row.wrapped:
             row.wrapped, row.redrawn = False, True

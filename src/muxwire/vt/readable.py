@@ -111,7 +111,8 @@ def continued(
 ) -> Readable:
     """What `piece` adds to the text of what came before it, of which a screen's height is enough.
 
-    A line that was shown before it was whole goes on; one that was drawn over since comes again, on a line of its own.
+    A line that was shown before it was whole continues; one that was drawn over since comes again, on a line of its
+    own.
     """
     if not before:
         return readable(piece, columns=columns, rows=rows, alternate=alternate)
@@ -140,7 +141,7 @@ def lines_before(data: bytes, lines: int = ROWS) -> int:
 
 
 def on_alternate(data: bytes) -> bool | None:
-    """Whether a terminal shows the alternate screen behind `data`; None if nothing in it says so."""
+    """Whether a terminal shows the alternate screen after `data`; None if nothing in it says so."""
     last = {switch: max(data.rfind(b"\x1b[?%d%c" % (mode, switch)) for mode in (1049, 1047, 47)) for switch in b"hl"}
     return None if max(last.values()) < 0 else last[ord("h")] > last[ord("l")]
 
@@ -176,7 +177,7 @@ def _lines_back(text: str, position: int, lines: int, least: int) -> int:
 
 
 def _end_of_play(text: str, position: int, gap: int) -> int:
-    """The end of a line behind which nothing has to be played for `gap` lines."""
+    """The end of a line after which nothing has to be played for `gap` lines."""
     while True:
         end = text.find("\n", position) + 1
         if not end:
@@ -190,7 +191,7 @@ def _end_of_play(text: str, position: int, gap: int) -> int:
 
 
 def _lines_on(text: str, position: int, lines: int) -> int:
-    """Behind so many lines: a cursor that was left above the last line has come down to it."""
+    """After so many lines: a cursor that was left above the last line has come down to it."""
     for _ in range(lines):
         end = text.find("\n", position) + 1
         if not end:

@@ -63,7 +63,7 @@ class ReplayScreen(Drawing):
     # The cursor
 
     def backspace(self) -> None:
-        """BS: to the left, and from a row that the one above goes on in, up to that one's end."""
+        """BS: to the left, and from a row that the one above continues in, up to that one's end."""
         if self.cursor.x:
             self.cursor.x -= 1
         elif self.cursor.y and self.buffer[self.cursor.y - 1].wrapped:
@@ -71,7 +71,7 @@ class ReplayScreen(Drawing):
             self.cursor.x = self.columns - 1
 
     def cursor_back(self, count: int | None = None) -> None:
-        """CUB; tmux counts from behind the last column where the cursor is there."""
+        """CUB; tmux counts from after the last column where the cursor is there."""
         self.cursor.x = max(self.cursor.x - (count or 1), 0)
 
     def cursor_up(self, count: int | None = None) -> None:
@@ -237,7 +237,7 @@ class ReplayScreen(Drawing):
         self.resize(*now)
 
     def _move_to(self, saved: Cursor) -> None:
-        """Go on where a cursor was saved, and in its style; it stays as visible as it is."""
+        """Continue where a cursor was saved, and in its style; it stays as visible as it is."""
         hidden, self.cursor = self.cursor.hidden, copy.copy(saved)
         self.cursor.hidden = hidden
         self.cursor.x, self.cursor.y = min(self.cursor.x, self.columns - 1), min(self.cursor.y, self.lines - 1)

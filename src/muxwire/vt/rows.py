@@ -23,7 +23,7 @@ _text_of = itemgetter(0)
 class Row(StaticDefaultDict[int, Cell]):
     """The cells of a row. `wrapped`: its text continues in the next one. `redrawn`: not just written left to right.
 
-    A wide character has "" behind it, and so has a tab, up to the next stop.
+    A wide character has "" after it, and so has a tab, up to the next stop.
     """
 
     __slots__ = ("redrawn", "wrapped")
@@ -52,7 +52,7 @@ class Row(StaticDefaultDict[int, Cell]):
 
     @property
     def used(self) -> int:
-        """Behind its last cell."""
+        """After its last cell."""
         return max(self, default=-1) + 1
 
     def cells(self, columns: int) -> list[Cell]:

@@ -14,7 +14,7 @@ from muxwire.vt.text import SEQUENCE_MAX
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# `text`; `control`: one character; `escape`: intermediates and final byte; `csi`: from the byte behind `ESC [` to the
+# `text`; `control`: one character; `escape`: intermediates and final byte; `csi`: from the byte after `ESC [` to the
 # final byte; `osc`: what stands between its introducer and its end.
 Kind = Literal["text", "control", "escape", "csi", "osc"]
 
@@ -41,7 +41,7 @@ _STATE_BEHIND_ESCAPE = {"[": _CSI, "]": _OSC} | dict.fromkeys("PX^_k", _STRING)
 
 @final
 class SequenceSplitter:
-    """Keeps what has begun in one chunk and goes on in the next."""
+    """Keeps what has begun in one chunk and continues in the next."""
 
     __slots__ = ("_begun", "_budget", "_state")
 

@@ -19,7 +19,7 @@ _WIDTH, _HEIGHT, _BASELINE, _FONT_SIZE = 8.4, 18, 13.5, 14
 _MARGIN = 10
 _FONTS = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 _BACKGROUND, _FOREGROUND = "#16181d", "#d8dbe2"
-# The sixteen colours, which every terminal chooses for itself; these can be told apart on that background.
+# The sixteen colours, which every terminal chooses for itself; these can be distinguished on that background.
 _SIXTEEN = {
     "black": "#30343c", "red": "#e06c75", "green": "#98c379", "yellow": "#d9a95b", "blue": "#61a0ef",
     "magenta": "#c678dd", "cyan": "#56b6c2", "white": "#c8ccd4", "brightblack": "#7f8794", "brightred": "#ff8c95",
@@ -42,7 +42,7 @@ def svg(
     cursor: tuple[int, int] | None = None,
     title: str = "",
 ) -> str:
-    """Draw `lines` and the styled `runs` in them; a line that is too long for `columns` goes on in the next row."""
+    """Draw `lines` and the styled `runs` in them; a line that is too long for `columns` continues in the next row."""
     cells = _placed(lines, columns, rows)
     styles = [[PLAIN] * columns for _ in range(rows)]
     for run in runs:
@@ -68,7 +68,7 @@ def svg(
 
 
 def _placed(lines: Sequence[str], columns: int, rows: int) -> list[list[str]]:
-    """The text of every column; "" behind a wide character."""
+    """The text of every column; "" after a wide character."""
     placed: list[list[str]] = []
     for line in lines:
         row: list[str] = []

@@ -5,7 +5,7 @@ ESC begins a sequence in any state, CAN and SUB cancel one, control characters i
 string are not. Added to it, as tmux and xterm do: BEL ends an OSC, and `ESC k` begins a title.
 
 C1 controls count as such in their 7-bit form (`ESC [`) and as UTF-8 characters (U+009B). As single bytes they cannot
-be told from the text of other encodings, so only CSI is taken, right after an ASCII byte; tmux takes none.
+be distinguished from the text of other encodings, so only CSI is taken, right after an ASCII byte; tmux takes none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which marks in an output say whose the text behind them is: the prompt's, the input's, a program's."""
+"""Which marks in an output say whose the text after them is: the prompt's, the input's, a program's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARK = re.compile(r"7770;[A-Z]|133;[A-D]")
 
 
 def zone_of(command: str) -> Zone | None:
-    """What an OSC says of the text behind it; None if it is no such mark."""
+    """What an OSC says of the text after it; None if it is no such mark."""
     found = _MARK.match(command)
     return _ZONES.get(found[0]) if found else None
 

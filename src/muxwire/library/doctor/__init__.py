@@ -2,9 +2,9 @@
 
 finding.py    what a check has to say
 programs.py   tmux: found, new enough
-places.py     the folders, the socket's path, room on the disks
+places.py     the directories, the socket's path, room on the disks
 machine.py    locale, limits of the system
-leftovers.py  sockets, folders and processes of instances that are gone; locks that hold up every shell
+leftovers.py  sockets, directories and processes of instances that are gone; locks that hold up every shell
 trials.py     every shell that is there, tried in an instance of its own
 examine.py    all of them, in order
 """

@@ -1,4 +1,4 @@
-"""All checks in order; what one of them cannot look at is a finding too."""
+"""All checks in order; what one of them cannot examine is a finding too."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     Check = Callable[[], Finding | Iterable[Finding]]
 
-# Any name does: it is that of no folder that is looked at.
+# Any name does: it is that of no directory that is examined.
 _INSTANCE = "doctor"
 
 
 async def examine(environ: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
-    """Look at everything, and try every shell if nothing is broken that they need. Nothing is changed."""
+    """Examine everything, and try every shell if nothing is broken that they need. Nothing is changed."""
     environ = dict(os.environ if environ is None else environ)
     findings = [finding for name, check in _checks(environ).items() for finding in outcome(name, check)]
     if any(finding.level == "broken" for finding in findings):

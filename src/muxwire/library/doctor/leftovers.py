@@ -160,7 +160,7 @@ def _is_client(pid: int, runtime: Path) -> bool:
 
 
 def shim_locks(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """The lock of `pyenv rehash`, which start-up files run: one left behind holds up each shell for a minute."""
+    """The lock of `pyenv rehash`, which start-up files run: one that is left holds up each shell for a minute."""
     for variable, folder, lock, program in _SHIMS:
         root = Path(environ.get(variable) or Path(environ.get("HOME") or Path.home(), folder))
         path = root / "shims" / lock
@@ -171,7 +171,7 @@ def shim_locks(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _is_held(path: Path, program: str) -> bool:
-    """Whether somebody may be at work behind a lock."""
+    """Whether somebody may be at work with a lock."""
     if _PROC.joinpath("self").exists():
         return any(_runs(pid, program) for pid in process_table())
     return time.time() - path.stat().st_mtime < _REHASH_S

@@ -28,7 +28,7 @@ _TERMINALS = Path("/proc/sys/kernel/pty")
 
 
 def locale(environ: Mapping[str, str]) -> Finding:
-    """Whether programs in the panes print UTF-8: tmux passes it on whatever they do, but they look at the locale."""
+    """Whether programs in the panes print UTF-8: tmux passes it on whatever they do, but they follow the locale."""
     # locale(7): the first that is set counts.
     name, value = next(
         ((name, environ[name]) for name in ("LC_ALL", "LC_CTYPE", "LANG") if environ.get(name)), ("LANG", "")

@@ -1,4 +1,4 @@
-"""The folders of an instance, before one is started: whether they can be ours alone, and hold what goes into them."""
+"""The directories of an instance, before one is started: whether they can be ours alone, and have room."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -
 
 
 def folders(places: Folders) -> Iterator[Finding]:
-    """Each folder: ours, private, writable; or that it can be made."""
+    """Each directory: ours, private, writable; or that it can be made."""
     yield folder("runtime directory", places.runtime, "XDG_RUNTIME_DIR")
     if places.memory != places.runtime:
         yield folder("memory directory", places.memory, "XDG_RUNTIME_DIR")
@@ -49,7 +49,7 @@ def folders(places: Folders) -> Iterator[Finding]:
 
 
 def folder(check: str, path: Path, variable: str, *, private: bool = True) -> Finding:
-    """One folder; with `private` its mode is made 0700 at every start, so another mode is only worth a word."""
+    """One directory; with `private` its mode is made 0700 at every start, so another mode is only worth a word."""
     elsewhere = f"point {variable} at a directory of your own"
     try:
         found = path.lstat()

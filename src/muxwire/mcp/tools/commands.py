@@ -29,7 +29,7 @@ RUNS_ANYTHING = Hints(destructive=True, open_world=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandOutcome:
-    """What a model is told of a command. `cwd` if it changed; offsets if `output` is not all there is."""
+    """What a model is given of a command. `cwd` if it changed; offsets if `output` is not all there is."""
 
     output: str
     exit_code: int | None
@@ -50,7 +50,7 @@ class CommandOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptOutcome(CommandOutcome):
-    """What a model is told of a script."""
+    """What a model is given of a script."""
 
     script_path: str
 

@@ -1,4 +1,4 @@
-"""The tool that tells what happens in tabs."""
+"""The tool that reports what happens in tabs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT_EVENTS = 25
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """What happened behind a cursor; `next` is the one to ask with again."""
+    """What happened after a cursor; `next` is the one to ask with again."""
 
     events: list[dict[str, Any]]
     next: int

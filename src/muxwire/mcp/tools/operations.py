@@ -60,7 +60,7 @@ def _operation(kinds: list[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListOutcome:
-    """What a model is told of a list of operations."""
+    """What a model is given of a list of operations."""
 
     succeeded: bool
     steps: tuple[StepResult, ...]

@@ -19,7 +19,7 @@ DEFAULT_GRACE_MS = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartOutcome:
-    """What a model is told of a process; `ready` if that was asked for, `exit_code` and `state` if it has ended."""
+    """What a model is given of a process; `ready` if that was asked for, `exit_code` and `state` if it has ended."""
 
     started: bool
     command_id: str = ""

@@ -23,7 +23,7 @@ DEFAULT_WAIT_MS = 30_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """What a model is told of a screen."""
+    """What a model is given of a screen."""
 
     schema_version: int
     pane: str
