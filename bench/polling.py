@@ -136,9 +136,12 @@ async def our_score(home: Path) -> Score:
 
 
 def to_drive(scale: Scale, root: Path) -> tuple[list[Driven], list[str]]:
-    """The approaches that can be had, and why others cannot; the short run installs nothing."""
+    """The approaches that can be had, and why others cannot; the short run installs nothing, drives each way once."""
     driven, missing = [], []
+    first = {approach.name: approach for approach in reversed(APPROACHES)}
     for approach in APPROACHES:
+        if scale.short and approach is not first[approach.name]:
+            continue
         if approach.package is None:
             driven.append(Driven(approach, Path(sys.executable)))
         elif scale.short and scale.installed is None:

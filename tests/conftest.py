@@ -1,14 +1,16 @@
-"""What every test shares: the event loop's backend, the tmux under test, and hypothesis without a clock."""
+"""What every test shares: the event loop's backend, the tmux under test, hypothesis without a clock, and a user."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.users import environ_of, short_folder, tmux_folders
+import muxwire
+from tests.users import environ_of, short_folder, tmux_folders, write_rc_files
 
 # How fast inputs are made is the machine's affair: the tests share it with shells, tmux and each other.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -27,7 +29,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def user() -> Iterator[None]:
+def user_of_this_file() -> Iterator[None]:
     """A user for each file, for what takes its environment from this process, wholly or in part.
 
     So no test sees the instances of whoever runs the suite, or of another test. A variable for each place that one is
@@ -35,7 +37,6 @@ def user() -> Iterator[None]:
     this process stay where they were: `tempfile` has chosen.)
     """
     with short_folder() as home, pytest.MonkeyPatch.context() as changed:
-        (home / "run").mkdir(mode=0o700)
         for name in (*FOREIGN, *(name for name in os.environ if name.startswith("XDG_"))):
             changed.delenv(name, raising=False)
         for name, value in environ_of(home, runtime=home / "run").items():
@@ -44,3 +45,22 @@ def user() -> Iterator[None]:
         for name in ("TMPDIR", "TMUX_TMPDIR"):
             changed.setenv(name, str(home / "run"))
         yield
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    with short_folder() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def environ(folder: Path) -> dict[str, str]:
+    """A user with small start-up files, and the python of the tests first on the path."""
+    write_rc_files(folder / "home")
+    return environ_of(folder / "home", runtime=folder / "run") | {"LOGNAME": os.environ.get("LOGNAME", "root")}
+
+
+@pytest.fixture(scope="module")
+async def terminals(folder: Path, environ: dict[str, str]) -> AsyncIterator[muxwire.Terminals]:
+    async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as opened:
+        yield opened

@@ -36,6 +36,15 @@ SYSTEM_PATH = os.pathsep.join((*tmux_folders(), "/usr/local/bin", "/usr/bin", "/
 USER_PATH = os.pathsep.join((str(Path(sys.executable).parent), SYSTEM_PATH))
 
 
+# Of somebody who uses three shells: small prompts, and something to see that a login shell read its file.
+RC_FILES = {
+    ".bashrc": "PS1='b$ '\n",
+    ".zshrc": "PROMPT='z%% '\nunsetopt beep\n",
+    ".config/fish/config.fish": "set -g fish_greeting\nfunction fish_prompt; echo -n 'f> '; end\n",
+    ".profile": "export FROM_PROFILE=yes\n",
+}
+
+
 def needs(program: str) -> None:
     """Skip the test where a program is not installed; `sh .ci/needs tests` installs all of them."""
     if shutil.which(program, path=USER_PATH) is None:
@@ -43,11 +52,12 @@ def needs(program: str) -> None:
 
 
 def environ_of(home: Path, *, runtime: Path) -> dict[str, str]:
-    """What a shell of theirs starts with: the python of the tests is first on the path.
+    """What a shell of theirs starts with: the python of the tests is first on the path. Both directories are made.
 
     Into a home without this directory fish would write completions for every manual page: half a minute of processor.
     """
     (home / ".local/share/fish/generated_completions").mkdir(parents=True, exist_ok=True)
+    runtime.mkdir(mode=0o700, exist_ok=True)
     return {
         "HOME": str(home),
         "PATH": USER_PATH,
@@ -55,6 +65,13 @@ def environ_of(home: Path, *, runtime: Path) -> dict[str, str]:
         "SHELL": shutil.which("bash") or "/bin/sh",
         "LANG": "C.UTF-8",
     }
+
+
+def write_rc_files(home: Path) -> None:
+    for name, text in RC_FILES.items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
 @contextmanager

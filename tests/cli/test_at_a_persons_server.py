@@ -6,10 +6,8 @@ import argparse
 import json
 import os
 import pty
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ import pytest
 
 from muxwire.cli.command_line import command_line
 from tests.library.adopted.person import Person, differences
-from tests.users import environ_of
+from tests.users import environ_of, short_folder
 
 pytestmark = pytest.mark.anyio
 
@@ -72,15 +70,13 @@ class User:
 
 @pytest.fixture
 def user() -> Iterator[User]:
-    home = Path(tempfile.mkdtemp(prefix="mw"))
-    (home / "run").mkdir(mode=0o700)
-    (home / ".bashrc").write_text("PS1='b$ '\n")
-    person = Person(home, environ_of(home, runtime=home / "run"))
-    try:
-        yield User(person, home)
-    finally:
-        person.end()
-        shutil.rmtree(home, ignore_errors=True)
+    with short_folder() as home:
+        (home / ".bashrc").write_text("PS1='b$ '\n")
+        person = Person(home, environ_of(home, runtime=home / "run"))
+        try:
+            yield User(person, home)
+        finally:
+            person.end()
 
 
 def new(user: User) -> None:

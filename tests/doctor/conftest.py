@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from muxwire.host.folders import Folders, folders_for
-from tests.users import environ_of
+from tests.users import environ_of, short_folder
 
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """A short path, since a socket's has room for a hundred bytes."""
-    made = Path(tempfile.mkdtemp(prefix="mw"))
-    (made / "run").mkdir(mode=0o700)
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
+    with short_folder() as made:
+        yield made
 
 
 @pytest.fixture

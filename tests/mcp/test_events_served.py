@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -25,13 +24,6 @@ pytestmark = [
 ]
 
 DEADLINE = 60
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A short path: a socket's may have about 100 bytes."""
-    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
-        yield Path(name)
 
 
 class User:
@@ -93,7 +85,6 @@ class User:
 
 @pytest.fixture(params=["legacy", "2026-07-28"])
 async def user(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[User]:
-    (folder / "home").mkdir()
     environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
     server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve"], env=environ)
     made = User(request.param)

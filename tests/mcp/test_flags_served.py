@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,6 @@ from tests.users import environ_of
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 60
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A short path: a socket's may have about 100 bytes."""
-    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
-        (Path(name) / "home").mkdir()
-        yield Path(name)
 
 
 def environ(folder: Path) -> dict[str, str]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -15,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
-from tests.users import environ_of
+from tests.users import environ_of, short_folder
 
 pytestmark = pytest.mark.anyio
 
@@ -43,10 +41,8 @@ class Agent:
 
 @asynccontextmanager
 async def agent_at_a_server() -> AsyncIterator[Agent]:
-    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
-        home = Path(name) / "home"
-        home.mkdir()
-        environ = environ_of(home, runtime=Path(name)) | {"MUXWIRE_STATE_DIR": f"{name}/state"}
+    with short_folder() as folder:
+        environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
         server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve"], env=environ)
         with anyio.fail_after(DEADLINE):
             async with Client(server) as client:

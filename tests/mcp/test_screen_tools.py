@@ -6,8 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -24,13 +23,6 @@ REPL = f"PYTHON_BASIC_REPL=1 {sys.executable}"
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 60
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A short path: a socket's may have about 100 bytes."""
-    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
-        yield Path(name)
 
 
 class Model:
@@ -63,7 +55,6 @@ class Model:
 
 @asynccontextmanager
 async def model_in(folder: Path) -> AsyncIterator[Model]:
-    (folder / "home").mkdir()
     environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
     server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve"], env=environ)
     with anyio.fail_after(DEADLINE):

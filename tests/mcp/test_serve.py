@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO, Any, cast
@@ -26,15 +25,6 @@ DEADLINE = 40
 # A host waits about 2 s before it kills; a loaded machine gets more.
 END_SECONDS = 5
 SERVE = (sys.executable, "-m", "muxwire", "serve")
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A short path: a socket's may have about 100 bytes. What a named instance leaves running there is ended."""
-    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
-        yield Path(name)
-        for socket in Path(name, "muxwire").glob("*.sock"):
-            subprocess.run(["tmux", "-N", "-S", socket, "kill-server"], capture_output=True, check=False)
 
 
 def environment(folder: Path) -> dict[str, str]:

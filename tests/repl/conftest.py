@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.users import environ_of
+from tests.users import environ_of, short_folder
 
 # A REPL starts in half a second; a machine that is busy needs more.
 SECONDS = 45
@@ -22,12 +20,9 @@ Script = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """A short path, since a socket's has room for a hundred bytes."""
-    made = Path(tempfile.mkdtemp(prefix="mw"))
-    (made / "run").mkdir(mode=0o700)
-    (made / ".bashrc").write_text("PS1='b$ '\n")
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
+    with short_folder() as made:
+        (made / ".bashrc").write_text("PS1='b$ '\n")
+        yield made
 
 
 @pytest.fixture

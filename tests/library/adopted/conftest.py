@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.library.adopted.person import Person
+from tests.users import short_folder
 
 
 @pytest.fixture
 def person(environ: dict[str, str]) -> Iterator[Person]:
     """Somebody at a server of their own, which ends with the test."""
-    folder = Path(tempfile.mkdtemp(prefix="mw"))
-    made = Person(folder, environ)
-    try:
-        yield made
-    finally:
-        made.end()
-        shutil.rmtree(folder, ignore_errors=True)
+    with short_folder() as folder:
+        made = Person(folder, environ)
+        try:
+            yield made
+        finally:
+            made.end()

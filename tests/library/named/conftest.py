@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ import anyio.to_thread
 import pytest
 
 import muxwire
+from tests.users import short_folder
 
 OWNER = Path(__file__).with_name("owner.py")
 NAMES = itertools.count(1)
@@ -75,9 +75,8 @@ class Instance:
 
 @pytest.fixture
 def instance(environ: dict[str, str]) -> Iterator[Instance]:
-    folder = Path(tempfile.mkdtemp(prefix="mw"))
-    (folder / "run").mkdir(mode=0o700)
-    made = Instance(f"n{os.getpid()}-{next(NAMES)}", folder, environ | {"XDG_RUNTIME_DIR": str(folder / "run")})
-    yield made
-    made.end()
-    shutil.rmtree(folder, ignore_errors=True)
+    with short_folder() as folder:
+        (folder / "run").mkdir(mode=0o700)
+        made = Instance(f"n{os.getpid()}-{next(NAMES)}", folder, environ | {"XDG_RUNTIME_DIR": str(folder / "run")})
+        yield made
+        made.end()
