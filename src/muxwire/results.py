@@ -216,6 +216,29 @@ class LogChunk:
 
 @final
 @dataclass(frozen=True, slots=True)
+class CommandRecord:
+    """`history`: a command that has ended, or a line that somebody typed, with neither its output nor any keys.
+
+    `time`: when it began, in Unix seconds. `window_id` and `generation` are those of its tab (`GENERATION/@N`).
+    `by`: `execute`, `keys` (our `send_keys`) or `person`; of the last two `command` is not known.
+    """
+
+    time: float
+    window_id: str
+    generation: int
+    name: str
+    by: Literal["execute", "keys", "other", "person"]
+    cwd: str
+    duration_ms: float
+    exit_code: int | None
+    from_byte: int
+    next_byte: int
+    command_id: str = ""
+    command: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class TabInfo:
     """One row of `list_tabs`; `last_command` is the last one of ours, its code None if it has none (yet)."""
 

@@ -121,6 +121,10 @@ def logs(user: User) -> None:
     user.muxwire("logs", "two")
 
 
+def history(user: User) -> None:
+    assert "EXIT" not in user.muxwire("history", "two")  # the journal is that of each process
+
+
 def rec(user: User) -> None:
     header = user.muxwire("rec", "-t", "two", "--duration", "0.3", "-").partition("\n")[0]
     assert json.loads(header)["version"]
@@ -195,7 +199,24 @@ def elsewhere(verb: str, *words: str) -> Callable[[User], object]:
 # A new verb is one that this says nothing of, and fails.
 CALLS: dict[str, Callable[[User], object]] = {
     call.__name__.replace("_", "-"): call
-    for call in (new, ls, run, send_keys, paste, wait, watch, snapshot, logs, rec, kill, ops, attach, repl, serve)
+    for call in (
+        new,
+        ls,
+        run,
+        send_keys,
+        paste,
+        wait,
+        watch,
+        snapshot,
+        logs,
+        history,
+        rec,
+        kill,
+        ops,
+        attach,
+        repl,
+        serve,
+    )
 } | {
     "doctor": elsewhere("doctor"),
     "demo": elsewhere("demo"),

@@ -209,6 +209,11 @@ def test_documents(place: Place, tab: str) -> None:
     tail = place.document("logs", "--json", "doc", "--grep", "^out$")
     assert (tail["content"], tail["returned_lines"], len(tail["matches"])) == ("out\n", 1, 1)
     assert place.ok("logs", "--command", ran["command_id"]) == "out\n"
+    [first, *_] = place.document("history", "--json", "-t", "doc")["commands"]
+    assert (first["command_id"], first["exit_code"], first["by"]) == (ran["command_id"], 3, "execute")
+    [head, line] = place.ok("history", "doc", "-n", "1").splitlines()
+    assert head.split()[:4] == ["BEGAN", "TAB", "NAME", "BY"]
+    assert "sleep 1000" in line
     sent = place.document("send-keys", "--json", "-t", "doc", "x", "C-u")
     assert (sent["sent"], sent["pane"]) == (2, made["pane_id"])
     listed = place.document("ls", "--json")

@@ -14,6 +14,7 @@ import anyio
 from muxwire.errors import InstanceUnavailable, NoSuchTarget, TabUnavailable
 from muxwire.operations import OperationsResult
 from muxwire.results import (
+    CommandRecord,
     Cursor,
     ExecutionResult,
     KeysSent,
@@ -174,6 +175,10 @@ class FakeTerminals:
     async def read_logs(self, target: str, **options: Any) -> LogTail:
         self.asked.append({"target": target, **options})
         return LogTail("a\nb\n", 2, False, 4)
+
+    async def history(self, targets: Sequence[str], *, limit: int) -> tuple[CommandRecord, ...]:
+        self.asked.append({"targets": targets, "limit": limit})
+        return (CommandRecord(1.0, "@1", 1, "work", "execute", "/", 2.0, 3, 4, 5, "c1", "false"),)
 
     async def stream_logs(self, target: str, **options: Any) -> LogChunk:
         self.asked.append({"target": target, **options})

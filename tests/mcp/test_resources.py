@@ -26,6 +26,7 @@ pytestmark = [
 
 DEADLINE = 10
 LOG, SCREEN, TABS = "muxwire://tabs/@1/log", "muxwire://tabs/@1/screen", "muxwire://tabs"
+COMMANDS = "muxwire://tabs/@1/commands"
 
 
 @pytest.fixture(autouse=True)
@@ -120,10 +121,13 @@ async def test_what_there_is_to_read(watching: Watching) -> None:
     assert [template.uri_template for template in templates] == [
         f"{TABS}/{{window_id}}/log",
         f"{TABS}/{{window_id}}/screen",
+        f"{TABS}/{{window_id}}/commands",
     ]
     tabs = await text_of(client, TABS)
     assert json.loads(tabs.text)["tabs"][0]["window_id"] == "@1"
-    assert [resource.uri for resource in (await client.list_resources()).resources] == [TABS, LOG, SCREEN]
+    assert [resource.uri for resource in (await client.list_resources()).resources] == [TABS, LOG, SCREEN, COMMANDS]
+    commands = await text_of(client, COMMANDS)
+    assert [command["exit_code"] for command in json.loads(commands.text)["commands"]] == [3]
     log = await text_of(client, LOG)
     assert (log.text, log.meta) == ("a\nb\n", {"muxwire/next_byte": 4})
     assert watching.library.asked[-1] == {"target": "@1", "lines": 500, "strip_ansi": True}

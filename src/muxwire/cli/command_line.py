@@ -25,7 +25,7 @@ MODULES = {
     "run": ("run",),
     "send_keys": ("send-keys", "paste"),
     "waiting": ("wait", "watch"),
-    "views": ("snapshot", "logs"),
+    "views": ("snapshot", "logs", "history"),
     "ops": ("ops",),
     "attach": ("attach",),
     "rec": ("rec",),

@@ -25,7 +25,7 @@ _OTHER_WORDS = {
     "close": "kill", "rm": "kill", "kill-window": "kill", "exec": "run", "execute": "run", "type": "send-keys",
     "send": "send-keys", "keys": "send-keys", "wait-for": "wait", "events": "watch", "screen": "snapshot",
     "capture-pane": "snapshot", "log": "logs", "tail": "logs", "cat": "logs", "record": "rec", "mcp": "serve",
-    "server": "serve", "shell": "attach", "check": "doctor", "operations": "ops",
+    "server": "serve", "shell": "attach", "check": "doctor", "operations": "ops", "journal": "history",
 }  # fmt: skip
 
 

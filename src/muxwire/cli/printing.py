@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 from muxwire.errors import MuxwireError, remedy_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 FAILED = 1
 # Shells and argparse use 2 for a command line that is wrong.
@@ -109,6 +109,13 @@ def packed(fields: Mapping[str, object]) -> bytes:
 def shown(text: str) -> str:
     """`text` in one line of a table: what a program chose must not move a person's cursor."""
     return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of columns, as wide as what they hold."""
+    cells = [head, *([shown(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
 def complain(code: str, message: str, remedy: str, *, as_json: bool) -> None:

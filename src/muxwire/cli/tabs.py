@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_name, on_terminals
 from muxwire.cli.options import ACTIVE, add_target, add_verb, assignment, size, words_behind
-from muxwire.cli.printing import document, say, shown, warn
+from muxwire.cli.printing import document, say, shown, table, warn
 from muxwire.errors import ConnectionClosed, InstanceUnavailable, InvalidArgument, NotPermitted, TmuxUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
 
@@ -85,13 +83,6 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
 def _where(arguments: argparse.Namespace) -> str:
     own = arguments.socket is None and arguments.socket_name is None
     return f" in the instance {chosen_name(arguments, any_running=True)}" if own else ""
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of columns, as wide as what they hold."""
-    cells = [head, *([shown(cell) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
 async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.display import Display
 from muxwire.cli.options import add_plain, add_target, add_verb, natural, positive
-from muxwire.cli.printing import STDOUT, document, say, warn, write, write_soon
+from muxwire.cli.printing import STDOUT, document, say, table, warn, write, write_soon
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ DEFAULT_LINES = 500
 # One wait for more output while following a log; what it costs to begin the next one is nothing.
 _FOLLOW_SECONDS = 3600.0
 _CHUNK = 1 << 20
+_HISTORY = ("BEGAN", "TAB", "NAME", "BY", "SECONDS", "EXIT", "BYTES", "DIRECTORY", "COMMAND")
 
 
 def add(verbs: Verbs) -> None:
@@ -60,6 +62,17 @@ def add(verbs: Verbs) -> None:
     logs.add_argument("-A", "--after", metavar="N", type=natural, default=0, help="lines after each match")
     logs.add_argument("-B", "--before", metavar="N", type=natural, default=0, help="lines before each match")
     add_plain(logs)
+
+    history = add_verb(
+        verbs,
+        "history",
+        on_terminals(_history, any_running=True),
+        summary="list the commands that ran: when, where, by whom, how long, exit code, offsets",
+        example="muxwire history build -n 20",
+        details="Without TAB those of all tabs, closed ones too. MUXWIRE_HISTORY=off keeps none.",
+    )
+    add_target(history, many=True)
+    history.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N")
 
 
 async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -131,6 +144,30 @@ async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
         if not arguments.follow:
             return 0
     await _stream(terminals, arguments, next_byte, display)
+    return 0
+
+
+async def _history(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    commands = await terminals.history(arguments.targets, limit=arguments.lines)
+    if arguments.json:
+        document({"commands": [asdict(command) for command in commands]})
+        return 0
+    rows = [
+        (
+            datetime.fromtimestamp(command.time).astimezone().strftime("%Y-%m-%d %H:%M:%S"),
+            command.window_id,
+            command.name,
+            command.by,
+            f"{command.duration_ms / 1000:.3f}",
+            "-" if command.exit_code is None else str(command.exit_code),
+            f"{command.from_byte}-{command.next_byte}",
+            command.cwd,
+            command.command,
+        )
+        for command in commands
+    ]
+    for line in table(_HISTORY, rows) if rows else ():
+        say(line)
     return 0
 
 

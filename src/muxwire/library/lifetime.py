@@ -12,6 +12,8 @@ from muxwire.errors import ConnectionClosed
 from muxwire.instance.connect import open_server
 from muxwire.instance.notifications import Notifications
 from muxwire.instance.reattach import reattach
+from muxwire.logs.history import History
+from muxwire.logs.store import FLUSH_WAIT_SECONDS
 from muxwire.tabs.book import TabBook
 from muxwire.tmux.access import Access
 from muxwire.tmux.start import HISTORY_LIMIT, ServerEnding
@@ -61,6 +63,10 @@ class ServerLifetime:
         self.access = access
         self.book = TabBook(tasks, parent)
         self.book.on_latest = self._on_latest
+        if parent is None and host.environ.get("MUXWIRE_HISTORY") != "off":
+            self.book.history = History(
+                folders.state / folders.instance, self.book.spawn, lambda: self.access.role == "follower"
+            )
         self.notifications = Notifications(self.book)
         self.adopted: Adopted | None = None
         if self.access.role == "adopted":
@@ -190,6 +196,9 @@ class ServerLifetime:
             if self.adopted is not None:
                 await self.adopted.aclose()
         self.book.retire_all("the instance was closed", persistent=self.access.persistent)
+        if self.book.history is not None:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(FLUSH_WAIT_SECONDS):
+                await self.book.history.flush()
         if not self.access.persistent or self.access.role == "adopted":
             self.folders.remove_transient()
         if self.access.lock is not None:

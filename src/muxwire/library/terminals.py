@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 import anyio
+import anyio.to_thread
 
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
 from muxwire.library.hosts import Hosts
+from muxwire.logs.history import read_history
 from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, RunContext, RunOptions
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import check_idle
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import Operation, OperationsResult
-    from muxwire.results import ExecutionResult, LogChunk, LogTail, Snapshot, TabList, WaitOutcome
+    from muxwire.results import CommandRecord, ExecutionResult, LogChunk, LogTail, Snapshot, TabList, WaitOutcome
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.access import Role
@@ -324,6 +326,15 @@ class Terminals:
         return await read_chunk(
             source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
         )
+
+    async def history(self, targets: Sequence[str] = (), *, limit: int = 100) -> tuple[CommandRecord, ...]:
+        """The last `limit` commands that ended in `targets` (none: in every tab), the newest last. NoSuchTarget."""
+        tabs = [await self.known_tab(target) for target in targets]
+        if self._book.history is not None:
+            await self._book.history.flush()
+        of = {(tab.generation, tab.key) for tab in tabs}
+        home = self.folders.state / self.folders.instance
+        return tuple(await anyio.to_thread.run_sync(read_history, home, of, limit))
 
     async def _log_source(self, target: str, command_id: str = "") -> LogSource:
         """The log of a tab, open or closed, also of an earlier server (`GENERATION/@N`), or what a command wrote."""

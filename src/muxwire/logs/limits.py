@@ -157,8 +157,8 @@ def in_use(home: Path) -> bool:
 def _logs(home: Path) -> dict[Path, list[_File]]:
     """The logs of an instance and their files, oldest first; the last is as new as any, whatever the clock did."""
     found: dict[Path, list[_File]] = {}
-    for generation in _folders(home):
-        with suppress(OSError), os.scandir(generation / "logs") as entries:
+    for folder in (home, *(generation / "logs" for generation in _folders(home))):
+        with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
                 with suppress(FileNotFoundError):
                     file = _file(entry)

@@ -1,11 +1,11 @@
-"""Resources: the tabs, and of each tab its log and its screen, as texts that a client may keep in view."""
+"""Resources: the tabs, and of each its log, screen and commands, as texts that a client may keep in view."""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, cast, final
 from urllib.parse import quote, unquote
 
 from mcp import MCPError, types
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from muxwire.results import TabInfo
     from muxwire.tabs.event_log import EventKind
 
+View = Literal["tabs", "log", "screen", "commands"]
+
 TABS = "muxwire://tabs"
 # The variable of the templates.
 WINDOW_ID = "window_id"
@@ -25,8 +27,9 @@ WINDOW_ID = "window_id"
 MAX_COMPLETIONS = 100
 # What a person scrolls through; read_logs_from_tab and stream_logs_from_tab have the rest.
 LOG_LINES = 500
+COMMANDS = 100
 
-_OF_A_TAB = re.compile(re.escape(TABS) + r"/(?P<target>.+)/(?P<view>log|screen)\Z", re.DOTALL)
+_OF_A_TAB = re.compile(re.escape(TABS) + r"/(?P<target>.+)/(?P<view>log|screen|commands)\Z", re.DOTALL)
 _PANE = re.compile(r"%[0-9]+\Z")
 _CHANGES: dict[str, tuple[EventKind, ...]] = {
     "tabs": (
@@ -35,6 +38,7 @@ _CHANGES: dict[str, tuple[EventKind, ...]] = {
     ),
     "log": ("output", "tab_closed"),
     "screen": ("output", "tab_closed"),
+    "commands": ("command_finished", "tab_closed"),
 }  # fmt: skip
 LIST_CHANGES: tuple[EventKind, ...] = ("tab_opened", "tab_closed")
 
@@ -52,6 +56,12 @@ TEMPLATES = types.ListResourceTemplatesResult(
             description="What a tab's screen shows now",
             mime_type="text/plain",
         ),
+        types.ResourceTemplate(
+            name="commands",
+            uri_template=TABS + "/{window_id}/commands",
+            description=f"The last {COMMANDS} commands of a tab: when, by whom, how long, exit code, offsets",
+            mime_type="application/json",
+        ),
     ]
 )
 
@@ -62,7 +72,7 @@ class Subject:
     """What a URI names; `target` is empty for the list of tabs."""
 
     uri: str
-    view: Literal["tabs", "log", "screen"]
+    view: View
     target: str = ""
 
     @classmethod
@@ -77,7 +87,7 @@ class Subject:
         written, target = found["target"], unquote(found["target"])
         if _PANE.match(written) and not target.startswith("@"):
             target = written
-        return cls(uri, "log" if found["view"] == "log" else "screen", target)
+        return cls(uri, cast("View", found["view"]), target)
 
     async def changes(self, terminals: Terminals) -> EventFilter:
         """Which events say that the resource has changed; raises the protocol's error if there is no such tab."""
@@ -106,6 +116,10 @@ class Subject:
             case "log":
                 tail = await terminals.read_logs(self.target, lines=LOG_LINES, strip_ansi=True)
                 return self._text(tail.content, "text/plain", {"next_byte": tail.next_byte})
+            case "commands":
+                commands = await terminals.history([self.target], limit=COMMANDS)
+                value = {"commands": [asdict(command) for command in commands]}
+                return self._text(json.dumps(value, ensure_ascii=False), "application/json", {})
             case "screen":
                 taken = await (await terminals.known_tab(self.target)).snapshot()
                 known = {"title": taken.title, "cursor": asdict(taken.cursor), "next_byte": taken.next_byte}
@@ -143,13 +157,13 @@ async def matching(terminals: Terminals | None, begun: str) -> list[str]:
 
 
 def _of_tab(tab: TabInfo, key: str) -> list[types.Resource]:
-    views = ("log",) if tab.closed else ("log", "screen")
+    views = ("log", "commands") if tab.closed else ("log", "screen", "commands")
     return [
         types.Resource(
             name=f"{tab.name} {view}",
             uri=f"{TABS}/{quote(key, safe='@/')}/{view}",
             description=f"{'Closed tab' if tab.closed else 'Tab'} {key} {tab.name}",
-            mime_type="text/plain",
+            mime_type="application/json" if view == "commands" else "text/plain",
         )
         for view in views
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, final
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from muxwire.client.client import ControlClient
+    from muxwire.logs.history import History
     from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
 
@@ -51,6 +53,7 @@ class TabBook:
         self._commands: OrderedDict[str, tuple[Tab, Execution]]  # a dict loses its first slowly
         self._commands = OrderedDict() if parent is None else parent._commands  # noqa: SLF001
         self.events: EventLog = EventLog() if parent is None else parent.events
+        self.history: History | None = None if parent is None else parent.history
         self.alarm = Deadlines(self.spawn)
 
     @property
@@ -98,7 +101,7 @@ class TabBook:
         self.open[tab.key] = tab
         self.generation = tab.generation
         if tab.events is None:
-            tab.events = TabEvents(tab, self.events, self.spawn)
+            tab.events = TabEvents(tab, self.events, self.spawn, self.history)
             self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
         tab.pane.stream.listener = tab.events
 
@@ -195,7 +198,13 @@ class TabBook:
             self._commands[execution.command_id] = (tab, execution)
             if execution.running:
                 record.note_end_of(execution)
+                execution.ends_with(partial(self._journal, tab, execution))
         return executions
+
+    @staticmethod
+    def _journal(tab: Tab, execution: Execution) -> None:
+        if tab.events is not None and execution.ending != "lost":
+            tab.events.journal(execution)
 
     def command(self, command_id: str) -> tuple[Tab, Execution]:
         """The tab and the command of that id; NoSuchTarget."""

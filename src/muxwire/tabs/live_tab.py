@@ -21,6 +21,7 @@ class LiveTab(Protocol):
     """A tab; `muxwire.tabs.tab.Tab` is the one that there is."""
 
     name: str
+    generation: int
     theirs: bool
     server: TmuxServer
     pane: PaneState

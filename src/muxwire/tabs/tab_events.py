@@ -18,6 +18,7 @@ from muxwire.vt.bells import BellScanner
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from muxwire.logs.history import History
     from muxwire.shell.execution import Execution
     from muxwire.shell.session_table import Fact
     from muxwire.tabs.event_log import EventLog
@@ -37,10 +38,17 @@ ELSEWHERE = 0.15
 class TabEvents:
     """Listens to one tab's stream and writes to the instance's log of events."""
 
-    def __init__(self, tab: LiveTab, log: EventLog, spawn: Callable[[Callable[[], Awaitable[object]]], None]) -> None:
+    def __init__(
+        self,
+        tab: LiveTab,
+        log: EventLog,
+        spawn: Callable[[Callable[[], Awaitable[object]]], None],
+        history: History | None = None,
+    ) -> None:
         self._tab = tab
         self._log = log
         self._spawn = spawn
+        self._history = history
         self._signals = BellScanner(tab.pane.stream.end)
         self._due: list[Signal] = []  # bells and titles that are not recorded yet
         self._reached = 0  # the offset before which every mark was told
@@ -50,6 +58,7 @@ class TabEvents:
         self._cwd = ""
         self._ours: dict[str, bool] = {}  # commands that this process typed, and that have not ended
         self._line: Author | None = None  # who typed the line that runs, unless it is an execution of ours
+        self._line_began = (0.0, 0, "")  # when, at which offset, in which directory
         self._lines = 0  # how many were accepted
         self._unclear = False  # whether it is not known yet who typed the last one
         self._last: Author | None = None
@@ -121,10 +130,27 @@ class TabEvents:
                 "command_finished", self._tab.key, by="execute", command_id=execution.command_id,
                 exit_code=execution.exit_code, ending=execution.ending, next_byte=execution.end,
             )  # fmt: skip
+            self.journal(execution)
+
+    def journal(self, execution: Execution) -> None:
+        """Write down a command that has ended."""
+        began = execution.begin_time or execution.typed_time
+        self._note(
+            began, execution.end_time, execution.command, by="execute", cwd=execution.started_in,
+            exit_code=execution.exit_code, from_byte=execution.begin, next_byte=execution.end,
+            command_id=execution.command_id,
+        )  # fmt: skip
+
+    def _note(self, began: float, ended: float, command: bytes, **fields: object) -> None:
+        if self._history is not None:
+            tab = self._tab
+            fields |= {"window_id": tab.key, "generation": tab.generation, "name": tab.name}
+            self._history.note(began, ended, command, fields)
 
     def _on_accepted(self) -> None:
         """The shell took a line."""
         now = time.monotonic()
+        self._line_began = now, self._tab.pane.session.preexec_offset, self._tab.pane.session.cwd
         pressed = self._tab.runner.keyboard.pressed_at
         ahead = now - self._prompt_time < TYPED_AHEAD and (self._last == "keys" or pressed >= self._last_time)
         if pressed >= self._prompt_time or ahead:
@@ -161,4 +187,10 @@ class TabEvents:
             self._accept("person")
         if self._line is not None:
             self._log.record("command_finished", self._tab.key, by=self._line, exit_code=status)
+            if self._history is not None and self._line != "other" and not self._history.is_follower():
+                began, begin, cwd = self._line_began
+                self._note(
+                    began, time.monotonic(), b"", by=self._line, cwd=cwd, exit_code=status, from_byte=begin,
+                    next_byte=max(begin, self._reached),
+                )  # fmt: skip
         self._line = None

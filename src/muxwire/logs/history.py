@@ -1,0 +1,137 @@
+"""The journal of an instance's commands: a line of JSON for each that has ended, in one file for all its processes.
+
+No command waits for it: lines go to the file a moment later, from a thread, and are not synced. What the disk does not
+take is lost, and no more than that. A batch is one write(2) to a file opened with O_APPEND, so those of several
+processes do not mix. The file is opened for each batch: it may have been rotated, or removed by the limits of the logs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, final
+
+import anyio
+import anyio.to_thread
+
+from muxwire.host.descriptors import open_file
+from muxwire.logs.segments import segment_path
+from muxwire.results import CommandRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection
+    from pathlib import Path
+
+    # As `History.note` takes it.
+    _Ended = tuple[float, float, bytes, dict[str, object]]
+
+# In the directory of the instance; `logs/limits.py` counts it as a log.
+HISTORY_FILE = "history.log"
+# A batch is written this long after its first line: what a SIGKILL of us may cost, and ten writes a second at most.
+BATCH_SECONDS = 0.1
+# Lines that may wait for a disk that stands still: some MB.
+WAITING_MAX = 10_000
+# A journal shows which command it was; a script of a megabyte is in the log.
+COMMAND_TEXT = 4096
+# Some 20,000 commands; whoever reads the journal reads whole files.
+FILE_BYTES = 4 << 20
+
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@final
+class History:
+    """Takes the commands of one process; `is_follower`: another process rotates the file."""
+
+    def __init__(
+        self,
+        home: Path,
+        spawn: Callable[[Callable[[], Awaitable[object]]], None],
+        is_follower: Callable[[], bool],
+    ) -> None:
+        """`home` is the directory of the instance."""
+        self.path = home / HISTORY_FILE
+        self._spawn = spawn
+        self.is_follower = is_follower
+        self._waiting: list[_Ended] = []
+        self._armed = False
+        self._torn = b""  # what ends a line of which the disk took a part
+
+    def note(self, began: float, ended: float, command: bytes, fields: dict[str, object]) -> None:
+        """Take a command: the monotonic times of its beginning and end, its text, the other fields of its record."""
+        if len(self._waiting) < WAITING_MAX:
+            self._waiting.append((began, ended, command, fields))
+        if not self._armed:
+            self._armed = True
+            self._spawn(self._write_soon)
+
+    async def _write_soon(self) -> None:
+        await anyio.sleep(BATCH_SECONDS)
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Write what waits; never fails."""
+        waiting, self._waiting, self._armed = self._waiting, [], False
+        if waiting:
+            await anyio.to_thread.run_sync(self._write, waiting, abandon_on_cancel=True)
+
+    def _write(self, waiting: list[_Ended]) -> None:
+        data = self._torn + b"".join(map(_line, waiting))
+        with suppress(OSError):
+            descriptor = open_file(self.path, _FLAGS)
+            try:
+                self._torn = b"" if os.write(descriptor, data) == len(data) else b"\n"
+                size = os.fstat(descriptor).st_size
+            finally:
+                os.close(descriptor)
+            if size >= FILE_BYTES and not self.is_follower():
+                self._rotate()
+
+    def _rotate(self) -> None:
+        """Give the file the name of one that is no longer written, as segments of logs have; one process does so."""
+        number = 1 + max((int(path.name.split(".")[-2]) for path in _older(self.path)), default=0)
+        os.link(self.path, segment_path(self.path, number))  # fails if another process was quicker
+        self.path.unlink()
+
+
+def _line(ended: _Ended) -> bytes:
+    began, end, command, fields = ended
+    when = time.time() - time.monotonic() + began
+    row = {"time": round(when, 3), "duration_ms": round(1000 * (end - began), 1), **fields}
+    return json.dumps(row | {"command": command[:COMMAND_TEXT].decode("utf-8", "replace")}).encode() + b"\n"
+
+
+def read_history(home: Path, tabs: Collection[tuple[int, str]], limit: int) -> list[CommandRecord]:
+    """Return the last `limit` commands of an instance's journal, the newest last. Blocks on the disk.
+
+    `tabs`: the generation and the id of those that are wanted; none: all are.
+    """
+    found: list[CommandRecord] = []
+    known: set[str] = set()
+    path = home / HISTORY_FILE
+    for file in (path, *sorted(_older(path), reverse=True)):
+        with suppress(OSError):
+            for line in reversed(file.read_bytes().split(b"\n")):
+                record = _record(line)
+                if record is None or (tabs and (record.generation, record.window_id) not in tabs):
+                    continue
+                if record.command_id in known:  # a process that came later may have seen its end as well
+                    continue
+                known.update([record.command_id] if record.command_id else [])
+                found.append(record)
+                if len(found) == limit:
+                    return found[::-1]
+    return found[::-1]
+
+
+def _older(path: Path) -> list[Path]:
+    return list(path.parent.glob(f"{path.stem}.[0-9]*{path.suffix}"))
+
+
+def _record(line: bytes) -> CommandRecord | None:
+    try:
+        return CommandRecord(**json.loads(line))
+    except (ValueError, TypeError):  # torn by a full disk, or of another version
+        return None

@@ -1,0 +1,189 @@
+"""The journal of commands: what is in it and what is not, and that nothing that goes wrong with it fails a command."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.logs import history
+from muxwire.logs.history import HISTORY_FILE, History, read_history
+from muxwire.logs.limits import LogLimits, keep_within
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60.0
+
+
+async def test_what_a_journal_says(tmp_path: Path, environ: dict[str, str]) -> None:
+    async with muxwire.open_terminals(state_dir=tmp_path / "said", environ=environ) as terminals:
+        with anyio.fail_after(DEADLINE):
+            tab = await terminals.create_tab(name="build")
+            other = await terminals.create_tab()
+            await tab.execute("cd /")
+            done = await tab.execute("echo shown; (exit 3)")
+            await other.execute("true")
+            since = terminals.events.end
+            await tab.send_keys(["echo 'by k''eys'", "Enter"])
+            await terminals.watch_events([tab.key], kinds=["command_finished"], since=since, timeout=DEADLINE)
+            everything = await terminals.history()
+            assert [command.by for command in everything] == ["execute", "execute", "execute", "keys"]
+            _, mine, keys = of_tab = await terminals.history(["build"])
+            assert {(one.window_id, one.generation, one.name) for one in of_tab} == {(tab.key, 1, "build")}
+            assert (mine.command_id, mine.command) == (done.command_id, "echo shown; (exit 3)")
+            assert (mine.cwd, mine.exit_code) == ("/", 3)
+            assert (mine.from_byte, mine.next_byte) == (done.from_byte, done.next_byte)
+            assert mine.duration_ms == pytest.approx(done.duration_ms, abs=0.1)
+            assert everything[0].time <= mine.time <= keys.time
+            assert (keys.command, keys.exit_code, keys.cwd) == ("", 0, "/")
+            shown = await terminals.stream_logs(tab.key, from_byte=keys.from_byte)
+            assert shown.chunk.startswith("by keys\r\n")
+            assert await terminals.history(limit=1) == everything[-1:]
+            with pytest.raises(muxwire.NoSuchTarget):
+                await terminals.history(["nosuch"])
+            path = terminals.folders.state / terminals.folders.instance / HISTORY_FILE
+    text = path.read_text()  # what the instance's end finds is written too
+    assert len([json.loads(line) for line in text.splitlines()]) == len(everything)
+    assert "shown\n" not in text
+    assert "by k" not in text
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_no_journal_for_who_wants_none(tmp_path: Path, environ: dict[str, str]) -> None:
+    environ = environ | {"MUXWIRE_HISTORY": "off"}
+    async with muxwire.open_terminals(state_dir=tmp_path / "off", environ=environ) as terminals:
+        with anyio.fail_after(DEADLINE):
+            tab = await terminals.create_tab()
+            await tab.execute("true")
+            assert await terminals.history() == ()
+    assert not list((tmp_path / "off").rglob("history*"))
+
+
+async def test_two_processes_write_one_journal(tmp_path: Path, environ: dict[str, str]) -> None:
+    async with muxwire.open_terminals("journal", state_dir=tmp_path / "two", environ=environ) as owner:
+        with anyio.fail_after(DEADLINE):
+            mine = await owner.create_tab()
+            async with muxwire.open_terminals("journal", state_dir=tmp_path / "two", environ=environ) as follower:
+                theirs = await follower.create_tab()
+
+                async def many(tab: muxwire.Tab) -> None:
+                    for number in range(30):
+                        await tab.execute(f": {number}")
+
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(many, mine)
+                    tasks.start_soon(many, theirs)
+                left = await theirs.execute("sleep 0.2", wait=False)
+            found = await owner.history()
+            assert sorted(one.command for one in found if one.command[:1] == ":") == sorted(
+                f": {number}" for number in range(30) for _ in "12"
+            )
+            assert left.running
+            lines = (tmp_path / "two" / "journal" / HISTORY_FILE).read_bytes().splitlines()
+            assert len([json.loads(line) for line in lines]) >= len(found)
+            await owner.close_tab(mine.key, force=True)
+            await owner.close_tab(theirs.key, force=True)
+
+
+async def test_a_command_that_outlives_its_process_is_in_the_journal(tmp_path: Path, environ: dict[str, str]) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals("later", state_dir=tmp_path / "later", environ=environ) as first:
+            tab = await first.create_tab()
+            left = await tab.execute("read x; (exit 4)", wait=False)
+        async with muxwire.open_terminals("later", state_dir=tmp_path / "later", environ=environ) as second:
+            again = await second.tab(tab.key)
+            await again.send_keys(["Enter"])
+            done = await second.command_result(left.command_id, wait=DEADLINE)
+            assert done.exit_code == 4
+            assert [(one.command_id, one.exit_code) for one in await second.history()] == [(left.command_id, 4)]
+            await second.close_tab(tab.key, force=True)
+
+
+def journal(home: Path, *, follower: bool = False) -> tuple[History, list[Callable[[], Awaitable[object]]]]:
+    started: list[Callable[[], Awaitable[object]]] = []
+    return History(home, started.append, lambda: follower), started
+
+
+def note(journal: History, command: str, window: str = "@1") -> None:
+    fields: dict[str, object] = {
+        "window_id": window, "generation": 1, "name": "n", "by": "execute", "cwd": "/", "exit_code": 0,
+        "from_byte": 0, "next_byte": 1, "command_id": command,
+    }  # fmt: skip
+    journal.note(1.0, 2.0, command.encode(), fields)
+
+
+async def test_a_batch_is_one_task_and_one_write(tmp_path: Path) -> None:
+    written, started = journal(tmp_path)
+    note(written, "a")
+    note(written, "b")
+    assert len(started) == 1
+    assert not list(tmp_path.iterdir())  # nobody waits for it
+    await started[0]()
+    assert [one.command for one in read_history(tmp_path, (), 9)] == ["a", "b"]
+    note(written, "c", "@2")
+    assert len(started) == 2
+    await written.flush()
+    assert [one.command for one in read_history(tmp_path, [(1, "@1")], 9)] == ["a", "b"]
+    assert [one.command for one in read_history(tmp_path, (), 2)] == ["b", "c"]
+
+
+async def test_a_full_disk_costs_lines_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written, _ = journal(tmp_path)
+    note(written, "a")
+    await written.flush()
+    write = os.write
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "muxwire.logs.history.os.write", lambda descriptor, data: write(descriptor, data[: len(data) // 2])
+        )
+        note(written, "torn")
+        await written.flush()
+
+        def full(_descriptor: int, _data: bytes) -> int:
+            raise OSError(28, "No space left on device")
+
+        patch.setattr("muxwire.logs.history.os.write", full)
+        note(written, "lost")
+        await written.flush()
+    note(written, "b")
+    await written.flush()
+    assert [one.command for one in read_history(tmp_path, (), 9)] == ["a", "b"]
+
+
+async def test_a_journal_is_rotated_and_kept_as_logs_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "FILE_BYTES", 500)
+    written, _ = journal(tmp_path)
+    for number in range(20):
+        note(written, f"{number}")
+        await written.flush()
+    assert len(list(tmp_path.iterdir())) > 3
+    assert [one.command for one in read_history(tmp_path, (), 99)] == [f"{number}" for number in range(20)]
+    follower, _ = journal(tmp_path, follower=True)
+    before = len(list(tmp_path.iterdir()))
+    for number in range(20):
+        note(follower, f"f{number}")
+        await follower.flush()
+    assert len(list(tmp_path.iterdir())) == before
+    keep_within(tmp_path, LogLimits(instance_bytes=1), ())
+    assert read_history(tmp_path, (), 99) == []
+    note(written, "after")
+    await written.flush()
+    assert [one.command for one in read_history(tmp_path, (), 99)] == ["after"]
+
+
+async def test_lines_that_wait_for_a_disk_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "WAITING_MAX", 3)
+    written, _ = journal(tmp_path)
+    for number in range(9):
+        note(written, f"{number}")
+    await written.flush()
+    assert len(read_history(tmp_path, (), 99)) == 3
