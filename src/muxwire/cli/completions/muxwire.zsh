@@ -1,6 +1,6 @@
 #compdef muxwire
 # zsh completion for muxwire; put `source <(muxwire completion zsh)` into ~/.zshrc behind compinit,
-# or the file as _muxwire into a folder of $fpath
+# or the file as _muxwire into a directory of $fpath
 _muxwire() {
     local value help
     local -a values

@@ -71,7 +71,7 @@ if status is-interactive; and not set -q __muxwire_n
             bind \e\[7770~ $line
             bind \e\[7771~ $clear
         end
-        # At each `cd` fish tells its terminal the folder (OSC 7), which would be output of the command; tmux asks the kernel.
+        # At each `cd` fish reports the directory to its terminal (OSC 7), which would be output of the command; tmux asks the kernel.
         functions -e __fish_update_cwd_osc __update_cwd_osc
         # Our line is no title to show; and fish's own title function is slower than all the rest of a command.
         functions -q __muxwire_t; or not functions -q fish_title; and return

@@ -1,4 +1,4 @@
-"""The library's face is exactly what `__all__` says, each name with its documentation."""
+"""The library's public names are exactly what `__all__` says, each name with its documentation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_every_public_name_says_what_it_is(module: ModuleType) -> None:
 
 
 def test_an_undeclared_name_is_seen() -> None:
-    module = ModuleType("face")
+    module = ModuleType("shown")
     exec("from __future__ import annotations\nimport os\n_x = 1\nshown = 2\n__all__ = ['shown']", module.__dict__)
     assert public_names(module) == {"shown"}
     module.__dict__["slipped_in"] = 3
