@@ -33,7 +33,8 @@ _EXPECTED = 2
 _TAKEN_SOON = 0.0003
 # A shell that sleeps until keys come has drawn its prompt, and tmux has read that by then, whoever else writes on.
 SLEEPS_LONG = 0.05
-# Keys wait so long for a prompt that is on its way: most have come by then. More would be felt.
+# Keys wait so long for a prompt that is on its way, and a line for the column of its prompt: most have come by then,
+# on a busy machine too. More would be felt.
 EDITOR_GRACE = 0.3
 # A shell has a key within a ms, later on a busy machine; some have nothing to write for it (`stty -echo`, vi's keys).
 CLEARED = 0.05
@@ -233,7 +234,7 @@ class PromptEnd:
             after = await self._cursor()
             if typed and begins:
                 # What was on its way to the shell is drawn meanwhile, too; unless it is another, longer prompt.
-                with anyio.move_on_after(CLEARED):
+                with anyio.move_on_after(EDITOR_GRACE):
                     while after and after[0] != pane.prompts.column(drawn[:known]):
                         await pane.stream.changed_within(LOOK_MIN)
                         after = await self._cursor()
