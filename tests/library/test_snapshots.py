@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
-# What 500 looks of two captures of 10 KB each would lose.
-LEAK = 500 * 2 * 10_000
+# All hundred thousand by MUXWIRE_LONG_TESTS=1; as many as CI has time for otherwise.
+LOOKS = 100_000 if os.environ.get("MUXWIRE_LONG_TESTS") else 2000
+# What 250 looks of one capture of 10 KB would lose.
+LEAK = 250 * 10_000
 
 
 def resident(pid: int) -> int:
@@ -116,14 +118,15 @@ async def test_wrapped_rows_and_scrollback(terminals: Terminals, tab: Tab) -> No
 
 
 class Questions:
-    """Counts the lines that are written to tmux."""
+    """Counts the lines that are written to tmux, and the captures among them."""
 
     def __init__(self, client: ControlClient, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.lines = 0
+        self.lines = self.captures = 0
         submit = client.submit_prepared
 
         def counted(commands: Any) -> Any:
             self.lines += len(commands)
+            self.captures += sum(one.line.count(b"capture-pane ") for one in commands)
             return submit(commands)
 
         monkeypatch.setattr(client, "submit_prepared", counted)
@@ -164,6 +167,25 @@ async def test_tmux_is_asked_once_and_only_if_something_may_be_new(
     taken = await tab.snapshot()
     assert (taken.cols, taken.rows) == (70, 20)
     assert questions.since() == 1
+
+
+async def test_a_screen_is_captured_twice_only_while_a_row_is_wrapped(
+    terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = Questions((await terminals.server()).client, monkeypatch)
+
+    async def look(command: str, end: str) -> tuple[int, int, bool]:
+        await shown(terminals, tab, command, end)
+        questions.since()
+        questions.captures = 0
+        wrapped = bool((await tab.snapshot()).soft_wrap)
+        return questions.since(), questions.captures, wrapped
+
+    assert await look("clear; echo one", "one\n") == (1, 1, False)
+    assert await look("printf '%0250d\\n' 0; echo two", "two\n") == (2, 3, True)
+    assert await look("echo three", "three\n") == (1, 2, True)
+    assert await look("clear; echo four", "four\n") == (1, 2, False)
+    assert await look("echo five", "five\n") == (1, 1, False)
 
 
 async def test_a_look_after_a_byte_that_waits_in_the_pipe(terminals: Terminals, tab: Tab) -> None:
@@ -210,8 +232,8 @@ async def test_looks_leave_nothing_behind_in_tmux(terminals: Terminals) -> None:
             await tab.snapshot()
         return resident(int(pid)) - begun
 
-    await grown(100)
-    assert await grown(500) < LEAK / 4
+    await grown(LOOKS // 20)
+    assert await grown(LOOKS) < LEAK
     assert await client.command(*listing) == buffers
     assert await client.command("show-buffer") == (b"another",)
     await tab.close(force=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -71,7 +72,7 @@ class Pending:
             raise CommandError(self.command.name, last.output)
         if len(self.blocks) == 1:
             return last.output
-        return tuple(line for block in self.blocks for line in block.output)
+        return tuple(chain.from_iterable(block.output for block in self.blocks))
 
     def then(self, call: Callable[[], None]) -> None:
         """Have that called, by the reader, when the answer is here or can no longer come: in the order of answers."""

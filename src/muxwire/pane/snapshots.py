@@ -66,7 +66,13 @@ class ScreenView:
         self._client = client
         self._pane_id = pane_id
         self._version = version
-        self._questions = {styled: prepared_lists(self._commands(styled=styled)) for styled in (False, True)}
+        # The joined rows alone are all of it while no row is wrapped, and take tmux half the time.
+        self._questions = {
+            (styled, wraps): prepared_lists(self._commands(styled=styled, wraps=wraps))
+            for styled in (False, True)
+            for wraps in (False, True)
+        }
+        self._wraps = False  # whether there was a wrapped row when we looked last
         self._searched = 0  # the offset up to which it is known whether the line drawing set was used
         self._draws_lines = False
         self._kept: _Look | None = None
@@ -122,11 +128,11 @@ class ScreenView:
             return kept
         self._search_lines()
         styled = cells or self._draws_lines
-        question = self._questions[styled]
+        question: tuple[Command, ...] = ()
         if scrollback is not None:
             flags = (*(("-e",) if styled else ()), *(("-J",) if unwrap else ()))
             first = str(-scrollback) if scrollback else "-"
-            question = prepared_lists(self._commands((*flags, "-S", first, "-E", "-1"), styled=styled))
+            question = prepared_lists(self._commands((*flags, "-S", first, "-E", "-1"), styled=styled, wraps=True))
         for _ in range(TRIES):
             asked_at, self._kept, self._connection = stream.end, None, self._client.connections
             look = await self._asked(question, asked_at, styled=styled)
@@ -148,22 +154,29 @@ class ScreenView:
             self._draws_lines = unknown or draws_lines(ring.read(self._searched, ring.end))
             self._searched = max(ring.end - LINES_REACH, self._searched)
 
-    def _commands(self, *above: tuple[str, ...], styled: bool) -> list[tuple[str, ...]]:
+    def _commands(self, *above: tuple[str, ...], styled: bool, wraps: bool) -> list[tuple[str, ...]]:
         said = ("display-message", "-p", "-t", self._pane_id, _FORMAT)
         flags = ("-e",) if styled else ()
-        rows = (*flags, *row_flags(self._version))
-        return [said, *capture_commands(self._version, self._pane_id, rows, (*flags, "-J"), *above)]
+        rows = ((*flags, *row_flags(self._version)),) if wraps else ()
+        return [said, *capture_commands(self._version, self._pane_id, (*flags, "-J"), *rows, *above)]
 
     async def _asked(self, question: tuple[Command, ...], asked_at: int, *, styled: bool) -> _Look:
-        (answer,) = self._client.submit_prepared(question)
+        (answer,) = self._client.submit_prepared(question or self._questions[styled, self._wraps])
         self._client.poll_until(lambda: answer.done)
         await answer.wait()
-        said, *outputs = (block.output for block in answer.blocks)
-        *fields, title = b" ".join(said).decode("utf-8", "replace").split(" ", 7)
+        words, *outputs = (block.output for block in answer.blocks)
+        *fields, title = b" ".join(words).decode("utf-8", "replace").split(" ", 7)
         if not fields[0]:  # display-message does not complain of a pane that is gone: it says nothing in each field
             raise CommandError("display-message", (b"can't find pane",))
-        rows, joined, *above = captured(self._version, outputs)
-        look = _Look(tuple(map(int, fields)), title, rows, joined, above[0] if above else (), asked_at, styled)
+        said = tuple(map(int, fields))
+        joined, *more = captured(self._version, outputs)
+        wraps = len(joined) != said[1]
+        if wraps and not more:
+            self._wraps = True
+            return await self._asked(question, asked_at, styled=styled)
+        self._wraps = wraps
+        rows, *above = more or [joined]
+        look = _Look(said, title, rows, joined, above[0] if above else (), asked_at, styled)
         if not look.said[6]:  # with nothing above, tmux prints the first row instead
             look.above = ()
         return look

@@ -16,9 +16,9 @@ _TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)|\x1b\[(?P<style>[0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|(?P<control>[\x00-\x1a])"
 )
 # What `-e` adds to a row: styles, and from tmux 3.4 on links.
-_ADDED = re.compile(r"\x1b\[[0-9;:]*m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_ADDED = re.compile(r"\x1b\[[0-9;:]*m|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
 # What takes the state of the rows before: the line drawing set, and a tab, which is printed as one from tmux 3.6 on.
-_STATEFUL = re.compile(rb"[\t\x0e\x0f]")
+_STATEFUL = (b"\t", b"\x0e", b"\x0f")
 # tmux sets a stop at every eighth column (screen_reset_tabs).
 _TAB = 8
 # A row that has no width of its own.
@@ -70,10 +70,11 @@ class Row:
 
 def text_rows(lines: Sequence[bytes]) -> list[str]:
     """The text of a `capture-pane -e`, without the blanks at the rows' ends."""
-    if any(map(_STATEFUL.search, lines)):
+    whole = b"\n".join(lines)
+    if any(control in whole for control in _STATEFUL):
         return ["".join(cell.text for cell in row.cells).rstrip(" ") for row in _rows(lines, 0)]
-    decoded = [line.decode("utf-8", "replace") for line in lines]
-    return [(_ADDED.sub("", row) if "\x1b" in row else row).rstrip(" ") for row in decoded]
+    text = whole.decode("utf-8", "replace")
+    return [row.rstrip(" ") for row in (_ADDED.sub("", text) if "\x1b" in text else text).split("\n")]
 
 
 def cell_rows(lines: Sequence[bytes], columns: int) -> list[Row]:
