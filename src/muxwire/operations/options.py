@@ -122,7 +122,10 @@ class DisplayMessage(Operation):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturePane(Operation):
-    """The rows that a pane shows, or those from `start` to `end`, counted from 0; negative ones are history."""
+    """The rows that a pane shows, or those from `start` to `end`, counted from 0; negative ones are history.
+
+    Blank rows at the end are left out.
+    """
 
     kind: ClassVar[str] = "capture_pane"
     harmless: ClassVar[bool] = True
@@ -151,4 +154,5 @@ class CapturePane(Operation):
 
     def tell(self, run: RunState, step: Step, answers: Sequence[tuple[bytes, ...]]) -> None:
         rows = captured(run.server.version, answers)[-1]
-        step.lines = tuple(row.decode("utf-8", "replace") for row in rows) if rows else None
+        used = max((number for number, row in enumerate(rows, 1) if row), default=0)
+        step.lines = tuple(row.decode("utf-8", "replace") for row in rows[:used]) if rows else None
