@@ -1,7 +1,7 @@
 """How much is kept of logs: when a file is rotated, and what is removed, oldest first, and never what is being written.
 
 Two kinds of logs have limits: those of a running instance, and those of instances that are no more. Whether an
-ephemeral instance is no more is told by a lock in its folder, which the kernel lets go of when its holder dies. An
+ephemeral instance is no more is known by a lock in its directory, which the kernel lets go of when its holder dies. An
 instance with a name of its own may come back at any time, so its logs are only ever too old, never too many.
 """
 
@@ -28,7 +28,7 @@ _DAY = 86400.0
 _LOCK = "in-use"
 # As open_terminals names instances that end with their process.
 _EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]+\Z")
-# An instance makes its folder and then its lock: one without a lock is only taken for dead when it is this old.
+# An instance makes its directory and then its lock: one without a lock is only taken for dead when it is this old.
 _LOCKLESS_SECONDS = _DAY
 
 
@@ -69,7 +69,7 @@ class LogLimits:
 @final
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file of a log; `segment` is None for the one that is, or was, written, and for a `script` beside it."""
+    """A file of a log; `segment` is None for the one that is, or was, written, and for a `script` next to it."""
 
     log: Path
     segment: Segment | None
@@ -88,7 +88,7 @@ class _File:
 
 
 def keep_within(home: Path, limits: LogLimits, being_written: Collection[Path]) -> None:
-    """Remove what is too much or too old of the logs of one instance, whose folder is `home`."""
+    """Remove what is too much or too old of the logs of one instance, whose directory is `home`."""
     logs = _logs(home)
     closed = [(files[-1].modified, log) for log, files in logs.items() if log not in being_written]
     for _, log in sorted(closed)[: max(0, len(closed) - limits.instance_logs)]:
@@ -138,7 +138,7 @@ def hold(home: Path) -> int | None:
 
 
 def in_use(home: Path) -> bool:
-    """Whether a process that runs holds this instance's folder."""
+    """Whether a process that runs holds this instance's directory."""
     try:
         descriptor = os.open(home / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -212,7 +212,7 @@ def _time_of(path: Path) -> float:
 
 
 def _remove_empty(home: Path) -> None:
-    """Remove an instance's folder if nothing but its lock is left in it."""
+    """Remove an instance's directory if nothing but its lock is left in it."""
     with suppress(OSError):
         for generation in _folders(home):
             for stray in (generation / "logs").glob("*.gaps"):

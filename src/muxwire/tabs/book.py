@@ -74,7 +74,7 @@ class TabBook:
         return self._last_used(2)
 
     def _last_used(self, number: int) -> str:
-        # Nearly always the first that is looked at, so that a command pays nothing for it.
+        # Nearly always the first that is examined, so that a command pays nothing for it.
         used = (key for key in reversed(self._used) if key in self.open)
         rest = (key for key, tab in reversed(self.open.items()) if key not in self._used and not tab.is_split)
         # One whose program has ended is on its way out.
@@ -86,7 +86,7 @@ class TabBook:
         self._used[key] = None
 
     def recall_used(self, previous: str, latest: str) -> None:
-        """The tabs that another process used last, if they are open; nobody is told again."""
+        """The tabs that another process used last, if they are open; nobody is notified again."""
         for key in (previous, latest):
             if key in self.open:
                 self._use(key)
@@ -128,7 +128,7 @@ class TabBook:
             self.latest = tab.key
 
     def address(self, tab: Tab) -> str:
-        """The window of this tab as a caller calls it: behind the number of its server if that is not the newest."""
+        """The window of this tab as a caller calls it: after the number of its server if that is not the newest."""
         life = "" if tab.generation == self.generation else f"{tab.generation}/"
         return f"{tab.prefix}{life}{tab.window_id}"
 
@@ -175,7 +175,7 @@ class TabBook:
                 self.retire(tab, reason, persistent=persistent)
 
     def renamed(self, tab: Tab) -> None:
-        """The name of the tab's window was told."""
+        """The name of the tab's window was reported."""
         if tab.events is not None:
             tab.events.named()
 
@@ -221,7 +221,7 @@ class TabBook:
         async def run() -> None:
             try:
                 await work()
-            except TmuxSilent as error:  # nobody waits for it, and what tmux was told is done when it goes on
+            except TmuxSilent as error:  # nobody waits for it, and what was sent to tmux is done when it continues
                 _LOG.warning("%s", error)
 
         self._tasks.start_soon(run)

@@ -51,7 +51,7 @@ class TabEvents:
         self._history = history
         self._signals = BellScanner(tab.pane.stream.end)
         self._due: list[Signal] = []  # bells and titles that are not recorded yet
-        self._reached = 0  # the offset before which every mark was told
+        self._reached = 0  # the offset before which every mark was reported
         self._title = ""
         self._name = tab.name
         self._prompt_time = 0.0
@@ -69,13 +69,13 @@ class TabEvents:
         self._ours[execution.command_id] = True
 
     def named(self) -> None:
-        """The window's name was told; it may be the one that we gave."""
+        """The window's name was reported; it may be the one that we gave."""
         if self._tab.name != self._name:
             self._name = self._tab.name
             self._log.record("tab_renamed", self._tab.key, name=self._name)
 
     def on_output(self, begin: int, data: bytes) -> None:
-        """Bytes came; they are in the stream, their marks were not looked at yet."""
+        """Bytes came; they are in the stream, their marks were not examined yet."""
         self._log.output(self._tab.key, begin, begin + len(data))
         self._due += self._signals.feed(data)
 
@@ -179,7 +179,7 @@ class TabEvents:
         self._prompt_time = time.monotonic()
         self._finish_line(prompt.status)
         if (cwd := self._tab.pane.session.cwd) != self._cwd:
-            self._cwd = cwd  # one string for all prompts in a folder: paths are long, and the log remembers many
+            self._cwd = cwd  # one string for all prompts in a directory: paths are long, and the log remembers many
         self._log.record("prompt", self._tab.key, cwd=self._cwd, next_byte=prompt.end)
 
     def _finish_line(self, status: int | None) -> None:
