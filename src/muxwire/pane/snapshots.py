@@ -1,6 +1,6 @@
 """What a pane shows now: tmux's own picture, asked for in one line and kept until something may have changed it.
 
-tmux runs the commands of a line with nothing between them, and tells what it has read from a pane before it answers. So
+tmux runs the commands of a line with nothing between them, and sends what it has read from a pane before it answers. So
 if nothing arrived between question and answer, the picture holds exactly what we have received. It is shown again, and
 tmux not asked, until the pane's next byte, a change of its window's layout, or another connection. The rows above are
 asked for every time: that somebody cleared them tmux does not tell. What tmux no longer has is played from the log.
@@ -86,7 +86,7 @@ class ScreenView:
     async def snapshot(
         self, scrollback: int | None, *, cells: bool, unwrap: bool, at_byte: int | None = None
     ) -> Snapshot:
-        """Look at the pane, or at what it showed at an offset, or last; InvalidArgument, ConnectionClosed.
+        """See the pane, or what it showed at an offset, or last; InvalidArgument, ConnectionClosed.
 
         TabUnavailable if nothing is left of a tab that has ended.
         """
@@ -147,7 +147,7 @@ class ScreenView:
         return look.end == self._pane.stream.end and self._connection == client.connections and not client.closed
 
     def _search_lines(self) -> None:
-        """See in the new output whether letters may stand for lines, which tmux tells with the styles only."""
+        """See in the new output whether letters may stand for lines, which tmux shows with the styles only."""
         ring = self._pane.stream.ring
         if not self._draws_lines:
             unknown = not self._pane.supervised or self._searched < ring.start

@@ -1,4 +1,4 @@
-"""A screen as tmux prints it: the rows of `capture-pane -e`, as text and as cells, and which of them go on."""
+"""A screen as tmux prints it: the rows of `capture-pane -e`, as text and as cells, and which of them continue."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENDLESS = 1 << 30
 # What an output may end with that `draws_lines` knows by its next byte only.
 LINES_REACH = 2
 
-# What vis(3) writes in C's manner; the others are three octal digits, or the character itself behind the backslash.
+# What vis(3) writes in C's manner; the others are three octal digits, or the character itself after the backslash.
 _NAMED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r", b"s": b" "}
 _ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 # Nearly all of it in a screen; a NUL stands for the backslash meanwhile, since no cell can hold one.
@@ -101,14 +101,14 @@ def _rows(lines: Sequence[bytes], columns: int) -> list[Row]:
 @final
 @dataclass(frozen=True, slots=True)
 class Wraps:
-    """Which rows go on in the next one; not `certain` if some may, or do, whose text ends there all the same."""
+    """Which rows continue in the next one; not `certain` if some may, or do, whose text ends there all the same."""
 
     rows: list[bool]
     certain: bool
 
 
 def wrapped_rows(rows: Sequence[bytes], joined: Sequence[bytes]) -> Wraps:
-    """Which of the rows of a `capture-pane -N` go on in the next one, by the same with `-J`.
+    """Which of the rows of a `capture-pane -N` continue in the next one, by the same with `-J`.
 
     A row that is joined with an empty one shows no trace of it but a line less.
     """
@@ -135,7 +135,7 @@ def wrapped_rows(rows: Sequence[bytes], joined: Sequence[bytes]) -> Wraps:
 
 @final
 class _Reader:
-    """Reads lines; the style goes on from one to the next. No `columns`: rows of any length."""
+    """Reads lines; the style continues from one to the next. No `columns`: rows of any length."""
 
     def __init__(self, columns: int) -> None:
         self._columns = columns or _ENDLESS
