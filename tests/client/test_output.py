@@ -94,6 +94,17 @@ def test_unknown_output_is_bounded_and_without_gaps() -> None:
     assert unknown.kept_bytes == MAX_BYTES
 
 
+def test_a_new_pane_is_kept_before_those_that_nobody_asked_for() -> None:
+    unknown = UnknownOutput()
+    for number in range(MAX_BYTES // MAX_BYTES_PER_PANE):
+        unknown.keep(pane_id(f"%{number}"), b"c" * MAX_BYTES_PER_PANE)
+    unknown.keep(pane_id("%100"), b"first")
+    unknown.keep(pane_id("%0"), b"later")
+    assert unknown.take(pane_id("%100")) == (b"first", 0)
+    assert unknown.take(pane_id("%0")) == (b"", MAX_BYTES_PER_PANE + 5)
+    assert unknown.kept_bytes == MAX_BYTES - MAX_BYTES_PER_PANE
+
+
 def test_what_follows_a_drop_is_dropped_too() -> None:
     unknown = UnknownOutput()
     unknown.keep(PANE, b"first")

@@ -14,7 +14,10 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.client import unknown
 from muxwire.logs.read import read_raw
+from muxwire.tabs.maker import TabMaker, TabRequest
+from muxwire.tmux.start import ROWS
 from tests.faults.victims import victim
 
 pytestmark = pytest.mark.anyio
@@ -64,6 +67,25 @@ async def test_a_disk_that_stands_still_holds_up_nothing(
         assert not tab.log_path.stat().st_size
         standing.set()
         await check(tab)
+
+
+async def test_what_a_pane_wrote_too_much_of_before_it_was_known_is_counted(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = 500
+    place = TabMaker._place
+
+    async def late(self: TabMaker, request: TabRequest, window: str) -> str:
+        scrolled, client = 0, (await alone.server()).client
+        while scrolled < lines + 2 - ROWS:  # behind this answer all that was written is here
+            scrolled = int((await client.command("display-message", "-p", "-t", window, "#{history_size}"))[0])
+        return await place(self, request, window)
+
+    monkeypatch.setattr(TabMaker, "_place", late)
+    monkeypatch.setattr(unknown, "MAX_BYTES_PER_PANE", 100)
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(command=["sh", "-c", f"printf '0\\n'; seq 1 {lines}; read x"])
+        assert tab.next_byte == len(b"0\r\n" + printed(lines))
 
 
 async def test_a_garbage_collection_costs_no_byte(alone: muxwire.Terminals) -> None:

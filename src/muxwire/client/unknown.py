@@ -23,7 +23,10 @@ MAX_DISCARDED = 4096
 
 @final
 class UnknownOutput:
-    """Keeps the first bytes of each unknown pane, in order and without a gap; what comes later is counted."""
+    """Keeps the first bytes of each unknown pane, in order and without a gap; what comes later is counted.
+
+    If it is too much of all panes together, the one that has been unknown for longest is given up: nobody asks for it.
+    """
 
     __slots__ = ("_discarded", "_dropped", "_kept", "kept_bytes")
 
@@ -38,12 +41,15 @@ class UnknownOutput:
         if pane in self._discarded:
             return
         kept = self._kept.setdefault(pane, bytearray())
-        full = self.kept_bytes + len(data) > MAX_BYTES or len(kept) + len(data) > MAX_BYTES_PER_PANE
-        if full or pane in self._dropped:
+        if pane in self._dropped or len(kept) + len(data) > MAX_BYTES_PER_PANE:
             self._dropped[pane] = self._dropped.get(pane, 0) + len(data)
             return
         kept += data
         self.kept_bytes += len(data)
+        while self.kept_bytes > MAX_BYTES:
+            oldest = next(pane for pane, kept in self._kept.items() if kept)
+            data, dropped = self.take(oldest)
+            self._dropped[oldest] = len(data) + dropped
 
     def take(self, pane: PaneId) -> tuple[bytes, int]:
         """Return what was kept of a pane and how many bytes after that were dropped, and forget both."""

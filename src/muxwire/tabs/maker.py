@@ -335,7 +335,8 @@ class TabMaker:
         self._book.add(tab)
         # A window of a person's showed something before.
         tab.pane.stream.log.resized(*tab.size, blank=not tab.theirs or tab.next_byte > 0)
-        self._server.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
+        if dropped := self._server.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed):
+            tab.pane.stream.lose(dropped, reason="the pane wrote more than is kept of one that is not known yet")
         if self._server.handoff is not None:
             self._server.handoff.watch(tab)
         if self._server.access.role != "follower":
