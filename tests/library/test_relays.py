@@ -134,7 +134,7 @@ async def test_a_command_that_had_not_begun_when_it_was_interrupted_has_ended(
 
 async def test_env_and_cwd_are_refused_behind_ssh(tab: Tab, ssh: str) -> None:
     await tab.execute(f"{ssh} '{SHELLS['bash']}'", timeout=DEADLINE)
-    with pytest.raises(InvalidArgument, match="behind ssh"):
+    with pytest.raises(InvalidArgument, match="over ssh"):
         await tab.execute("true", env={"A": "b"})
     assert (await tab.execute("echo ok")).output == "ok\n"
 

@@ -40,7 +40,7 @@ alias ls='ls --color=auto' grep='grep --color=auto'
 SKELETON = Path("/etc/skel/.bashrc")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def themed(folder: Path, environ: dict[str, str]) -> dict[str, str]:
     """A user with elaborate start-up files."""
     home = folder / "themed"
