@@ -42,10 +42,11 @@ def test_a_listed_name_goes_to_ssh_as_one_argument(tmp_path: Path) -> None:
 
 def test_a_table_says_what_to_run(tmp_path: Path) -> None:
     hosts = written(
-        tmp_path, '[hosts.job]\nvia = ["srun", "--overlap"]\nkeep = "24h"\n[hosts.gpu]\nvia = ["ssh", "gpu"]'
+        tmp_path,
+        '[hosts.job]\nvia = ["srun", "--overlap"]\nkeep = "24h"\nspool = "512K"\n[hosts.gpu]\nvia = ["ssh", "gpu"]',
     )
     assert hosts.carrier("job").command == ("srun", "--overlap", "sh", "-c", STAGE_1)
-    assert hosts.carrier("job").keep == 86400
+    assert (hosts.carrier("job").keep, hosts.carrier("job").spool) == (86400, 512 << 10)
     assert hosts.carrier("gpu").command == ("ssh", "gpu", f"exec sh -c '{STAGE_1}'")
 
 
@@ -76,6 +77,7 @@ def test_a_name_that_passes_has_no_byte_that_means_anything(name: str) -> None:
     "text",
     ["allow = 1", "allow = [1]", "no = 1", "[hosts.x]", '[hosts.x]\nvia = []', '[hosts."-x"]\nvia = ["ssh"]', "[hosts",
      '[hosts.x]\nvia = ["ssh"]\nkeep = "soon"', '[hosts.x]\nvia = "ssh x"', "hosts = 3", '[hosts.2]\nvia = ["ssh"]',
+     '[hosts.x]\nvia = ["ssh"]\nspool = "much"', '[hosts.x]\nvia = ["ssh"]\nspool = 0',
      '[hosts.x]\nvia = ["ssh"]\nlogin_shell = "y"'],
 )  # fmt: skip
 def test_a_file_that_is_wrong_allows_nothing_and_says_why(tmp_path: Path, text: str) -> None:

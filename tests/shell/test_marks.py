@@ -237,7 +237,7 @@ def test_marks_follow_the_rules(pieces: list[bytes]) -> None:
 
 
 SIMPLE_RE = re.compile(
-    rb"\x1b\]7770;([ST]|H(?!;[^;]*;\d)|[BCNX](?=;[^;]*;\d)|D(?=;[^;]*;\d+;\d))"
+    rb"\x1b\]7770;([STR]|H(?=;[^;]*;['\\];\d)|[BCNX](?=;[^;]*;\d)|D(?=;[^;]*;\d+;\d))"
     rb";([0-9a-f]{16}(?:(?<=H;.{16});['\\])?(?:;\d+)*)\x07",
     re.DOTALL,
 )
@@ -272,3 +272,7 @@ def mark_at(stream: bytes, index: int) -> Mark | None:
             return typed((match[1] or match[3]).decode(), (*values(fields), directory), index, position + 18)
         position += 1
     return None
+
+
+def test_a_head_without_all_of_its_fields_is_no_mark() -> None:
+    assert [scan(b"\x1b]7770;%c;0123456789abcdef\x07" % letter) for letter in b"BCDEHNPX"] == [[]] * 8

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
+    from muxwire.client.resending import Resending
     from muxwire.client.transport import Transport
     from muxwire.ids import PaneId
     from muxwire.protocol.events import Event
@@ -71,6 +72,7 @@ class ControlClient:
         reconnect: Callable[[str], Awaitable[str]] | None = None,
         on_reconnected: Callable[[], None] | None = None,
         away: Callable[..., Awaitable[tuple[bytes, ...]]] | None = None,
+        resending: Resending | None = None,
     ) -> None:
         """Take a transport; the connection works inside `async with`.
 
@@ -81,7 +83,8 @@ class ControlClient:
         `on_reconnected` is called, before anything is read. Commands fail in the meantime. With `attaches` nothing is
         sent before tmux has answered the command of its own command line: a server that ran before reads the input of
         a control client before it has attached it to its session. `away` answers one command, in place of tmux, while
-        the transport has ended and may work again.
+        the transport has ended and may work again. With `resending` commands wait then, and what tmux had not run goes
+        again.
         """
         self.close_reason = ""
         self.connections = 0  # how often it was regained: what tmux told in between nobody has heard
@@ -94,6 +97,7 @@ class ControlClient:
         self._reconnect = reconnect
         self._on_reconnected = on_reconnected
         self._away = away
+        self._resending = resending
         self._reconnecting = ""  # why the transport ended, until it works again
         self._reconnect_over = anyio.Event()
         self._protocol = ControlProtocol()
@@ -190,12 +194,21 @@ class ControlClient:
 
     def submit_prepared(self, commands: Sequence[Command]) -> list[Pending]:
         """Write commands that `prepared` has made: to check and quote them takes as long as all the rest."""
-        if self.closed or self._closing or self._reconnecting:
+        if self.closed or self._closing or (self._reconnecting and self._resending is None):
             raise self._closed_error()
+        if self._resending is not None:
+            commands = self._resending.numbered(commands)
         pending = [Pending(one, self.patience) for one in commands]
         self._pending.extend(pending)
-        self._send(b"".join(map(self._protocol.send_command, commands)))
+        if not self._reconnecting:
+            self._send(b"".join(map(self._protocol.send_command, commands)))
+        elif self._resending is not None:
+            self._resending.unsent.update(pending)
         return pending
+
+    def withdraw(self, lines: Sequence[Pending]) -> bool:
+        """Never send these, which wait until the connection is back; False if some of them were sent."""
+        return self._resending is not None and self._resending.withdraw(lines, self._pending)
 
     def submit_list(self, *commands: Sequence[str | bytes]) -> Pending:
         """Write several commands as one line: tmux runs them with nothing between, and stops at an error."""
@@ -222,8 +235,8 @@ class ControlClient:
     def poll_until(self, until: Callable[[], bool], seconds: float = POLL_SECONDS) -> None:
         """Read until `until` holds, for `seconds` at most, with the whole thread: nothing else runs meanwhile.
 
-        For answers that take less time than to put a task to sleep and to wake it. It does nothing if somebody else
-        may be waiting for his turn (`waiters`), nor once the connection has ended.
+        For answers that take less time than to put a task to sleep and to wake it. Nothing if somebody else may be
+        waiting for his turn (`waiters`), nor once the connection has ended.
         """
         end = time.monotonic() + seconds
         while self.waiters <= 1 and not self.closed and self._protocol.failure is None and not until():
@@ -275,20 +288,35 @@ class ControlClient:
     async def _reconnected(self, reconnect: Callable[[str], Awaitable[str]], reason: str) -> str:
         """Have the transport reattached again; return why not, if it is not."""
         self._reconnecting, self._reconnect_over = reason, anyio.Event()
-        self._fail_pending()
+        if self._resending is None:
+            self._fail_pending()
         self._outbox = bytearray()
         try:
             reason = await reconnect(reason)
         finally:
             self._reconnect_over.set()
         if not reason and not self._closing:
-            self._reconnecting = self._exit_reason = ""
+            self._exit_reason = ""
             self.connections += 1
             self._protocol = ControlProtocol()
             self._attaching = self._attaches
+            if self._resending is None:
+                self._reconnecting = ""
+            else:
+                self._resend(self._resending)
             if self._on_reconnected is not None:
                 self._on_reconnected()
         return _CLOSED_BY_US if self._closing else reason
+
+    def _resend(self, resending: Resending) -> None:
+        """Ask tmux what it had run; what it had not is written once it has said so, and what waited since."""
+
+        def go_on(left: Sequence[Pending]) -> None:
+            self._reconnecting = ""
+            self._send(b"".join(self._protocol.send_command(one.command) for one in left))
+
+        asked = resending.ask(self._pending, self.patience, go_on)
+        self._send(self._protocol.send_command(asked.command))
 
     def _take(self, data: bytes) -> bool:
         """Deal with what came, and return whether more can be dealt with."""

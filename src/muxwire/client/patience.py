@@ -46,6 +46,7 @@ class Patience:
     def __init__(self, sent: Sequence[Wait]) -> None:
         """`sent` are the commands without a whole answer, the oldest first."""
         self.explain: Callable[[], TmuxSilent] = unexplained
+        self.seconds = ANSWER_SECONDS
         self._sent = sent
         self._silent: Wait | None = None  # the oldest one, when we last gave up
         self._wakes_at = math.inf
@@ -63,7 +64,7 @@ class Patience:
 
     def until(self) -> float:
         """When the wait that begins now ends at the latest, on the monotonic clock."""
-        due = time.monotonic() + (SILENT_SECONDS if self.silent else ANSWER_SECONDS)
+        due = time.monotonic() + (SILENT_SECONDS if self.silent else self.seconds)
         if due < self._wakes_at:
             self._wakes_at = due
             self._woken.set()

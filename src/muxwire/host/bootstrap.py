@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 _SCRIPTS = Path(__file__).with_name("scripts")
 # No line of our files is this.
 _END = "muxwire-end-of-file"
+# From a pane's first byte on: a hook runs before tmux reads anything of the pane that was just made. The directory of
+# the server is ours.
+_SPOOLS = """\
+set-hook -g after-new-window "pipe-pane -O 'exec sh ./spool #{pane_id}'"
+set-hook -g after-split-window "pipe-pane -O 'exec sh ./spool #{pane_id}'"
+"""
 
 
 @final
@@ -46,16 +52,19 @@ class Facts:
         return cls(folder, shell, shell_file or shell, home, umask, waits == "1", tmux, server == "new")
 
 
-def bootstrap_line(connection: str, again: bool, *, name: str, keep: int, size: tuple[int, int], config: str) -> bytes:
+def bootstrap_line(
+    connection: str, again: bool, *, name: str, keep: int, spool: int, size: tuple[int, int], config: str
+) -> bytes:
     """The line that stage 1 reads: `name` is the directory's, `size` the windows', `config` tmux's configuration.
 
-    With `again` no server is started.
+    `keep` is in seconds, `spool` the bytes that are kept of each pane's output. With `again` no server is started.
     """
     columns, rows = map(str, size)
     variables = {"id": connection, "name": name, "keep": str(keep), "columns": columns, "rows": rows}
     variables["again"] = "1" if again else ""
     files: Mapping[str, str] = {
-        "tmux.conf": config,
+        "tmux.conf": _SPOOLS + config,
+        "spool": f"limit={spool}\n" + _bare((_SCRIPTS / "spool.sh").read_text()),
         "helper": _bare((_SCRIPTS / "helper.sh").read_text()),
         **{f"shells/{name}": text for name, text in integration_files().items()},
     }

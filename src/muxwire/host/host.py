@@ -46,11 +46,15 @@ class Foreground:
 @final
 @dataclass(slots=True)
 class Link:
-    """The connection to another machine: `rtt` is the newest round trip in seconds, 0 before the first."""
+    """The connection to another machine: `rtt` is the newest round trip in seconds, 0 before the first.
+
+    `answers`: the helper there has answered what it was asked last.
+    """
 
     host: str
     up: bool = False
     rtt: float = 0.0
+    answers: bool = True
 
 
 # Lines of tmux commands, each of several that are run together, up to the first that fails.

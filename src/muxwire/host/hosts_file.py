@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 
 # Seconds for which the programs on a machine live on without us.
 KEEP_SECONDS = 600
+# Bytes of each pane's output that a machine keeps for the time when the connection is lost.
+SPOOL_BYTES = 64 << 20
 # RFC 1035: a host name has 253 characters at most; before it a user's name and `@`.
 _NAME_MAX = 300
 _WORD = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 _NAME = re.compile(rf"(?:{_WORD}@)?{_WORD}\Z")
 _TIME = re.compile(r"([0-9]{1,6})([smhd])\Z")
+_SIZE = re.compile(r"([0-9]{1,6})([KMG])\Z")
+_BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SHOWN_MAX = 60
 
@@ -46,13 +50,14 @@ _SSH = ("ssh", "-T", "-x", "-a", "-o", "BatchMode=yes", "-o", "RemoteCommand=non
 class Carrier:
     """The program that reaches one host: its argv, and whether a login shell there reads what follows, as with ssh.
 
-    `keep` is in seconds.
+    `keep` is in seconds, `spool` in bytes.
     """
 
     host: str
     argv: tuple[str, ...]
     login_shell: bool
     keep: int = KEEP_SECONDS
+    spool: int = SPOOL_BYTES
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -132,7 +137,7 @@ def _parsed(path: Path, document: Mapping[str, object]) -> HostsFile:
 def _entry(name: str, row: object) -> Carrier:
     if not isinstance(row, dict):
         raise TypeError(f"hosts.{name} must be a table")
-    _known(row, ("via", "login_shell", "keep"), f"hosts.{name}")
+    _known(row, ("via", "login_shell", "keep", "spool"), f"hosts.{name}")
     if not _NAME.match(name) or name.isdigit():
         raise ValueError(f"{name!r} cannot be the name of a host: use letters, digits, '.', '_' and '-'")
     via = _words(row.get("via", []), f"hosts.{name}.via")
@@ -142,7 +147,8 @@ def _entry(name: str, row: object) -> Carrier:
     joins = row.get("login_shell", any(Path(word).name == "ssh" for word in via))
     if not isinstance(joins, bool):
         raise TypeError(f"hosts.{name}.login_shell must be true or false")
-    return Carrier(name, tuple(via), joins, _seconds(row.get("keep", KEEP_SECONDS), f"hosts.{name}.keep"))
+    keep = _seconds(row.get("keep", KEEP_SECONDS), f"hosts.{name}.keep")
+    return Carrier(name, tuple(via), joins, keep, _size(row.get("spool", SPOOL_BYTES), f"hosts.{name}.spool"))
 
 
 def _known(row: Mapping[str, object], keys: tuple[str, ...], where: str) -> None:
@@ -163,3 +169,12 @@ def _seconds(value: object, where: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise ValueError(f'{where} must be a time, as "90s", "10m", "24h" or "7d"')
+
+
+def _size(value: object, where: str) -> int:
+    found = _SIZE.match(value) if isinstance(value, str) else None
+    if found is not None:
+        return int(found[1]) * _BYTES[found[2]]
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    raise ValueError(f'{where} must be a size, as "512K", "64M" or "1G"')

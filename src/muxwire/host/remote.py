@@ -7,15 +7,15 @@ commands as what is typed after them, so that they are there when it is read.
 
 from __future__ import annotations
 
+import base64
 import errno
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Protocol, final
-
-import anyio
+from typing import TYPE_CHECKING, final
 
 from muxwire.errors import ConnectionClosed, InvalidArgument
 from muxwire.host.host import Link
 from muxwire.host.processes import POLL, TTY_READ
+from muxwire.host.questions import Helper
 from muxwire.host.remote_answers import PaneAnswer
 from muxwire.host.shells import shell_named
 from muxwire.shell.quoting import os_bytes
@@ -23,35 +23,15 @@ from muxwire.shell.quoting import os_bytes
 if TYPE_CHECKING:
     import os
     import signal
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from muxwire.host.bootstrap import Facts
     from muxwire.host.host import CommandFiles, Foreground, Lines, TtyModes
+    from muxwire.host.questions import Line
     from muxwire.shell import Shell
 
 # As much as one line of commands should carry: tmux parses it on its only thread.
 _CHUNK = 16 << 10
-# The helper answers in a few ms and a round trip. It may wait for a terminal that hangs; nobody waits for it longer.
-_ANSWER_SECONDS = 5.0
-# What is kept of an answer's line that has not ended: a longer one is none of our helper's.
-_LINE_BYTES = 64 << 10
-
-
-class Line(Protocol):
-    """The control connection, as far as a host needs it."""
-
-    def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> object:
-        """Write lines of several tmux commands each; nobody waits for the answers. ConnectionClosed."""
-
-
-@final
-class _Question:
-    """A question that has not been answered yet."""
-
-    def __init__(self) -> None:
-        self.rows: list[list[str]] = []
-        self.answered = False
-        self.done = anyio.Event()
 
 
 @final
@@ -63,20 +43,17 @@ class RemoteHost:
         self.link = Link(name)
         self._facts: Facts | None = None
         self._line: Line | None = None
-        self._pane = ""
-        self._unread = b""
-        self._number = 0
-        self._asked: dict[int, _Question] = {}
+        self._helper = Helper()
+        self.feed = self._helper.feed  # with what the helper's pane writes
         self._answers: dict[int, PaneAnswer] = {}
         self._ttys: dict[str, int] = {}  # the first process of the pane whose terminal that is
         self._programs: dict[str, tuple[str, str]] = {}  # path, and the file that it is in the end
         self._folders: dict[str, str] = {}
 
     def connect(self, facts: Facts, line: Line, pane: str) -> None:
-        """There is a connection: what is asked goes there. Questions to an earlier one stay unanswered."""
-        self._facts, self._line, self._pane, self._unread = facts, line, pane, b""
-        for question in self._asked.values():
-            question.done.set()
+        """There is a connection: what is asked goes there. Questions to an earlier one are asked again."""
+        self._facts, self._line = facts, line
+        self._helper.connect(line, pane)
 
     @property
     def facts(self) -> Facts:
@@ -101,55 +78,11 @@ class RemoteHost:
 
     # -- questions
 
-    def feed(self, data: bytes) -> None:
-        """Take what the helper's pane wrote; what is no answer of the helper is ignored."""
-        *lines, rest = (self._unread + data).split(b"\n")
-        self._unread = rest[-_LINE_BYTES:]
-        for line in lines:
-            number, *fields = line.decode("utf-8", "surrogateescape").split("\t")
-            question = self._asked.get(int(number)) if number.isdecimal() else None
-            if question is None or not fields:
-                continue
-            if fields[0] == ".":
-                question.answered = True
-                question.done.set()
-            else:
-                question.rows.append(fields)
-
-    async def _ask(self, verb: str, *words: str) -> list[list[str]] | None:
-        """The rows of an answer; None if there is none in time, or no connection."""
-        question = _Question()
-        try:
-            number = self._request(verb, *words, question=question)
-        except ConnectionClosed:
-            return None
-        try:
-            with anyio.move_on_after(_ANSWER_SECONDS):
-                await question.done.wait()
-        finally:
-            self._asked.pop(number, None)
-        return question.rows if question.answered else None
-
-    def _request(self, verb: str, *words: str, question: _Question | None = None) -> int:
-        assert self._line is not None
-        self._number += 1
-        if question is not None:
-            self._asked[self._number] = question
-        text = " ".join((str(self._number), verb, *words)) + "\n"
-        paste = ("paste-buffer", "-r", "-d", "-b", "muxwire-ask", "-t", self._pane)
-        self._line.submit_lists([("set-buffer", "-b", "muxwire-ask", "--", text), paste])
-        return self._number
-
-    def _say(self, verb: str, *words: str) -> bool:
-        """Have the helper do something; False between two connections."""
-        try:
-            self._request(verb, *words)
-        except ConnectionClosed:
-            return False
-        return True
-
     async def refresh(self, leader: int, tty: str) -> None:
-        rows = await self._ask("p", str(leader), tty)
+        if not self.link.up:
+            return
+        rows = await self._helper.ask("p", str(leader), tty)
+        self.link.answers = rows is not None
         if rows is None:
             return  # what was known stays
         answer = PaneAnswer()
@@ -160,8 +93,27 @@ class RemoteHost:
             return
         self._answers[leader], self._ttys[tty] = answer, leader
 
+    def rejoin(self, tty: str, mark: bytes) -> None:
+        """Have a mark printed on a pane's terminal, as soon as that takes it."""
+        self._helper.say("r", tty, _escaped(mark))
+
+    async def spooled(self, pane: str, offset: int) -> tuple[int, bytes] | None:
+        """What is kept there of a pane's output from an offset on, and its first offset: a later one if that is gone.
+
+        Not more than a piece of it; b"" behind the end. The offset is -1 if nothing is kept; None without an answer.
+        """
+        found = await self._helper.answer("s", pane, str(offset))
+        if found is None:
+            return None
+        try:
+            [(_, first, how)] = found.rows
+            text = "".join(found.encoded)
+            return int(first), base64.b64decode(text) if how == "base64" else bytes.fromhex(text)
+        except ValueError:
+            return -1, b""
+
     async def done(self) -> None:
-        await self._ask("n")
+        await self._helper.ask("n")
 
     def forget(self, leader: int) -> None:
         """Something was typed, or a pane has ended: what is known of it may be true no more."""
@@ -170,11 +122,17 @@ class RemoteHost:
     async def look_up(self, folders: Collection[str], programs: Collection[str]) -> None:
         """Bring the answers of `checked_folder`, `checked_program` and `shell_for` for these."""
         for folder in folders:
-            rows = await self._ask("f", _escaped(os_bytes(self._absolute(folder, ""))))
-            self._folders.update({str(self._absolute(folder, "")): row[1] for row in rows or [] if row[0] == "f"})
+            rows = await self._told("f", _escaped(os_bytes(self._absolute(folder, ""))))
+            self._folders.update({str(self._absolute(folder, "")): row[1] for row in rows if row[0] == "f"})
         for program in programs:
-            rows = await self._ask("x", _escaped(os_bytes(program)))
-            self._programs.update((program, (row[1], row[2] or row[1])) for row in rows or [] if row[0] == "x")
+            rows = await self._told("x", _escaped(os_bytes(program)))
+            self._programs.update((program, (row[1], row[2] or row[1])) for row in rows if row[0] == "x")
+
+    async def _told(self, verb: str, word: str) -> list[list[str]]:
+        rows = await self._helper.ask(verb, word)
+        if rows is None:
+            raise ConnectionClosed(f"{self.name} does not answer", remedy="try again when its link is up (list_tabs)")
+        return rows
 
     # -- processes
 
@@ -244,29 +202,29 @@ class RemoteHost:
         return answer.modes if answer is not None else None
 
     def restore_line_modes(self, tty: str) -> None:
-        self._say("m", tty)
+        self._helper.say("m", tty)
 
     def write_tty(self, tty: str, data: bytes) -> bool:
-        return self._say("w", tty, _escaped(data))
+        return self._helper.say("w", tty, _escaped(data))
 
     # -- signals
 
     def signal_process(self, pid: int, number: signal.Signals) -> bool:
-        return self._say("k", str(int(number)), str(pid))
+        return self._helper.say("k", str(int(number)), str(pid))
 
     def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
         if not spare:
-            return self._say("k", str(int(number)), str(-pgrp))
+            return self._helper.say("k", str(int(number)), str(-pgrp))
         members = [one.pid for one in self._of(pgrp).group(pgrp) if one.pid != spare]
         return True in [self.signal_process(pid, number) for pid in members]
 
     def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
         del tty
-        self._say("K", str(leader), str(int(spare_leader)), *(str(int(number)) for number in numbers))
+        self._helper.say("K", str(leader), str(int(spare_leader)), *(str(int(number)) for number in numbers))
 
     def end(self) -> bool:
         """Have everything of ours there ended and removed; False without a connection."""
-        return self._say("q")
+        return self._helper.say("q")
 
     # -- files and programs
 
@@ -274,7 +232,7 @@ class RemoteHost:
         """Nothing: the pane itself makes it, before its shell (`start_argv`)."""
 
     def remove_folder(self, path: Path) -> None:
-        self._say("d", path.name)
+        self._helper.say("d", path.name)
 
     async def remove_folders(self, home: Path, *, spare: Collection[str]) -> None:
         """Nothing: with the server the whole directory goes."""
@@ -292,9 +250,10 @@ class RemoteHost:
         pieces = [content[at : at + _CHUNK] for at in range(0, len(content), _CHUNK)] or [b"\n"]
         save = ("save-buffer", "-b", buffer, str(path).replace("#", "##"))
         first = ("set-buffer", "-b", buffer, "--", pieces[0])
-        rest = [("set-buffer", "-a", "-b", buffer, "--", piece) for piece in pieces[1:]]
-        *lines, last = [[one] for one in (first, *rest)]
-        return [*lines, [*last, save, ("delete-buffer", "-b", buffer)]]
+        rest = [[("set-buffer", "-a", "-b", buffer, "--", piece)] for piece in pieces[1:]]
+        # The last line may be sent again, when it was begun: it appends nothing.
+        last = [save, ("delete-buffer", "-b", buffer)]
+        return [[first], *rest, last] if rest else [[first, *last]]
 
     def write_file(self, path: Path, content: bytes) -> None:
         """Write a file; OSError between two connections."""

@@ -1,7 +1,7 @@
 """Connecting an instance to a tmux server on another machine, by a carrier, and ending it with us.
 
-The programs there go on when the connection is lost: we attach again, as long as they are kept (`keep` of the host).
-Each log records a gap then, as after a lost connection on this machine.
+The programs there go on when the connection is lost: we attach again, as long as they are kept (`keep` of the host),
+and go on at the byte at which we stopped (rejoin.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,12 +19,13 @@ import anyio
 
 from muxwire.client.carrier import CarrierProcess
 from muxwire.client.client import ControlClient
+from muxwire.client.resending import Resending
 from muxwire.errors import ConnectionClosed, HostUnavailable, MuxwireError, TmuxSilent, TmuxUnavailable
 from muxwire.host.bootstrap import Facts, bootstrap_line
 from muxwire.host.folders import Folders, private_folder
 from muxwire.ids import pane_id
 from muxwire.instance.connect import say_log_error, watch_end
-from muxwire.instance.reconnect import Reconnect
+from muxwire.instance.rejoin import Rejoin, asked_later
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 BEAT_SECONDS = 3.0
 # A carrier that has brought nothing for so long, while an answer is due, is ended: its connection may be half open.
 SILENT_SECONDS = 10.0
+# A call without a time of its own waits so long for an answer: most connections are back by then.
+ANSWER_SECONDS = 30.0
 # Between two attempts to reach a host again, the first and the longest.
 BACKOFF_SECONDS, BACKOFF_MAX_SECONDS = 1.0, 30.0
 # Hanging up takes a fifth of a second there, and some round trips.
@@ -69,12 +72,15 @@ class RemoteConnection:
 
     def __init__(self, host: RemoteHost, carrier: Carrier, environ: Mapping[str, str], name: str, config: str) -> None:
         """`name` is that of our directory there, `config` what its tmux server is to read."""
-        script = partial(bootstrap_line, name=name, keep=carrier.keep, size=(COLUMNS, ROWS), config=config)
+        script = partial(
+            bootstrap_line, name=name, keep=carrier.keep, spool=carrier.spool, size=(COLUMNS, ROWS), config=config
+        )
         self.host = host
         self.process = CarrierProcess(carrier, script, environ)
         self.facts: Facts
-        self.ending = False
+        self.ending = self.was_used = False
         self._keep = carrier.keep
+        self._wait = 0.0
 
     async def open(self, *, again: bool = False) -> None:
         """Connect, and learn about the machine; HostUnavailable, TmuxUnavailable (our server there is gone)."""
@@ -84,42 +90,47 @@ class RemoteConnection:
         except ValueError as error:
             raise HostUnavailable(self.host.name, "shell", f"it said {fields!r}") from error
 
-    async def reopen(self, hub: str) -> None:
+    async def reopen(self) -> None:
         """Connect again, however often that takes, for as long as the programs there live; TmuxUnavailable."""
-        del hub
         self.host.link.up = False
-        last, wait = time.monotonic() + self._keep, BACKOFF_SECONDS
+        last = time.monotonic() + self._keep
         while not self.ending:
+            # At once after a connection that worked.
+            wait, self._wait = self._wait, min(max(2 * self._wait, BACKOFF_SECONDS), BACKOFF_MAX_SECONDS)
+            await anyio.sleep(wait)
             try:
                 await self.open(again=True)
             except HostUnavailable as error:
-                if time.monotonic() + wait > last:
+                if time.monotonic() + self._wait > last:
                     raise TmuxUnavailable(str(error), remedy=error.remedy) from error
-                await anyio.sleep(wait)
-                wait = min(2 * wait, BACKOFF_MAX_SECONDS)
             else:
                 return
         raise TmuxUnavailable("the instance was closed")
 
+    def works(self) -> None:
+        """Tmux has answered: should the connection be lost again, it is regained at once."""
+        self._wait = 0.0
+
     def use(self, client: ControlClient, keeper: str) -> None:
         """There is a control connection: the helper in that pane is asked by it."""
+        self.host.link.up = self.was_used = True
         self.host.connect(self.facts, client, keeper)
-        self.host.link.up = True
 
     async def beat(self, client: ControlClient) -> None:
         """Let the far half know that we live, again and again, and find out whether it does."""
         while True:
             await anyio.sleep(BEAT_SECONDS)
+            await client.wait_reconnected()
             began = time.monotonic()
-            try:
+            with suppress(ConnectionClosed), anyio.move_on_after(BEAT_SECONDS):
                 await client.command("set-option", "-s", "@muxwire-beat", secrets.token_hex(4))
                 self.host.link.rtt = time.monotonic() - began
-            except TmuxSilent:
-                pass
-            except ConnectionClosed:
-                await client.wait_reconnected()
-                continue
             self.process.listen(SILENT_SECONDS)
+
+    def silent(self) -> TmuxSilent:
+        """What is said to who waits for an answer that does not come."""
+        state = "does not answer" if self.host.link.up else "is lost; muxwire connects again"
+        return TmuxSilent(f"the connection to {self.host.name} {state}", remedy="list_tabs says when its link is up")
 
 
 @asynccontextmanager
@@ -145,30 +156,28 @@ async def open_remote(
     limits, process, keeper = LogLimits.from_environment(environ), connection.process, ""
     store = LogStore(say_log_error, limits=limits, home=folders.state / folders.instance)
     await connection.open()
-    reconnect = Reconnect(process, connection.reopen, f"{COLUMNS}x{ROWS}", book)
-
-    def notify(event: Event) -> None:
-        reconnect.follow(event)
-        on_notification(event)
+    rejoin = Rejoin(connection, book, f"{COLUMNS}x{ROWS}")
 
     def reconnected() -> None:
         connection.use(client, keeper)
-        reconnect.on_reconnected()
+        rejoin.on_reconnected()
 
-    client = reconnect.client = ControlClient(
+    client = rejoin.client = ControlClient(
         wrap(process) if wrap else process,
-        on_notification=notify,
+        on_notification=on_notification,
         on_chunk=store.flush_soon,
-        reconnect=reconnect.reconnect,
+        reconnect=rejoin.reconnect,
         on_reconnected=reconnected,
         attaches=True,
+        resending=Resending(asked_later),
     )
+    client.patience.seconds, client.patience.explain = ANSWER_SECONDS, connection.silent
     async with store, client:
         greeting, window, keeper = await _greet(client, host)
         connection.use(client, keeper)
         client.attach_pane(pane_id(keeper), host.feed)
         server = _served(connection, folders, client, greeting, window, store, access)
-        reconnect.hub = greeting.hub
+        server.rejoin = rejoin.begin
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(watch_end, client, on_end)

@@ -79,7 +79,7 @@ class Terminals:
     ) -> Tab:
         """Open a tab with a shell in it, or with `command` (an argv) in its place.
 
-        `size` is (columns, rows), `strip_ansi` the default of its reads, `host` another machine that hosts.toml allows.
+        `size` is (columns, rows), `strip_ansi` the default of its reads, `host` a machine that hosts.toml allows.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
         if host:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
-from muxwire.errors import MORE_FILES, TabUnavailable
+from muxwire.errors import MORE_FILES, TabUnavailable, TmuxSilent
 from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.shell.session_table import ShellState
@@ -20,7 +20,7 @@ from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from muxwire.client.client import ControlClient
@@ -88,7 +88,7 @@ async def caught_up(pane: PaneState, client: ControlClient) -> bool:
     end = pane.stream.end
     for _ in range(CATCH_UP):
         await client.command("display-message", "-p", "")
-    return pane.stream.end == end
+    return pane.stream.end == end and not pane.stream.rejoining
 
 
 async def has_not_begun(pane: PaneState, execution: Execution, client: ControlClient, seconds: float) -> bool:
@@ -103,7 +103,7 @@ async def has_not_begun(pane: PaneState, execution: Execution, client: ControlCl
             while not execution.started:
                 await pane.stream.changed()
         await caught_up(pane, client)
-    return not execution.started
+    return not (execution.started or pane.stream.rejoining)
 
 
 async def fall_silent(pane: PaneState, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
@@ -172,6 +172,23 @@ def ready_deadline(pane: PaneState, begun: float, deadline: float) -> float:
     """Until when a listener is waited for: a call's own time-out is not for a shell that is still starting."""
     starting = not pane.session.integrated and pane.shell is not None and pane.session.current is None
     return max(deadline, begun + START_TIMEOUT) if starting else deadline
+
+
+async def reached(pane: PaneState, deadline: float, ready: Callable[[], Awaitable[ForegroundShell]]) -> ForegroundShell:
+    """What `ready` returns, over a connection that may be lost meanwhile: it is waited for until the deadline."""
+    while not pane.host.is_local:
+        left = ready_deadline(pane, time.monotonic(), deadline) - time.monotonic()
+        try:
+            with anyio.move_on_after(left + PROMPT_GRACE):
+                while pane.stream.rejoining:
+                    await pane.stream.changed()
+                return await ready()
+        except TmuxSilent:  # the next connection may answer
+            pass
+        if time.monotonic() >= deadline:
+            what = f"{pane.host.prefix[:-1]} does not answer"
+            raise TabUnavailable(what, state=pane.look(), remedy="nothing was typed; try again when its link is up")
+    return await ready()
 
 
 def takes_lines(shell: Shell, kind: str) -> bool:

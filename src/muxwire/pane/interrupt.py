@@ -77,6 +77,9 @@ class Interrupter:
 
         `unstick` finds out whether a line that was typed provably never ran.
         """
+        if not self._pane.reachable:
+            execution.signal_sent = signal.SIGINT.name if self._press() else ""  # once, when the connection is back
+            return
 
         async def ended(seconds: float) -> bool:
             with anyio.move_on_after(seconds):
@@ -94,7 +97,7 @@ class Interrupter:
         execution.signal_sent = await self.stop(ended, first=first, grace=grace, spared=spared)
         if execution.running and execution.level > 1 and not execution.started:
             self._pane.session.line_interrupted(execution, time.monotonic(), end=self._pane.stream.end)
-        elif execution.running:
+        elif execution.running and self._pane.reachable:
             execution.note = "could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with force"
 
     async def _begun(self, execution: Execution, unstick: Callable[[Execution], Awaitable[None]]) -> str:
@@ -161,6 +164,8 @@ class Interrupter:
         typed = 0
         for number, seconds in escalation:
             await self._pane.refresh()
+            if not self._pane.reachable:  # what would be sent now would all come at once, later
+                break
             if (taken := self._send(number, typed=typed, spared=spared)) is not None:
                 typed += taken == signal.SIGINT
                 sent = taken.name

@@ -15,6 +15,7 @@ async def interrupt(runner: Runner, execution: Execution, patience: Patience) ->
     unanswered = patience.oldest
     await runner.interrupt(execution)
     await runner.settled()
-    if execution.running and unanswered is not None and patience.oldest is unanswered:
+    lost = not runner.pane.reachable or (unanswered is not None and patience.oldest is unanswered)
+    if execution.running and lost:
         silent = patience.explain()
         execution.note = f"{silent}: {silent.remedy}; command_result reports what became of it"

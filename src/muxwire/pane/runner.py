@@ -32,6 +32,7 @@ from muxwire.pane.foreground_shell import (
     has_not_begun,
     mend_line_modes,
     quiet,
+    reached,
     reads_on,
     ready_deadline,
     refusal,
@@ -45,14 +46,7 @@ from muxwire.pane.nesting import (
     settle_aborted,
     typed_lines,
 )
-from muxwire.pane.prompt_line import (
-    PROMPT_SOON,
-    PromptEnd,
-    look_again,
-    on_its_way,
-    own_listener,
-    prompt_whole,
-)
+from muxwire.pane.prompt_line import PROMPT_SOON, PromptEnd, look_again, on_its_way, own_listener, prompt_whole
 from muxwire.pane.state import end_of
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.execution import Execution
@@ -62,6 +56,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.client.client import ControlClient
+    from muxwire.client.pending import Pending
     from muxwire.pane.deadlines import Deadlines
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
@@ -116,6 +111,7 @@ class Runner:
         self._retyped = 0  # commands on end
         self._unsticking = False
         self._typed_on = 0  # by which of the client's connections the newest line went
+        self._typed: list[Pending] = []  # its commands
 
     async def start(
         self,
@@ -135,7 +131,7 @@ class Runner:
         deadline = time.monotonic() + turn_timeout
         await self._take_turn(turn_timeout)
         try:
-            listener = await self._ready(deadline, env, cwd)
+            listener = await reached(self.pane, deadline, lambda: self._ready(deadline, env, cwd))
             return await self._type(command, shown or command, listener, env=env, cwd=cwd)
         except BaseException:
             self.pane.hidden.give_up(seen=True)
@@ -213,6 +209,9 @@ class Runner:
             return
         if execution is self.pane.session.current and not execution.started:
             self._again = None  # should C-c throw its line away, no later call may type it again
+            if self._client.withdraw(self._typed):
+                self.pane.session.line_withdrawn(execution, time.monotonic(), end=self.pane.stream.end)
+                return
         await self.interrupter.end(execution, self._unstick, first=first, grace=grace)
 
     async def settled(self, at_most: float = PROMPT_GRACE) -> None:
@@ -310,7 +309,7 @@ class Runner:
             await pane.host.done()
         execution.ends_with(pane.stream.wake)
         if shell is None:
-            self.keyboard.press(typed_lines(command, command_id, listener, drawn))
+            self._typed = self.keyboard.press(typed_lines(command, command_id, listener, drawn))
             pane.session.typed(execution)
             self._again = None
             return execution
@@ -342,7 +341,7 @@ class Runner:
     def _press(self, wrapped: Wrapped, shell: Shell) -> None:
         mend_line_modes(self.pane, shell)
         lines = [line for name, content in wrapped.files for line in self._files.write(name, content)]
-        self.keyboard.press(wrapped.typed, before=lines)
+        self._typed = self.keyboard.press(wrapped.typed, before=lines)
 
     async def _unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""
@@ -357,7 +356,7 @@ class Runner:
 
     async def _look_and_retype(self, execution: Execution) -> None:
         pane = self.pane
-        if self._client.connections != self._typed_on:
+        if self._client.connections != self._typed_on and (pane.host.is_local or not pane.heard_since(execution)):
             return  # it may have begun, and ended, while nobody heard
         since_prompt = time.monotonic() - pane.session.prompt_time
         if pane.session.prompt_seq > execution.prompt_seq and pane.session.at_prompt and since_prompt >= RETYPE_AFTER:

@@ -67,6 +67,16 @@ class PaneState:
         """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""
         return listens(self.session, self, time.monotonic())
 
+    @property
+    def reachable(self) -> bool:
+        """Whether its machine answers."""
+        link = self.host.link
+        return link is None or (link.up and link.answers)
+
+    def heard_since(self, execution: Execution) -> bool:
+        """Whether all is here that was written since the command was typed, whatever connection it came by."""
+        return not self.stream.rejoining and execution.typed_at >= self.stream.whole_from
+
     def on_mark(self, mark: Mark) -> None:
         """Take a mark of the stream, in order."""
         self.session.on_mark(mark, time.monotonic())

@@ -43,6 +43,8 @@ class PaneStream:
         self.ring = RingBuffer(RING_CAPACITY, start=start)
         self.log = log
         self.last_output = time.monotonic()  # when the newest byte came; a new pane has not been silent yet
+        self.whole_from = 0  # the offset behind what was lost last
+        self.rejoining = False  # whether what was written while a connection was lost is still being read
         self.listener: StreamObserver | None = None
         self._scanner = MarkScanner(start=start)
         self._on_mark = on_mark
@@ -80,6 +82,7 @@ class PaneStream:
         # Nothing before the hole is joined to what comes behind it: not a mark, not a screen.
         self.ring = RingBuffer(RING_CAPACITY, start=self.ring.end + size)
         self._scanner = MarkScanner(start=self.ring.end)
+        self.whole_from = self.ring.end
         self.wake()
 
     def close(self) -> None:

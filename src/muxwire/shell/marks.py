@@ -3,8 +3,8 @@
 A mark is `ESC ] 7770 ; KIND ; fields BEL`. It is recognised by its own bytes alone, never by the escape-sequence state
 around it, so a program that leaves an OSC or DCS string open hides no mark. The rules:
 
-1. A *head* is a whole simple mark (B C D S X H T N), or a P or E up to the `;` before its directory. Heads hold no ESC
-   besides their first byte, so two heads never overlap.
+1. A *head* is a whole simple mark (B C D S X H T N R), or a P or E up to the `;` before its directory. Heads hold no
+   ESC besides their first byte, so two heads never overlap.
 2. A directory may hold any byte. P and E end at the first `;ID BEL` with the id of their own head that is not itself
    part of a head, at most `CWD_MAX` bytes after it.
 3. A later head with the same id replaces an unfinished one; heads with other ids neither end it nor are hidden by it.
@@ -32,7 +32,7 @@ _ID, _NUMBER = rb"[0-9a-f]{16}", rb"[0-9]{1,20}"
 _HEAD = (
     (
         rb"\x1b\]7770;(?:"
-        rb"([SHT];ID|[BCNX];ID;NUMBER|D;ID;NUMBER;NUMBER|H;ID;['\\];NUMBER)\x07"  # 1: a simple mark
+        rb"([STR];ID|[BCNX];ID;NUMBER|D;ID;NUMBER;NUMBER|H;ID;['\\];NUMBER)\x07"  # 1: a simple mark
         rb"|(P;ID;NUMBER;NUMBER;NUMBER|E;ID;NUMBER);"  # 2: a directory follows
         rb")"
     )
@@ -49,7 +49,7 @@ MARK_MAX = _HEAD_MAX + CWD_MAX + _CLOSE_LENGTH
 
 _HEAD_RE = re.compile(_HEAD)
 _HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
-_NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEXHTN;'\\]")
+_NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEXHTNR;'\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,14 @@ class ShellNote(Mark):
     reason: int
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Rejoined(Mark):
+    """R: after a lost connection, what another machine kept of the output meets here what comes live."""
+
+    nonce: str
+
+
 def _directory(raw: bytes) -> str:
     return raw.replace(b"\r\n", b"\n").decode("utf-8", "surrogateescape")
 
@@ -172,6 +180,7 @@ _TYPED: dict[bytes, Callable[[int, int, str, Sequence[bytes]], Mark]] = {
     b"H": lambda at, to, key, f: ProbeReply(at, to, key, f[0] == b"'", int(f[1])),
     b"B": lambda at, to, key, f: EchoStart(at, to, key, int(f[0])),
     b"T": lambda at, to, key, _: EchoEnd(at, to, key),
+    b"R": lambda at, to, key, _: Rejoined(at, to, key),
     b"N": lambda at, to, key, f: ShellNote(at, to, key, int(f[0])),
 }
 

@@ -20,6 +20,7 @@ from muxwire.shell.marks import (
     PostExec,
     ProbeReply,
     PromptStart,
+    Rejoined,
     ShellExited,
     ShellNote,
 )
@@ -126,6 +127,8 @@ class ShellSession:
         match mark:
             case EchoStart() | EchoEnd():
                 self._on_echo(mark)
+            case Rejoined():
+                self._is_ours(mark)
             case _ if self.dead:  # rule 7
                 pass
             case OutputStart():
@@ -144,8 +147,6 @@ class ShellSession:
                 self._on_note(mark)
             case ProbeReply():
                 self.reply, self.ended_at = mark, mark.end
-            case _:
-                pass
 
     def _on_start(self, mark: OutputStart, now: float) -> None:
         execution = self._open.get(mark.command_id)
@@ -156,7 +157,7 @@ class ShellSession:
         if self._is_own(execution):
             self._move(Input.OUTPUT_START)
         execution.start(mark.end, now)
-        self._is_ours(execution, mark)
+        self._is_ours(mark, execution)
         self._tell(OutputBegan(execution))
 
     def _on_end(self, mark: CommandFinished, now: float) -> None:
@@ -169,7 +170,7 @@ class ShellSession:
         if execution is self.running:
             self.cwd = mark.cwd
         self.ended_at = mark.end
-        self._is_ours(execution, mark)
+        self._is_ours(mark, execution)
         status = shell_status(mark.status)
         end = mark.begin if execution.cut < 0 else execution.cut
         self._end(execution, Input.COMMAND_FINISHED, now, end=end, exit_code=status, cwd=mark.cwd)
@@ -282,6 +283,12 @@ class ShellSession:
         """The line of a command was typed, and provably never ran."""
         self._end(execution, Input.LINE_DISCARDED, now, end=end, exit_code=None)
 
+    def line_withdrawn(self, execution: Execution, now: float, *, end: int) -> None:
+        """The line of a command was never sent: the shell is where it was."""
+        if self.state is ShellState.SUBMITTED:
+            self._move(Input.PROMPT_FOUND)
+        self.line_discarded(execution, now, end=end)
+
     def line_interrupted(self, execution: Execution, now: float, *, end: int) -> None:
         """C-c threw away the line of a command in a nested shell: what that does later is not ours."""
         execution.note = "it had not begun when it was interrupted"
@@ -375,9 +382,9 @@ class ShellSession:
         """Whether it was typed into the tab's own shell."""
         return execution.level == 1 or execution.shell_pgrp == self.shell_pid
 
-    def _is_ours(self, execution: Execution, mark: Mark) -> None:
-        """A mark of `execution` is no output of those that it runs in."""
-        if execution.level > 1:
+    def _is_ours(self, mark: Mark, execution: Execution | None = None) -> None:
+        """A mark, of `execution` in a nested shell or of none, is no output of those that it stands in."""
+        if execution is None or execution.level > 1:
             for outer in self._open.values():
                 if outer is not execution and outer.phase == "running":
                     outer.ours.append((mark.begin, mark.end))
@@ -385,7 +392,7 @@ class ShellSession:
     def _is_recalled(self, command_id: str, mark: Mark) -> None:
         """The same of one that ended before we came."""
         if command_id in self._recalled:
-            self._is_ours(self._recalled[command_id], mark)
+            self._is_ours(mark, self._recalled[command_id])
 
     def _was_hidden(self, hidden_id: str) -> bool:
         """Whether an earlier process typed that out of sight; of a probe behind a relay nobody noted the id."""

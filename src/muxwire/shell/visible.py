@@ -19,7 +19,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.hidden import HIDDEN_MARK_MAX, HIDDEN_MAX, hidden
-from muxwire.shell.marks import MARK_MAX, EchoEnd, LineAccepted, MarkScanner, ProbeReply
+from muxwire.shell.marks import MARK_MAX, EchoEnd, LineAccepted, MarkScanner, ProbeReply, Rejoined
 from muxwire.shell.typed_lines import typed_lines_of
 from muxwire.values import dataclass
 
@@ -34,7 +34,7 @@ REDRAW_MAX = 4 * 1024
 SEQUENCE_END = b"\x18"
 
 # C says that our line was accepted, H answers a probe: both may come between the typed line and T.
-_TRANSPARENT = (LineAccepted, ProbeReply)
+_TRANSPARENT = (LineAccepted, ProbeReply, Rejoined)
 _T_MARK_LENGTH = 7 + 2 + 16 + 1
 _CHARACTER_MAX = 4  # bytes of a UTF-8 character
 

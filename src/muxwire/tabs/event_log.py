@@ -28,6 +28,7 @@ EventKind = Literal[
     "exited",
     "client_attached",
     "human_input",
+    "link",
 ]
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
 # Output is nearly always there, and would hide what is rare: it is told to those who ask for it by name.

@@ -10,7 +10,7 @@ from muxwire.shell import SUPERVISOR
 from muxwire.tabs.tab_events import COMMAND_SHOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from muxwire.pane.state import PaneState
     from muxwire.tabs.book import TabBook
@@ -25,12 +25,13 @@ _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id}")
 async def list_tabs(
     server: TmuxServer | None, book: TabBook, ask: Callable[[], Awaitable[None]], *, closed: bool, session: str
 ) -> TabList:
-    """Describe every tab and session, or those of `session`; without a running server, what is left of it.
+    """Describe every tab and session, or those of `session`; without a server that answers, what is known of it.
 
     `ask` is awaited if there are windows that are no tabs: it may add tabs.
     """
-    if server is None:
-        return TabList(_closed_rows(book, session) if closed else (), ())
+    if server is None or (server.host.link is not None and not server.host.link.up):
+        known = (*book.open.values(), *(book.closed.values() if closed else ()))
+        return TabList(_rows_without_tmux(known, book, session), ())
     asked = (server.sessions.windows_command(), _PANES, _SESSIONS, _CLIENTS)
     windows_answer, *answers = await server.client.ask(*asked)
     windows = server.sessions.rows(windows_answer)
@@ -55,13 +56,13 @@ async def list_tabs(
         if session in ("", tab.session)
     )
     return TabList(
-        rows + (_closed_rows(book, session) if closed else ()),
+        rows + (_rows_without_tmux(book.closed.values(), book, session) if closed else ()),
         tuple(SessionInfo(name, counts[name], visitors[key]) for key, name in named if session in ("", name)),
     )
 
 
-def _closed_rows(book: TabBook, session: str) -> tuple[TabInfo, ...]:
-    return tuple(_row(tab, book, command="") for tab in book.closed.values() if session in ("", tab.session))
+def _rows_without_tmux(tabs: Iterable[Tab], book: TabBook, session: str) -> tuple[TabInfo, ...]:
+    return tuple(_row(tab, book, command="") for tab in tabs if session in ("", tab.session))
 
 
 def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:

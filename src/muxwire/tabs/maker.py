@@ -122,6 +122,7 @@ class PaneSpec:
     env: Mapping[str, str]
     coming: set[str]
     host: Host
+    connections: int  # how often the connection was regained before
 
     def discard(self) -> None:
         """It was not made: leave nothing behind."""
@@ -221,7 +222,7 @@ class TabMaker:
             self._host.remove_folder(folder)
             raise
         self._book.coming.add(nonce)
-        return PaneSpec(record, folder, argv, env, self._book.coming, self._host)
+        return PaneSpec(record, folder, argv, env, self._book.coming, self._host, self._server.client.connections)
 
     def window_command(self, spec: PaneSpec) -> tuple[str, ...]:
         """The command that makes a window of it; `born` reads the answer."""
@@ -251,7 +252,7 @@ class TabMaker:
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
-        self.listen(tab)
+        self.listen(tab, connections=spec.connections)
         if beside is None:
             self._book.latest = tab.key
         self._book.coming.discard(spec.record.nonce)
@@ -329,13 +330,18 @@ class TabMaker:
             tab.record, tab.typing_lock = CommandBook(folder), turn
         return tab
 
-    def listen(self, tab: Tab) -> None:
-        """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes."""
+    def listen(self, tab: Tab, *, connections: int | None = None) -> None:
+        """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes.
+
+        `connections`: how often the connection had been regained when the pane was asked for.
+        """
         self._server.watch_session(tab.pane.leader_pid)
         self._book.add(tab)
         # A window of a person's showed something before.
         tab.pane.stream.log.resized(*tab.size, blank=not tab.theirs or tab.next_byte > 0)
-        if dropped := self._server.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed):
+        if self._server.rejoin is not None and connections not in (None, self._server.client.connections):
+            self._server.rejoin(tab)
+        elif dropped := self._server.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed):
             tab.pane.stream.lose(dropped, reason="the pane wrote more than is kept of one that is not known yet")
         if self._server.handoff is not None:
             self._server.handoff.watch(tab)

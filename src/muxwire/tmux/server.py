@@ -96,6 +96,8 @@ class TmuxServer:
         self.handoff: PaneHandoff | None = None
         # Attaches for as long as the block lasts; only a person's server is left in between.
         self.attached: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
+        # Of another machine: brings the output of a pane of which another connection may have had the beginning.
+        self.rejoin: Callable[..., None] | None = None
         self._killing = anyio.Lock()
 
     @property

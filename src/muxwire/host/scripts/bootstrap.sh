@@ -37,10 +37,13 @@ if ! t has-session -t =hub 2>/dev/null; then
   w=new
   mkdir "$d/shells" 2>/dev/null
   put_files || fail directory "cannot write in $d"
-  e=$(t -f "$d/tmux.conf" new-session -d -s hub -x "$columns" -y "$rows" -n muxwire-keeper -- \
+  e=$(cd "$d" && t -f "$d/tmux.conf" new-session -d -s hub -x "$columns" -y "$rows" -n muxwire-keeper -- \
     sh "$d/helper" "$d" "$keep" </dev/null 2>&1) || fail shell "tmux did not start: $e"
 fi
-for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill -9 "$p"; done
+# What an earlier client has sent is done or dropped once it is gone: then it can be said which.
+while p=$(t list-clients -F '#{?client_control_mode,#{client_pid},}') && [ "$p" ]; do
+  kill -9 $p
+done 2>/dev/null
 s=${SHELL-}
 [ -x "$s" ] || s=$(command -v bash) || s=/bin/sh
 [ -r /proc/self/wchan ] && p=1 || p=0
@@ -57,5 +60,5 @@ g=$!
 exec >/dev/null 3<&-
 wait "$c"
 rm -f "$d/in$$"
-kill "$g"
+kill "$g" 2>/dev/null
 exit 0

@@ -109,6 +109,20 @@ probe() {
   [ $((${7:-0} & 64)) = 0 ] || { masks "$f"; masks "$2"; }
 }
 
+# What the spool of the pane $1 holds from offset $2 on, up to a quarter of a MiB of it.
+spooled() {
+  f=
+  for k in $(ls "$d/spool-$1" | sort -n); do
+    [ "$f" ] && [ "$k" -gt "$2" ] && break
+    f=$k
+  done
+  [ "$f" ] || { printf '%s\ts\t-1\tbase64\n' "$n"; return; }
+  [ "$f" -gt "$2" ] && set -- "$1" "$f"
+  printf '%s\ts\t%s\t%s\n' "$n" "$2" "$e64"
+  tail -c "+$(($2 - f + 1))" "$d/spool-$1/$f" | dd bs=4096 count=64 | $e64
+}
+command -v base64 >/dev/null && e64=base64 || e64='od -An -v -tx1'
+
 # Until the pane is gone.
 serve() {
   while IFS= read -r l; do
@@ -123,6 +137,8 @@ serve() {
     k) kill -"$1" "$2" ;;
     K) signal_session "$@" ;;
     w) printf %b "$2" >"$1" ;;
+    r) printf %b "$2" >"$1" </dev/null & ;;
+    s) spooled "$@" ;;
     m) stty icrnl opost onlcr icanon isig echo iexten <"$1" ;;
     d) rm -rf "$d/$1" ;;
     f) f=$(printf %b "$1"); cd "$f" && printf '%s\tf\t%s\n' "$n" "$(pwd)"; cd / ;;

@@ -61,7 +61,7 @@ class CreateTab(Arguments):
     session: str = ""
     size: Size = Field(default=[])
     strip_ansi: bool = Field(default=False, description="default of all reads of it")
-    host: str = Field(default="", description="another machine that hosts.toml allows")
+    host: str = Field(default="", description="a machine that hosts.toml allows")
 
 
 class CloseTab(InTab):

@@ -1,0 +1,66 @@
+"""Which commands are sent again after a lost connection, and what the others are told."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import pytest
+
+from muxwire.client.patience import Patience
+from muxwire.client.pending import Pending
+from muxwire.client.resending import Resending
+from muxwire.errors import ConnectionClosed
+from muxwire.protocol.commands import Command, command, command_list
+
+
+def sent(resending: Resending, *commands: Command) -> list[Pending]:
+    return [Pending(one, Patience(())) for one in resending.numbered(commands)]
+
+
+def again_of_a_window(lost: Command) -> Command | None:
+    return command("list-panes", "-a") if lost.name == "new-window" else None
+
+
+def test_only_what_changes_something_has_a_number() -> None:
+    looks, writes, line = Resending(again_of_a_window).numbered(
+        [command("list-panes"), command("set-buffer", "--", "x"), command_list(["display-message"], ["kill-pane"])]
+    )
+    assert looks == command("list-panes")
+    assert writes.line.endswith(b" ; set-option -s @muxwire-seq 1")
+    assert line.line.endswith(b" ; set-option -s @muxwire-seq 2")
+    assert (len(writes.silent), len(line.silent)) == (2, 3)
+
+
+def test_what_was_run_is_not_sent_again() -> None:
+    resending = Resending(again_of_a_window)
+    texts = [command("set-buffer", "--", text) for text in ("one", "two", "three")]
+    lines = sent(resending, texts[0], command("list-panes"), texts[1], texts[2])
+    assert resending.left(lines, [b"2"]) == [lines[1], lines[3]]
+    assert [line.done for line in lines] == [True, False, True, False]
+    assert lines[0].result() == ()
+
+
+def test_before_the_first_number_all_is_sent() -> None:
+    resending = Resending(again_of_a_window)
+    lines = sent(resending, command("kill-pane"))
+    assert resending.left(lines, [b""]) == lines
+
+
+def test_an_answer_that_was_lost_is_asked_for_or_known_to_be_lost() -> None:
+    resending = Resending(again_of_a_window)
+    window, session = sent(resending, command("new-window", "-P"), command("new-session", "-P"))
+    assert resending.left([window, session], [b"2"]) == [window]
+    assert window.command == command("list-panes", "-a")
+    with pytest.raises(ConnectionClosed, match="new-session was done"):
+        session.result()
+
+
+def test_only_what_was_never_sent_can_be_withdrawn() -> None:
+    resending = Resending(again_of_a_window)
+    first, *rest = sent(resending, *[command("kill-pane")] * 3)
+    pending = deque([first, *rest])
+    resending.unsent.update(rest)
+    assert not resending.withdraw([first, rest[0]], pending)
+    assert resending.withdraw(rest, pending)
+    assert list(pending) == [first]
+    assert not resending.withdraw([], pending)

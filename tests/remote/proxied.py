@@ -1,0 +1,82 @@
+"""An instance whose `box` is this machine behind a proxy, so that the connection can be cut, stalled and refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+from unittest.mock import patch
+
+import anyio
+
+import muxwire
+from muxwire.instance import remote
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire import Tab, Terminals
+
+# Longer than any outage here: a call that ends by its own deadline would say so.
+PATIENT = 60.0
+_SIGNALS = {"kill": signal.SIGKILL, "close": signal.SIGUSR1, "stall": signal.SIGSTOP}
+
+
+@final
+class Proxied:
+    """The instance, and the proxy in front of its machine."""
+
+    def __init__(self, opened: Terminals, place: Path) -> None:
+        self.opened = opened
+        self._pid, self._down = place / "pid", place / "pid.down"
+
+    def lose(self, kind: str) -> None:
+        """Lose the connection: `kill`, `close` or `stall`."""
+        os.kill(int(self._pid.read_text()), _SIGNALS[kind])
+
+    async def cut(self, tab: Tab, kind: str) -> None:
+        """Lose the connection, and return when there is another one."""
+        connections = tab.client.connections
+        self.lose(kind)
+        await self.regained(tab, connections)
+
+    @staticmethod
+    async def regained(tab: Tab, connections: int) -> None:
+        """Return when there was a connection after so many."""
+        link = tab.pane.host.link
+        assert link is not None
+        while tab.client.connections == connections or not link.up:
+            await anyio.sleep(0.01)
+
+    async def outage(self, tab: Tab) -> None:
+        """Lose the connection, and refuse further ones."""
+        self._down.touch()
+        self.lose("kill")
+        link = tab.pane.host.link
+        assert link is not None
+        while link.up:
+            await anyio.sleep(0.01)
+
+    def over(self) -> None:
+        """Let connections through again."""
+        self._down.unlink()
+
+
+@asynccontextmanager
+async def proxied(folder: Path, environ: dict[str, str], more: str = "") -> AsyncIterator[Proxied]:
+    """Open it, with `more` lines in the table of the host; beats and backoff are quick."""
+    place = folder / "proxy"
+    place.mkdir(exist_ok=True)
+    there = {name: environ[name] for name in ("HOME", "PATH", "SHELL")} | {"TMPDIR": str(folder / "there")}
+    words = [sys.executable, str(Path(__file__).with_name("proxy.py")), str(place / "pid")]
+    words += ["env", "-i", *(f"{name}={value}" for name, value in there.items())]
+    (place / "hosts.toml").write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n{more}")
+    user = environ | {"MUXWIRE_HOSTS": str(place / "hosts.toml")}
+    quick = patch.multiple(remote, BEAT_SECONDS=0.3, SILENT_SECONDS=2.0, BACKOFF_SECONDS=0.1, BACKOFF_MAX_SECONDS=0.5)
+    with quick:
+        async with muxwire.open_terminals(state_dir=folder / "state", environ=user) as opened:
+            yield Proxied(opened, place)

@@ -1,0 +1,127 @@
+"""A connection that is away for a while: calls wait, programs go on, and afterwards everything is there."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import TabUnavailable
+from tests.remote.proxied import PATIENT, Proxied, proxied
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from muxwire import Tab
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60.0
+# Ten times as much as is kept.
+LINES = 100_000
+# Of the 64 KiB that are kept, without marks and a prompt.
+LEFT = 60_000
+
+
+@pytest.fixture
+async def box(folder: Path, environ: dict[str, str]) -> AsyncIterator[Proxied]:
+    with anyio.fail_after(DEADLINE):
+        async with proxied(folder, environ, 'spool = "64K"\n') as opened:
+            yield opened
+
+
+async def there(path: Path) -> None:
+    """Wait for a file of a program there."""
+    while not path.exists():
+        await anyio.sleep(0.02)
+
+
+async def link_of(box: Proxied, tab: Tab) -> str:
+    (row,) = [row for row in (await box.opened.list_tabs()).tabs if row.window_id == tab.key]
+    return row.link
+
+
+async def test_calls_wait_and_what_was_asked_meanwhile_is_done_once(box: Proxied, folder: Path) -> None:
+    tab = await box.opened.create_tab(host="box")
+    other = await box.opened.create_tab(host="box")
+    for one in (tab, other):
+        await one.execute("true")
+    since = (await box.opened.watch_events(since=0, timeout=0)).next
+    ran, told = folder / "ran-once", []
+    await box.outage(tab)
+    assert await link_of(box, tab) == "reconnecting"
+    async with anyio.create_task_group() as tasks:
+
+        async def call() -> None:
+            told.append(await tab.execute(f"echo ran >>{ran}; echo done", timeout=PATIENT))
+
+        tasks.start_soon(call)
+        for refused in (tab, other):  # behind that call, and at a prompt: a deadline of its own, and nothing is run
+            with pytest.raises(TabUnavailable):
+                await refused.execute(f"echo never >>{ran}", timeout=0.3)
+        assert await link_of(box, tab) == "reconnecting"
+        box.over()
+    assert (told[0].output, told[0].exit_code, told[0].note) == ("done\n", 0, ""), told
+    assert (await other.execute("echo well")).output == "well\n"
+    assert ran.read_text() == "ran\n"
+    events = await box.opened.watch_events(kinds=["link"], since=since, timeout=DEADLINE)
+    assert [dict(event.details) for event in events.events] == [
+        {"host": "box", "link": "reconnecting"}, {"host": "box", "link": "up"},
+    ]  # fmt: skip
+    ran.unlink()
+
+
+async def test_a_deadline_in_an_outage_ends_the_call_and_later_the_command(box: Proxied) -> None:
+    tab = await box.opened.create_tab(host="box")
+    running = await tab.execute("echo begun; sleep 1000", wait=False)
+    await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)
+    async with anyio.create_task_group() as tasks:
+
+        async def interrupt() -> None:
+            assert not (await tab.stop_process()).success
+
+        await box.outage(tab)
+        tasks.start_soon(interrupt)
+    assert await link_of(box, tab) == "reconnecting"
+    box.over()
+    ended = await box.opened.command_result(running.command_id, wait=PATIENT)
+    assert (ended.output.startswith("begun\n"), ended.exit_code, ended.running) == (True, 130, False), ended
+    again = await tab.execute("echo again")
+    assert (again.output, again.exit_code) == ("again\n", 0), again
+
+
+async def test_more_than_is_kept_is_a_gap_of_exactly_that_size(box: Proxied, folder: Path) -> None:
+    go, done = folder / "go", folder / "done"
+    tab = await box.opened.create_tab(host="box", shell="bash")
+    command = f"until [ -e {go} ]; do sleep 0.05; done; seq 1 {LINES}; : >{done}"
+    running = await tab.execute(command, wait=False)
+    await box.opened.wait_for([tab.key], idle=0.3, timeout=PATIENT)
+    await box.outage(tab)
+    go.touch()
+    await there(done)
+    box.over()
+    ended = await box.opened.command_result(running.command_id, wait=PATIENT, max_chars=None)
+    assert (ended.exit_code, ended.running) == (0, False), ended
+    written = "".join(f"{line}\r\n" for line in range(1, LINES + 1))
+    marks = ended.next_byte - ended.from_byte - len(written)
+    assert marks in range(100), marks  # R is in it, once or a few times
+    records = [json.loads(line) for line in tab.log_path.with_suffix(".gaps").read_text().splitlines()]
+    # A second one, if more was written while the rest was read.
+    gaps = [record for record in records if "size" in record]
+    assert all(gap["reason"].startswith("the connection to box was lost") for gap in gaps)
+    assert 0 < sum(gap["size"] for gap in gaps) < len(written) - LEFT
+    log = tab.log_path.read_bytes()
+    before = log[ended.from_byte : gaps[0]["offset"]]
+    behind = re.sub(
+        rb"\x1b\]7770;R;[0-9a-f]{16}\x07", b"", log[gaps[-1]["offset"] + gaps[-1]["size"] : ended.next_byte]
+    )
+    assert (written.encode().startswith(before), written.encode().endswith(behind)) == (True, True)
+    assert len(behind) > LEFT
+    again = await tab.execute("echo again")
+    assert (again.output, again.exit_code) == ("again\n", 0), again
+    go.unlink()
+    done.unlink()
