@@ -60,6 +60,47 @@ def test_a_hostile_name_is_refused_whatever_is_allowed(tmp_path: Path, name: str
     refused(written(tmp_path, 'allow = ["*"]'), name)
 
 
+@pytest.mark.parametrize(
+    ("name", "argv"),
+    [("docker:web_1", "docker exec -i web_1"), ("podman:a.b", "podman exec -i a.b"),
+     ("k8s:staging/api-0", "kubectl exec -i --namespace=staging api-0 --"),
+     ("k8s:staging/api-0/side", "kubectl exec -i --namespace=staging --container=side api-0 --"),
+     ("k8s:me@gke:a_b/staging/api-0/side",
+      "kubectl exec -i --namespace=staging --context=me@gke:a_b --container=side api-0 --")],
+)  # fmt: skip
+def test_containers_and_pods_go_by_the_names_of_their_engines(tmp_path: Path, name: str, argv: str) -> None:
+    allow = 'allow = ["docker:*", "podman:*", "k8s:staging/*", "k8s:staging/*/*", "k8s:me@gke:a_b/*/*/*"]'
+    carrier = written(tmp_path, allow).carrier(name)
+    assert carrier.command == (*argv.split(), "sh", "-c", STAGE_1)
+
+
+@pytest.mark.parametrize(
+    "name", ["docker:x", "k8s:other/api-0", "k8s:staging/prod/api-0", "k8s:staging/prod/api-0/main", "podman:x"]
+)
+def test_a_pattern_is_for_names_of_its_kind_and_length(tmp_path: Path, name: str) -> None:
+    assert "not in" in refused(written(tmp_path, 'allow = ["*", "*/*", "k8s:staging/*"]'), name)
+
+
+ENGINES = ("docker:", "podman:", "k8s:", "k8s:a/", "k8s:a/b/", "k8s:a/b/c/", "ssh:", "")
+
+
+@given(st.sampled_from(ENGINES), st.one_of(st.text(), st.text("ab-./:@= $'\"\n", max_size=8)))
+def test_no_name_becomes_an_option_or_another_argument(engine: str, name: str) -> None:
+    patterns = ("*", *(f"{kind}{'/'.join('*' * count)}" for kind in ENGINES[:3] for count in range(1, 5)))
+    try:
+        carrier = HostsFile(Path("hosts.toml"), allow=patterns).carrier(engine + name)
+    except HostUnavailable:
+        return
+    known = {"docker", "podman", "kubectl", "exec", "-i", "--"}
+    mine = [word for word in carrier.argv if word not in known] if engine else carrier.argv[-1:]
+    for word in mine:
+        option, _, value = word.rpartition("=")
+        assert option in ("", "--namespace", "--context", "--container")
+        assert value
+        assert value[0].isalnum() or value[0] == "_"
+        assert all(sign.isascii() and (sign.isalnum() or sign in "._-@:") for sign in value)
+
+
 @given(st.text())
 def test_a_name_that_passes_has_no_byte_that_means_anything(name: str) -> None:
     try:

@@ -32,8 +32,8 @@ async def own(folder: Path, environ: dict[str, str]) -> AsyncIterator[Terminals]
             yield opened
 
 
-def carriers(folder: Path) -> list[int]:
-    """The processes that carry connections of ours to `box`: children of this one."""
+def children(word: bytes) -> list[int]:
+    """The children of this process with that in their command lines: what carries connections has `printf %b`."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -42,7 +42,7 @@ def carriers(folder: Path) -> list[int]:
                 words = (entry / "cmdline").read_bytes()
             except OSError:
                 continue
-            if int(fields[1]) == os.getpid() and b"printf %b" in words:
+            if int(fields[1]) == os.getpid() and word in words:
                 found.append(int(entry.name))
     return found
 
@@ -74,7 +74,7 @@ async def test_a_lost_connection_is_regained_and_the_program_there_goes_on(own: 
     assert (await tab.execute("echo before")).output == "before\n"
     mark = folder / "went-on"
     started = await tab.execute(f"sleep 0.7; echo yes > {mark}; echo after", wait=False)
-    (carrier,) = carriers(folder)
+    (carrier,) = children(b"printf %b")
     os.kill(carrier, signal.SIGKILL)
     await until(mark.exists)
     ended = await own.command_result(started.command_id, wait=DEADLINE)

@@ -28,6 +28,8 @@ _GREETING_BYTES = 1 << 20
 _COMPLAINT_CHARACTERS = 4096
 
 _LOGIN_FAILED = ("Permission denied", "Host key verification failed", "Too many authentication failures", "host key")
+# What engines say of a container or a pod that is not there, or does not run.
+_NO_MACHINE = ("No such container", "no container with", "no such container", 'pods "', 'namespaces "', "not running")
 _NO_SHELL = ("not found", "no such file", "cannot execute", "not available")
 _REMEDIES = {
     "connect": "try the same command in a terminal; is the machine up, and its name right?",
@@ -145,6 +147,8 @@ class CarrierProcess(ProcessPipes):
         reason = said[-1].strip() if said else seen.decode("utf-8", "replace").strip()[-_COMPLAINT_CHARACTERS:]
         if any(text in reason for text in _LOGIN_FAILED):
             return "login", reason
+        if any(text in reason for text in _NO_MACHINE):
+            return "connect", reason
         no_shell = seen or any(text in reason.lower() for text in _NO_SHELL)
         return "shell" if no_shell else "connect", reason or otherwise
 

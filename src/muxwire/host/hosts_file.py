@@ -1,9 +1,12 @@
 """Which other machines may be used, and by which program each is reached: `hosts.toml`, which a person writes.
 
-    allow = ["web-*", "me@build-?"]    # names of ssh_config; nothing listed: no other machine
+    allow = ["web-*", "me@build-?", "docker:*"]    # names of ssh_config, containers, pods; nothing listed: none
     [hosts.job]
     via = ["srun", "--jobid=42", "--overlap"]
     keep = "24h"
+
+A container is `docker:NAME` or `podman:NAME`, a pod `k8s:NAMESPACE/POD`, `k8s:NAMESPACE/POD/CONTAINER` or
+`k8s:CONTEXT/NAMESPACE/POD/CONTAINER`.
 
 The names of `[hosts]` are allowed because they are written there. A name is data: what no such name can hold is
 refused, and no shell of this machine sees it.
@@ -33,11 +36,18 @@ SPOOL_BYTES = 64 << 20
 _NAME_MAX = 300
 _WORD = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 _NAME = re.compile(rf"(?:{_WORD}@)?{_WORD}\Z")
+# What each engine allows in a name, and so neither an option nor another argument.
+_CONTAINER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
+_POD = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\Z")
+_CONTEXT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:@-]*\Z")
 _TIME = re.compile(r"([0-9]{1,6})([smhd])\Z")
 _SIZE = re.compile(r"([0-9]{1,6})([KMG])\Z")
 _BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SHOWN_MAX = 60
+
+# Context, namespace, pod and container.
+_POD_WORDS = 4
 
 # One line is read byte by byte, as POSIX asks of `read`, so that what follows it is left for tmux.
 STAGE_1 = 'IFS= read -r x; eval "$(printf %b "$x")"'
@@ -82,11 +92,39 @@ class HostsFile:
             raise _refused(name, f"{self.path}: {self.fault}", "mend that file, and start muxwire again")
         if (found := self.hosts.get(name)) is not None:
             return found
-        if len(name) > _NAME_MAX or not _NAME.match(name) or name.isdigit():
+        engine, colon, _ = name.partition(":")
+        argv = _ssh(name) if not colon else _inside(engine, name)
+        if len(name) > _NAME_MAX or not argv:
             raise _refused(name, "that cannot be the name of a host", "use a name of ssh_config, or user@name")
-        if not any(fnmatchcase(name, pattern) for pattern in self.allow):
+        if not any(_allows(pattern, name) for pattern in self.allow):
             raise _refused(name, f"it is not in {self.path}", f"the person may add it to `allow` in {self.path}")
-        return Carrier(name, (*_SSH, "--", name), login_shell=True)
+        return Carrier(name, argv, login_shell=not colon)
+
+
+def _allows(pattern: str, name: str) -> bool:
+    """Whether a pattern is of the same kind, as many words between `/`, and matches word by word."""
+    words, wanted = name.split("/"), pattern.split("/")
+    same = words[0].rpartition(":")[0] == wanted[0].rpartition(":")[0] and len(words) == len(wanted)
+    return same and all(map(fnmatchcase, words, wanted))
+
+
+def _ssh(name: str) -> tuple[str, ...]:
+    return (*_SSH, "--", name) if _NAME.match(name) and not name.isdigit() else ()
+
+
+def _inside(engine: str, name: str) -> tuple[str, ...]:
+    """What reaches a container or a pod, up to the program that it is to start there; () for what is no name."""
+    words = name.removeprefix(f"{engine}:").split("/")
+    if engine in ("docker", "podman") and len(words) == 1 and _CONTAINER.match(words[0]):
+        return (engine, "exec", "-i", words[0])
+    if engine != "k8s" or not 2 <= len(words) <= _POD_WORDS:
+        return ()
+    context = [words.pop(0)] if len(words) == _POD_WORDS else []
+    if not all(map(_POD.match, words)) or not all(map(_CONTEXT.match, context)):
+        return ()
+    namespace, pod, *container = words
+    options = [f"--context={word}" for word in context] + [f"--container={word}" for word in container]
+    return ("kubectl", "exec", "-i", f"--namespace={namespace}", *options, pod, "--")
 
 
 def _refused(name: str, reason: str, remedy: str) -> HostUnavailable:

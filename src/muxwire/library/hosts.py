@@ -89,9 +89,10 @@ class Hosts(Generic[There]):
         """Whose tab a caller means, and what it is called there; None for one of this machine."""
         if target == "." and self.latest is not None:
             return self.latest, target
-        for name, there in self._used.items():
+        # A pod's container has a longer name than the pod.
+        for name in sorted(self._used, key=len, reverse=True):
             if target.startswith(f"{name}/"):
-                return there, target.removeprefix(f"{name}/")
+                return self._used[name], target.removeprefix(f"{name}/")
         host, slash, rest = target.rpartition("/")
         if slash and rest[:1] in ("@", "%") and not host.isdigit() and host in self._file.hosts:
             raise NoSuchTarget(f"there is no tab on {host}", remedy="create one with create_tab(host=...)")
