@@ -26,6 +26,14 @@ SIDE_MAX = 10_000
 COMMAND_LIMIT = 16 << 20
 
 
+def whole_setting(environ: Mapping[str, str], name: str, default: int, least: int = 1) -> int:
+    """Return what a variable sets, `default` if it is not set; InvalidArgument for no number, or one below `least`."""
+    text = environ.get(name, "")
+    if text and not (text.isascii() and text.isdecimal() and int(text) >= least):
+        raise InvalidArgument(f"{name} is {text!r}", remedy=f"set it to a number from {least} on, or not at all")
+    return int(text) if text else default
+
+
 def checked_environment(env: Mapping[str, str]) -> dict[str, str]:
     """Return `env`; InvalidArgument for a name that no shell can hold, or a NUL in a value."""
     for name, value in env.items():

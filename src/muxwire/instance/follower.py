@@ -69,7 +69,8 @@ async def _settle(server: TmuxServer, heard: dict[Tab, bytearray], tabs: list[Ta
 
 def begin_stream(tab: Tab, start: int) -> None:
     """Give a tab that nobody listens to yet a stream from that offset on."""
-    tab.pane.stream = PaneStream(FollowerLog(tab.log_path, start), tab.pane.on_mark, start=start)
+    log, capacity = FollowerLog(tab.log_path, start), tab.pane.stream.capacity
+    tab.pane.stream = PaneStream(log, tab.pane.on_mark, start=start, capacity=capacity)
 
 
 async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:

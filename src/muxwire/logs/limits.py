@@ -17,7 +17,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, final
 
-from muxwire.errors import InvalidArgument
+from muxwire.host.environment import whole_setting
 from muxwire.logs.segments import Segment, log_of_script, remove_log, retire, segment_of
 from muxwire.values import dataclass
 
@@ -55,15 +55,11 @@ class LogLimits:
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:
         """Return the limits that were set; InvalidArgument for what is no positive number."""
-        given = {}
-        for field in fields(cls):
-            name = f"MUXWIRE_LOG_{field.name.upper()}"
-            value = environ.get(name, "")
-            if value and (not value.isascii() or not value.isdecimal() or int(value) == 0):
-                raise InvalidArgument(f"{name} is {value!r}", remedy="set it to a positive number, or not at all")
-            if value:
-                given[field.name] = int(value)
-        return cls(**given)
+        default = cls()
+        given = {field.name: getattr(default, field.name) for field in fields(cls)}
+        return cls(
+            **{name: whole_setting(environ, f"MUXWIRE_LOG_{name.upper()}", value) for name, value in given.items()}
+        )
 
 
 @final

@@ -180,6 +180,7 @@ class SplitEvenly(Compound):
 
     async def do(self, run: RunState, step: Step, tabs: Sequence[Tab]) -> None:
         await run.saw(tabs[0])
+        run.maker.check_room(self.count - 1)
         (row,) = await _divide(run, step, tabs, self.count, horizontal=self.horizontal)
         run.keep(step, row[1:])
         step.succeed()
@@ -208,6 +209,7 @@ class MakeGrid(Compound):
 
     async def do(self, run: RunState, step: Step, tabs: Sequence[Tab]) -> None:
         await run.saw(tabs[0])
+        run.maker.check_room(self.rows * self.cols - 1)
         (column,) = await _divide(run, step, tabs, self.rows, horizontal=False)
         grid = await _divide(run, step, column, self.cols, horizontal=True)
         run.keep(step, [one for row in grid for one in row][1:])
@@ -246,10 +248,9 @@ async def _divide(run: RunState, step: Step, tabs: Sequence[Tab], count: int, *,
 
 async def _carve(run: RunState, step: Step, jobs: Sequence[tuple[Tab, Arguments]]) -> list[Tab]:
     """Split as often as there are jobs, in one write; if one fails, what the others made goes again."""
-    cwd = {tab.pane_id: _folder_of(tab) for tab, _ in jobs}
     specs, commands = [], []
     for tab, flags in jobs:
-        spec = run.maker.prepare(_request(run.host, cwd[tab.pane_id], {}, ()), secrets.token_hex(8), is_split=True)
+        spec = run.maker.prepare(_request(run.host, _folder_of(tab), {}, ()), secrets.token_hex(8), is_split=True)
         specs.append((spec, tab))
         commands.append(run.maker.split_command(spec, tab.pane_id, flags))
     answer = run.server.client.submit_list(*commands)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # What a pane keeps in memory: the output of nearly every command, so that a result needs no disk. 200 tabs: 200 MiB.
 RING_CAPACITY = 1 << 20
+# What is looked at of the newest output without a look at the log, with room for some of it.
+RING_MIN = 64 << 10
 
 
 class StreamObserver(Protocol):
@@ -39,8 +41,16 @@ class StreamObserver(Protocol):
 class PaneStream:
     """Where the bytes of one pane go. `feed` is called by the client's reader and never waits."""
 
-    def __init__(self, log: PaneLog | FollowerLog, on_mark: Callable[[Mark], None], *, start: int = 0) -> None:
-        self.ring = RingBuffer(RING_CAPACITY, start=start)
+    def __init__(
+        self,
+        log: PaneLog | FollowerLog,
+        on_mark: Callable[[Mark], None],
+        *,
+        start: int = 0,
+        capacity: int = RING_CAPACITY,
+    ) -> None:
+        self.capacity = capacity  # of the ring, while the pane lives
+        self.ring = RingBuffer(capacity, start=start)
         self.log = log
         self.last_output = time.monotonic()  # when the newest byte came; a new pane has not been silent yet
         self.whole_from = 0  # the offset behind what was lost last
@@ -80,7 +90,7 @@ class PaneStream:
         """What the pane wrote next is lost: go on behind a hole of that size, whose record says why."""
         self.log.lose(size, **details)
         # Nothing before the hole is joined to what comes behind it: not a mark, not a screen.
-        self.ring = RingBuffer(RING_CAPACITY, start=self.ring.end + size)
+        self.ring = RingBuffer(self.capacity, start=self.ring.end + size)
         self._scanner = MarkScanner(start=self.ring.end)
         self.whole_from = self.ring.end
         self.wake()

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import CommandError, InvalidArgument, MuxwireError, TmuxSilent
-from muxwire.host.environment import check_size, checked_environment
+from muxwire.errors import CommandError, InvalidArgument, MuxwireError, NotPermitted, TmuxSilent
+from muxwire.host.environment import check_size, checked_environment, whole_setting
 from muxwire.ids import pane_id, window_id
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.runner import Runner
 from muxwire.pane.state import PaneState
-from muxwire.pane.stream import PaneStream
+from muxwire.pane.stream import RING_CAPACITY, RING_MIN, PaneStream
 from muxwire.pane.typing_lock import TypingLock
 from muxwire.shell import Shell, supervisor_argv
 from muxwire.tabs.log_access import log_names
@@ -139,12 +139,15 @@ class PaneSpec:
 
 @final
 class TabMaker:
-    """Makes tabs on one server."""
+    """Makes tabs on one server. InvalidArgument for a setting that is no number."""
 
     def __init__(self, server: TmuxServer, book: TabBook) -> None:
         self._server = server
         self._host = server.host
         self._book = book
+        settings = self._host.environ if self._host.is_local else {}  # the person's, not another machine's
+        self._tabs_max = whole_setting(settings, "MUXWIRE_TABS", 0)
+        self._ring = whole_setting(settings, "MUXWIRE_RING_BYTES", RING_CAPACITY, RING_MIN)
 
     async def make(self, request: TabRequest, nonce: str, *, patient: bool = False) -> Tab:
         """Open the window and hand back its tab; CommandError if tmux refused.
@@ -199,7 +202,8 @@ class TabMaker:
             spec.discard()
 
     def prepare(self, request: TabRequest, nonce: str, *, is_split: bool = False) -> PaneSpec:
-        """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable."""
+        """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable, NotPermitted."""
+        self.check_room()
         folder = self._server.folders.tab(nonce)
         self._host.make_folder(folder)
         try:
@@ -223,6 +227,17 @@ class TabMaker:
             raise
         self._book.coming.add(nonce)
         return PaneSpec(record, folder, argv, env, self._book.coming, self._host, self._server.client.connections)
+
+    def check_room(self, count: int = 1) -> None:
+        """NotPermitted if so many more panes are more than may be open."""
+        if not self._tabs_max:
+            return
+        ours = sum(not tab.theirs for tab in self._book.open.values()) + len(self._book.coming)
+        if ours + count > self._tabs_max:
+            raise NotPermitted(
+                f"{ours} tabs are open, as many as MUXWIRE_TABS={self._tabs_max} allows",
+                remedy="close one with close_tab, or start muxwire with a larger MUXWIRE_TABS",
+            )
 
     def window_command(self, spec: PaneSpec) -> tuple[str, ...]:
         """The command that makes a window of it; `born` reads the answer."""
@@ -306,7 +321,7 @@ class TabMaker:
             host=self._host, nonce=record.nonce, shell=shell, leader_pid=place.pid, tty=place.tty, cwd=record.cwd
         )
         log = server.open_log(log_path)
-        state.stream = PaneStream(log, state.on_mark, start=log.end)
+        state.stream = PaneStream(log, state.on_mark, start=log.end, capacity=self._ring)
         may_be_dead = server.access.role == "adopted"
         keyboard = Keyboard(server.client, place.pane, server.version, may_be_dead=may_be_dead)
         turn = TypingLock(folder, state, server.client, self._book.spawn) if server.access.persistent else None

@@ -1,0 +1,57 @@
+"""Settings of what an instance may hold: how many tabs, and how much of each in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+import muxwire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60.0
+
+
+async def test_no_more_tabs_than_were_allowed(tmp_path: Path, environ: dict[str, str]) -> None:
+    environ = environ | {"MUXWIRE_TABS": "2"}
+    async with muxwire.open_terminals(state_dir=tmp_path, environ=environ) as terminals:
+        with anyio.fail_after(DEADLINE):
+            first = await terminals.create_tab()
+            second = await terminals.create_tab()
+            with pytest.raises(muxwire.NotPermitted, match="MUXWIRE_TABS=2"):
+                await terminals.create_tab()
+            split = {"kind": "split_pane", "target": first.key}
+            [step] = (await terminals.run_operations([split])).steps
+            assert (step.status, "MUXWIRE_TABS=2" in (step.error or "")) == ("failed", True)
+            grid = {"kind": "make_grid", "target": first.key, "rows": 2, "cols": 2}
+            [step] = (await terminals.run_operations([grid])).steps
+            assert (step.status, "MUXWIRE_TABS=2" in (step.error or "")) == ("failed", True)
+            await second.close()
+            [step] = (await terminals.run_operations([split])).steps
+            assert step.status == "succeeded"
+            assert (await first.execute("echo still here")).output == "still here\n"
+
+
+async def test_a_small_ring_loses_no_output(tmp_path: Path, environ: dict[str, str]) -> None:
+    environ = environ | {"MUXWIRE_RING_BYTES": f"{64 << 10}"}
+    async with muxwire.open_terminals(state_dir=tmp_path, environ=environ) as terminals:
+        with anyio.fail_after(DEADLINE):
+            tab = await terminals.create_tab()
+            done = await tab.execute("seq 50000", timeout=DEADLINE)
+            assert done.output == "".join(f"{number}\n" for number in range(1, 50001))
+            assert tab.pane.stream.ring.capacity == 64 << 10
+
+
+@pytest.mark.parametrize("setting", [{"MUXWIRE_TABS": "many"}, {"MUXWIRE_RING_BYTES": "1"}, {"MUXWIRE_TABS": "0"}])
+async def test_a_setting_that_means_nothing_is_an_error(
+    tmp_path: Path, environ: dict[str, str], setting: dict[str, str]
+) -> None:
+    async with muxwire.open_terminals(state_dir=tmp_path, environ=environ | setting) as terminals:
+        with anyio.fail_after(DEADLINE):
+            with pytest.raises(muxwire.InvalidArgument, match=next(iter(setting))):
+                await terminals.create_tab()
