@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # One line is parsed on tmux's only thread, where every pane waits meanwhile: this takes less than 2 ms.
 LINE_MAX = 32 << 10
 _ID = re.compile(r"[@%][0-9]+\Z")
-_NO_ANSWER = "no answer came in time: what it did, or may still do, is not undone"
+_NO_ANSWER = "no answer came: what it did, or may still do, is not undone"
 
 
 @final
@@ -279,14 +279,15 @@ class OperationsRun(RunState):
     async def _undo_late(self, rollback: Rollback, timeout: float | None) -> None:
         """Have undone what was done late too; what has no answer in `timeout` seconds is reported as an error."""
         with anyio.move_on_after(timeout):
-            for _, answer in self._late:
+            for part, answer in self._late:
                 await answer.settled()
+                await self._client(part).wait_reconnected()  # if it was lost: tmux may have done it all the same
         for part, answer in self._late:
             operation = part.step.operation
             rollback.at(part.step.index)
             if part.was_done(answer):
                 operation.undo(self, rollback, part, [block.output for block in part.blocks(answer)])
-            elif not answer.done and not operation.undo_unanswered(self, rollback, part):
+            elif (answer.failed or not answer.done) and not operation.undo_unanswered(self, rollback, part):
                 rollback.cannot(operation.kind, _NO_ANSWER)
         for step in self.steps:
             if step.status == "unknown" and isinstance(step.operation, Compound) and step.operation.unanswered_stays:

@@ -19,6 +19,8 @@ from muxwire.protocol.events import CommandBlock
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from muxwire.tmux.server import TmuxServer
+
 pytestmark = pytest.mark.anyio
 
 Ask = Callable[..., Awaitable[list[str]]]
@@ -111,10 +113,8 @@ async def test_a_pane_that_came_late_is_known_or_goes_again(
         assert (await late.execute("echo here")).output == "here\n"
 
 
-async def test_steps_whose_answer_is_lost_with_the_connection_are_unknown_and_a_window_is_ours(
-    terminals: muxwire.Terminals, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = await terminals.server()
+def lose_connection(server: TmuxServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the connection end when tmux has done what is sent next, before anybody hears of it."""
     client, control, reconnected = server.client, server.process.pid, server.client._on_reconnected
     assert reconnected is not None
 
@@ -128,6 +128,14 @@ async def test_steps_whose_answer_is_lost_with_the_connection_are_unknown_and_a_
 
     monkeypatch.setattr(client, "_answer", lost)
     monkeypatch.setattr(client, "_on_reconnected", back)
+
+
+async def test_steps_whose_answer_is_lost_with_the_connection_are_unknown_and_a_window_is_ours(
+    terminals: muxwire.Terminals, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = await terminals.server()
+    client = server.client
+    lose_connection(server, monkeypatch)
     with anyio.fail_after(20):
         result = await terminals.run_operations([{"kind": "new_window", "name": "made"}, setting("@e")])
         assert statuses(result) == ["unknown", "unknown"]

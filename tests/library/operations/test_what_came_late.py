@@ -9,7 +9,15 @@ import pytest
 
 import muxwire
 from muxwire.mcp.tools.operations import RunTmuxOperations
-from tests.library.operations.test_step_timeouts import SHORT, Ask, pid, standing_still, statuses, terminals
+from tests.library.operations.test_step_timeouts import (
+    SHORT,
+    Ask,
+    lose_connection,
+    pid,
+    standing_still,
+    statuses,
+    terminals,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -128,3 +136,26 @@ def test_no_time_for_an_answer_is_refused() -> None:
 
     with pytest.raises(ValidationError, match="dispatch_timeout_ms"):
         RunTmuxOperations.model_validate({"operations": [], "dispatch_timeout_ms": 0})
+
+
+@pytest.mark.parametrize("on_error", ["stop", "continue"])
+async def test_what_was_done_as_the_connection_was_lost_is_undone_or_is_an_error(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask, monkeypatch: pytest.MonkeyPatch, on_error: Any
+) -> None:
+    await terminals.run_operations([{"kind": "rename_window", "target": tab.pane_id, "name": "before"}])
+    steps: list[Json] = [
+        {"kind": "rename_window", "target": tab.pane_id, "name": "late"},
+        {"kind": "set_option", "option": "@late", "value": "1", "global": True},
+    ]
+    with anyio.fail_after(20):
+        lose_connection(await terminals.server(), monkeypatch)
+        result = await terminals.run_operations(steps, rollback_on_error=True, on_error=on_error)
+        assert statuses(result) == ["unknown", "unknown"]
+        (error,) = result.rollback_errors
+        assert "set_option" in error
+        assert "no answer" in error
+        assert await ask("display-message", "-p", "-t", tab.pane_id, "#{window_name}") == ["before"]
+        assert await names(terminals) == {tab.window_id: "before"}
+        await ask("rename-window", "-t", tab.pane_id, "theirs")  # as a person does: we still hear of it
+        while await names(terminals) != {tab.window_id: "theirs"}:
+            await anyio.lowlevel.checkpoint()
