@@ -47,7 +47,7 @@ class CarrierProcess(ProcessPipes):
     """The child that carries one control connection. It ends with us: its input does."""
 
     def __init__(self, carrier: Carrier, script: Callable[[str, bool], bytes], env: Mapping[str, str]) -> None:
-        """`script` makes the line that is sent first, of what tells this connection from all others, and `again`."""
+        """`script` makes the line that is sent first, of what is unique to this connection, and `again`."""
         super().__init__(env, "/")
         self.carrier = carrier
         self._script = script
@@ -125,7 +125,7 @@ class CarrierProcess(ProcessPipes):
             await super().send(data)
 
     def listen(self, seconds: float) -> None:
-        """Take what the child has said on stderr, so that it can go on; end one that has been silent for so long."""
+        """Take what the child has said on stderr, so that it can continue; end one that has been silent for so long."""
         self._read_complaint()
         if self._is_open and self._process is not None and time.monotonic() - self._read_at > seconds:
             self._process.kill()  # `receive` returns the end

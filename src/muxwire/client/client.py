@@ -87,7 +87,7 @@ class ControlClient:
         again.
         """
         self.close_reason = ""
-        self.connections = 0  # how often it was regained: what tmux told in between nobody has heard
+        self.connections = 0  # how often it was regained: what tmux sent in between nobody has heard
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
         self.undoes_dollars = False  # set once it is known that tmux is 3.4
         self.unknown = UnknownOutput()

@@ -63,7 +63,7 @@ class Resending:
         return True
 
     def ask(self, pending: deque[Pending], patience: Patience, go_on: Callable[[Sequence[Pending]], None]) -> Pending:
-        """The question what tmux has run, before all that is `pending`; `go_on` gets what is to be sent behind it."""
+        """The question what tmux has run, before all that is `pending`; `go_on` gets what is to be sent after it."""
         if self._asked is not None and not self._asked.done:
             pending.remove(self._asked)  # on a connection that was lost again
         asked = self._asked = Pending(ASK, patience)

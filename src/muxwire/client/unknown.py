@@ -1,6 +1,6 @@
 """Output of panes that nobody has claimed yet.
 
-Under load tmux sends the first bytes of a new pane before the reply that tells its id (15 of 40 trials with four
+Under load tmux sends the first bytes of a new pane before the reply with its id (15 of 40 trials with four
 flooding panes), so they are kept until the pane is attached or given up.
 """
 

@@ -31,9 +31,9 @@ set-hook -g after-split-window "pipe-pane -O 'exec sh ./spool #{pane_id}'"
 @final
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a machine has said of itself: paths there, the numbers of its tmux, whether its kernel tells of waits.
+    """What a machine has said of itself: paths there, the numbers of its tmux, whether its kernel reports waits.
 
-    `shell` is the user's, `shell_file` the file behind its links. `is_new`: no server of ours ran there.
+    `shell` is the user's, `shell_file` the file that its links lead to. `is_new`: no server of ours ran there.
     """
 
     folder: str

@@ -3,9 +3,10 @@
 What tmux is asked goes over its own connection (client/). What only this process needs stays here and is not asked of
 a host: logs, the locks of an instance, the records of its tabs, the watchdog.
 
-Little waits. A question is answered at once: `LocalHost` asks the kernel, a host behind a connection answers
-with what the last `refresh` brought; so whoever decides by an answer awaits `refresh` first. A request (a signal, a
-file, the modes of a terminal) takes its place before all that is typed later; its result is false if it surely failed.
+Little waits. A question is answered at once: `LocalHost` asks the kernel, a host at the other end of a connection
+answers with what the last `refresh` brought; so whoever decides by an answer awaits `refresh` first. A request (a
+signal, a file, the modes of a terminal) takes its place before all that is typed later; its result is false if it
+surely failed.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ Lines: TypeAlias = "Sequence[Sequence[Sequence[str | bytes]]]"
 
 
 class CommandFiles(Protocol):
-    """The files in a tab's folder that its shell reads at its commands."""
+    """The files in a tab's directory that its shell reads at its commands."""
 
     def write(self, name: str, content: bytes) -> Lines:
         """Replace a file, which only we can read; OSError, with its path.
@@ -71,7 +72,7 @@ class CommandFiles(Protocol):
         """
 
     def close(self, *, remove: bool) -> None:
-        """Nothing more will be written; with `remove` the folder goes too."""
+        """Nothing more will be written; with `remove` the directory goes too."""
 
 
 class Host(Protocol):
@@ -95,7 +96,7 @@ class Host(Protocol):
 
     @property
     def sees_waits(self) -> bool:
-        """Whether the kernel tells in which of its functions a process sleeps."""
+        """Whether the kernel reports in which of its functions a process sleeps."""
 
     def forget(self, leader: int) -> None:
         """Something was typed into that pane that may start a program: what is known of it may be true no more."""
@@ -151,13 +152,13 @@ class Host(Protocol):
         """Whether a process is stopped by a signal; False where nobody can tell."""
 
     def started(self, pid: int) -> str:
-        """What tells a process from a later one of the same number; "" if there is no such process."""
+        """What distinguishes a process from a later one of the same number; "" if there is no such process."""
 
     def files_limit(self, pid: int) -> float:
         """How many files a process may have open; infinity where the kernel does not tell."""
 
     def shares_folder(self, pid: int, folder: Path) -> bool:
-        """Whether a process finds our private folder where we do, and may read in it."""
+        """Whether a process finds our private directory where we do, and may read in it."""
 
     # -- terminals
 
@@ -184,22 +185,22 @@ class Host(Protocol):
     # -- files and programs
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder that only we can enter; InstanceUnavailable if it is a link or somebody else's."""
+        """Make a directory that only we can enter; InstanceUnavailable if it is a link or somebody else's."""
 
     def remove_folder(self, path: Path) -> None:
-        """Remove a folder and all in it; what is gone already is no error."""
+        """Remove a directory and all in it; what is gone already is no error."""
 
     async def remove_folders(self, home: Path, *, spare: Collection[str]) -> None:
-        """Remove the folders of tabs that are no more, which are named after nonces; those of `spare` stay."""
+        """Remove the directories of tabs that are no more, which are named after nonces; those of `spare` stay."""
 
     def install(self, folder: Path) -> None:
         """Write the shells' integration files into `folder`; OSError, with its path."""
 
     def start(self, folder: Path, cwd: str, argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-        """Where a pane begins and what it runs, so that `argv` runs in `cwd` and the tab's folder is there."""
+        """Where a pane begins and what it runs, so that `argv` runs in `cwd` and the tab's directory is there."""
 
     def command_files(self, folder: Path) -> CommandFiles:
-        """The files of a tab's folder, which was made before."""
+        """The files of a tab's directory, which was made before."""
 
     def write_file(self, path: Path, content: bytes) -> None:
         """Write a file that only we can read; a link in its place is refused. OSError, with its path."""
@@ -208,16 +209,16 @@ class Host(Protocol):
         """Replace a private file that others may be reading: they see the old one or the new one, whole. OSError."""
 
     def checked_folder(self, cwd: str | os.PathLike[str], relative_to: str) -> Path:
-        """Return `cwd` as an absolute folder; InvalidArgument if there is none."""
+        """Return `cwd` as an absolute directory; InvalidArgument if there is none."""
 
     def checked_program(self, program: str, what: str) -> str:
         """Return the path of an executable; InvalidArgument if there is none of that name."""
 
     def is_folder(self, path: str) -> bool:
-        """Whether there is a folder at that path."""
+        """Whether there is a directory at that path."""
 
     def own_folder(self) -> str:
-        """The folder in which a tab begins that was given none."""
+        """The directory in which a tab begins that was given none."""
 
     def which(self, program: str) -> str | None:
         """The path of an executable on PATH; None if there is none."""

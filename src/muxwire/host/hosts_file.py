@@ -141,7 +141,7 @@ def hosts_path(environ: Mapping[str, str]) -> Path:
 
 
 def read_hosts(environ: Mapping[str, str]) -> HostsFile:
-    """Read the file; one that is not there allows nothing. Never an exception: a fault is told when a host is asked."""
+    """Read the file; one that is not there allows nothing. Never an exception: a fault shows when a host is asked."""
     path = hosts_path(environ)
     try:
         with path.open("rb") as file:

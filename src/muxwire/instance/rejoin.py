@@ -1,8 +1,8 @@
-"""After a lost connection to another machine: the output of every pane goes on at the byte at which it stopped.
+"""After a lost connection to another machine: the output of every pane continues at the byte at which it stopped.
 
 What a pane writes is kept there too, from its first byte on (`host/scripts/spool.sh`). When there is a connection
 again, an invisible mark R is printed on the pane's terminal. Both streams contain it: up to R we read what was kept,
-and what comes live goes on behind it. Nothing is counted, stopped or waited for.
+and what comes live continues after it. Nothing is counted, stopped or waited for.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 # What comes live while the kept output is read is held here; a pane that writes more gets another mark.
 _HELD_BYTES = 16 << 20
-# The program that keeps the output has read what tmux has told us within a ms; on a busy machine within seconds.
+# The program that keeps the output has read what tmux has sent us within a ms; on a busy machine within seconds.
 _KEPT_SOON = 0.02
 _KEPT_LOOKS = 500
-# In the arguments of a supervisor, and in the name of its pane's folder.
+# In the arguments of a supervisor, and in the name of its pane's directory.
 _NONCE = re.compile(rb"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")
 
 
@@ -84,7 +84,7 @@ class _PaneRejoin:
         self._heard.set()
 
     async def run(self) -> None:
-        """Read what was kept up to R, and go on live."""
+        """Read what was kept up to R, and continue live."""
         while not self._is_over():
             self._heard = anyio.Event()
             found = await self._host.spooled(self.tab.pane_id, self._stream.end)
@@ -109,7 +109,7 @@ class _PaneRejoin:
         return self.over or self.tab.pane.session.closed or self._client.closed
 
     def _take(self, first: int, data: bytes) -> bool:
-        """Take what was kept from an offset on; return whether live output goes on behind it."""
+        """Take what was kept from an offset on; return whether live output continues after it."""
         stream = self._stream
         if first < 0 or self._looks > _KEPT_LOOKS:
             stream.lose(UNKNOWN_SIZE, exact=False, reason=f"{self._reason}; what was written then was not kept there")

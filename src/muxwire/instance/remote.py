@@ -1,7 +1,7 @@
 """Connecting an instance to a tmux server on another machine, by a carrier, and ending it with us.
 
-The programs there go on when the connection is lost: we attach again, as long as they are kept (`keep` of the host),
-and go on at the byte at which we stopped (rejoin.py).
+The programs there continue when the connection is lost: we attach again, as long as they are kept (`keep` of the host),
+and continue at the byte at which we stopped (rejoin.py).
 """
 
 from __future__ import annotations

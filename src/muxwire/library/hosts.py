@@ -1,6 +1,6 @@
 """The other machines of one instance: each has a tmux server and a book of tabs of its own, under one set of names.
 
-A tab on another machine is `HOST/@N`; whatever stands behind `HOST/` means there what it means here without it.
+A tab on another machine is `HOST/@N`; whatever follows `HOST/` means there what it means here without it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Hosts(Generic[There]):
     """The machines that are used; which may be used was read when the instance was opened."""
 
     def __init__(self, folders: Folders, host: Host, make: Callable[..., There]) -> None:
-        """`make` takes the folders of a host, the host, and what opens its server.
+        """`make` takes the directories of a host, the host, and what opens its server.
 
         The terminals on another machine know of no further ones.
         """

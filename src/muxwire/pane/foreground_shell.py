@@ -1,7 +1,7 @@
-"""Who would read a line that is typed into a pane now: the tab's shell, one nested in it, or one behind a relay.
+"""Who would read a line that is typed into a pane now: the tab's shell, one nested in it, or one over a relay.
 
 Levels of execution: 1 our shell at a prompt that our hooks announced; 2 a shell on this tty without
-our hooks, known by its executable; 3 a shell behind a program that relays a terminal (ssh, docker), known by a probe.
+our hooks, known by its executable; 3 a shell over a program that relays a terminal (ssh, docker), known by a probe.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ START_TIMEOUT = 15.0
 UNHOOKED_QUIET = 0.5
 # After the end mark the prompt comes within a ms; a shell without our hook shows by then that it edits a line.
 PROMPT_GRACE = 0.3
-# A shell behind a relay has logged in by then, and shows a prompt; if that is empty, it is waited for in vain, once.
+# A shell over a relay has logged in by then, and shows a prompt; if that is empty, it is waited for in vain, once.
 FIRST_PROMPT = 3.0
 # Seconds of silence after which a prompt without an editor is drawn, on this machine and on another one.
 DRAWN = 0.005
@@ -64,7 +64,7 @@ _SECRET = re.compile(r"(?i)(passw|passphrase|\bpin\b|otp|code|yes/no).{0,40}\Z")
 class ForegroundShell:
     """The shell that reads the pane's input now.
 
-    `shell` is None where all must be typed (a probe tells whether it is `fish`), `pgrp` 0 where it is not needed.
+    `shell` is None where all must be typed (a probe shows whether it is `fish`), `pgrp` 0 where it is not needed.
     `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`). `fresh`: nobody can have
     typed anything at its prompt yet. `status`: what its `$?` was when it answered a probe.
     """
@@ -132,7 +132,7 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
         return ForegroundShell(None, 3, front.pgrp) if relay and not _busy_with_ours(running, front.pgrp) else None
     unaccepted = session.has_preexec_mark and session.preexec_time is None
     if own is not None and kind == "line" and running is None and unaccepted:
-        return ForegroundShell(own, 1, edits=False)  # `unsetopt zle`: a line that was not accepted goes on below
+        return ForegroundShell(own, 1, edits=False)  # `unsetopt zle`: a line that was not accepted continues below
     if not takes_lines(shell, kind) or _busy_with_ours(running, front.pgrp):
         return None
     if own is None and pane.host.runs_script(front.pgrp):  # what it reads is for its `read`
@@ -169,7 +169,7 @@ def mend_line_modes(pane: PaneState, shell: Shell) -> None:
 
 
 def ready_deadline(pane: PaneState, begun: float, deadline: float) -> float:
-    """Until when a listener is waited for: a call's own time-out is not for a shell that is still starting."""
+    """Until when a listener is waited for: a call's own timeout is not for a shell that is still starting."""
     starting = not pane.session.integrated and pane.shell is not None and pane.session.current is None
     return max(deadline, begun + START_TIMEOUT) if starting else deadline
 
@@ -203,7 +203,7 @@ def _busy_with_ours(running: Execution | None, pgrp: int) -> bool:
 async def reads_on(pane: PaneState, client: ControlClient) -> bool:
     """Whether the tab's own shell sleeps until more keys come: it has all of ours, we all it wrote. ConnectionClosed.
 
-    On a machine that has no time for it, or behind a tmux that has none, it looks nearly the same for long.
+    On a machine that has no time for it, or with a tmux that has none, it looks nearly the same for long.
     """
     await pane.refresh()
     return bool(shell_sleeps(pane)) and await caught_up(pane, client) and bool(shell_sleeps(pane))
@@ -212,7 +212,7 @@ async def reads_on(pane: PaneState, client: ControlClient) -> bool:
 def shell_sleeps(pane: PaneState) -> str:
     """How the tty is read for which the tab's own shell sleeps: `editor` or `line`; "" if it does not, or nobody knows.
 
-    Only that process is looked at: to look for its group takes some ms, and this is asked again and again.
+    Only that process is examined: to look for its group takes some ms, and this is asked again and again.
     """
     modes = pane.host.tty_modes(pane.tty)
     if modes is None or pane.shell is None:
@@ -263,7 +263,7 @@ async def prompt_drawn(pane: PaneState, listener: ForegroundShell) -> bytes:
     await fall_silent(pane, DRAWN if listener.level < 3 else DRAWN_REMOTE)
     before = pane.session.current
     ours = before is not None and not before.running and before.level > 1 and before.shell_pgrp == listener.pgrp
-    if not ours and listener.level < 3:  # behind a relay it was a probe
+    if not ours and listener.level < 3:  # over a relay it was a probe
         return _last_line(pane)
     return pane.stream.ring.read(max(pane.session.ended_at, pane.stream.end - _PROMPT_REACH), pane.stream.end)
 

@@ -41,7 +41,7 @@ BEGINS_WITHIN = 1.0
 # Seconds from the beginning of a command to its first program: without one by then, the shell itself runs it. A signal
 # before that is lost, and of C-c zsh loses some.
 FORKS_WITHIN = 0.1
-# Between two looks for a process group, of which no event tells.
+# Between two looks for a process group, which no event reports.
 _LOOK_SECONDS = 0.001
 # All of it, for a command that nothing but the last step ends.
 ESCALATION_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
@@ -49,7 +49,7 @@ CTRL_C = b"\x03"
 
 
 def continue_shell(pane: PaneState) -> None:
-    """Let the tab's shell go on if it is stopped: it has no shell above it to do so.
+    """Let the tab's shell continue if it is stopped: it has no shell above it to do so.
 
     ksh stops itself along with the job that a C-z stopped, and `suspend` does so in any shell.
     """
@@ -201,7 +201,7 @@ class Interrupter:
         return pane.runs_program and pane.host.signal_group(group, number, spare=pane.leader_pid)
 
     def _press(self) -> bool:
-        """Type C-c; False between two connections, when tmux cannot be told to: a signal needs only the kernel."""
+        """Type C-c; False between two connections, when tmux cannot be asked to: a signal needs only the kernel."""
         try:
             self._keyboard.press(CTRL_C)
         except ConnectionClosed:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 async def interrupt(runner: Runner, execution: Execution, patience: Patience) -> None:
-    """Interrupt it, and wait until the prompt is back; its note says so if tmux told nothing of either."""
+    """Interrupt it, and wait until the prompt is back; its note says so if tmux reported neither."""
     unanswered = patience.oldest
     await runner.interrupt(execution)
     await runner.settled()

@@ -1,6 +1,6 @@
 """Runs commands in one pane: takes turns, types the line that runs the body, waits for the end mark.
 
-Every wait is for the stream's next bytes or the command's end. The kernel, which tells of nothing by itself, is asked
+Every wait is for the stream's next bytes or the command's end. The kernel, which reports nothing by itself, is asked
 where marks alone do not say: a few times while a command runs, at growing intervals, whether it waits for input
 (`LOOKS`); before typing, who listens if no prompt was announced (foreground_shell.py), and for a moment whether the
 line editor has taken the tty.
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 Outcome = Literal["ended", "timed_out", "interactive"]
 Progress = Callable[[Execution], Awaitable[None]]
 
-# Seconds after typing at which a silent command is looked at; then every LOOK_EVERY. A password prompt shows by 0.15.
+# Seconds after typing at which a silent command is examined; then every LOOK_EVERY. A password prompt shows by 0.15.
 LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
 LOOK_EVERY = 5.0
 # Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
@@ -182,7 +182,7 @@ class Runner:
         settle_aborted(pane, self.keyboard, execution)
         if execution.cut >= 0 or pane.stream.end == execution.answered_at:
             return False
-        # A relay's tty is raw whatever runs behind it.
+        # A relay's tty is raw whatever it connects to.
         if not (asks_secret(pane) if execution.level == 3 else await self._surely_waits()):
             return False
         execution.answered_at = pane.stream.end
@@ -221,7 +221,7 @@ class Runner:
                 await self.pane.stream.changed()
 
     def close(self, *, persistent: bool = False) -> None:
-        """Nothing will be run from here any more; unless the tab lasts without us, its folder goes, and all in it."""
+        """Nothing will be run from here any more; unless the tab lasts without us, its directory goes."""
         self._files.close(remove=not persistent)
 
     # -- whose turn, and is the shell listening?
@@ -273,7 +273,7 @@ class Runner:
         pane = self.pane
         if pane.session.running is not None:
             return waited >= QUIET and quiet(pane) and await self._surely_waits()
-        # Behind a command of ours the prompt's mark is still to come.
+        # After a command of ours the prompt's mark is still to come.
         ended = pane.session.current.end_time if pane.session.current is not None else 0.0
         busy = min(waited, time.monotonic() - ended) >= BUSY_GRACE
         return (
@@ -328,7 +328,7 @@ class Runner:
         wrapped = wrap(nested=listener.level > 1)
         if not listener.edits or self._retyped >= KEY_LOST:  # a key would mean nothing
             wrapped = replace(wrapped, typed=CLEAR_LINE + shell.typed_line + b"\r")
-        if ours is not None and self._prompt_end.cleared:  # two of these on end have ksh go on without an editor
+        if ours is not None and self._prompt_end.cleared:  # two of these on end have ksh continue without an editor
             wrapped = replace(wrapped, typed=wrapped.typed.removeprefix(CLEAR_LINE))
         # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
         self._typed_on = self._client.connections
@@ -345,7 +345,7 @@ class Runner:
 
     async def _unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""
-        if self._unsticking:  # the call that typed it, or one that waits behind: a second C-c would hit the new line
+        if self._unsticking:  # the call that typed it, or one that waits after: a second C-c would hit the new line
             return
         self._unsticking = True
         try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from muxwire.shell.marks import Mark
     from muxwire.shell.tab_state import Waiting
 
-# What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line goes on.
+# What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line continues.
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # How far back a secondary prompt is looked for: its last line, and escape sequences.
 _DRAWN_REACH = 4096
@@ -88,7 +88,7 @@ class PaneState:
         match fact:
             case CommandEnded(execution):
                 if execution.exit_code and execution.level == 1 and execution.ending in ("completed", "aborted"):
-                    execution.explain(self.short_of_files())  # perhaps the status of what should have told it
+                    execution.explain(self.short_of_files())  # perhaps the status of what should have reported it
                 execution.tell_end()
             case ShellGone() if self.on_exit is not None:
                 self.on_exit()
@@ -120,7 +120,7 @@ class PaneState:
     def state_after(self, execution: Execution) -> State:
         """The state for a result of `execution`. After its end the prompt may be some microseconds away."""
         if execution.running:
-            # A relay's tty looks the same whatever runs behind it.
+            # A relay's tty looks the same whatever it connects to.
             return self.look() if execution.level < 3 or self.session.dead else "running"
         running = self.session.running
         if self.session.dead or running is None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # What a pane keeps in memory: the output of nearly every command, so that a result needs no disk. 200 tabs: 200 MiB.
 RING_CAPACITY = 1 << 20
-# What is looked at of the newest output without a look at the log, with room for some of it.
+# What is read of the newest output without the log, with room for some of it.
 RING_MIN = 64 << 10
 
 
@@ -31,7 +31,7 @@ class StreamObserver(Protocol):
         """Bytes came, from that offset on."""
 
     def on_reached(self, offset: int) -> None:
-        """Every mark before that offset was told; called before each mark, and at the end of what came."""
+        """Every mark before that offset was reported; called before each mark, and at the end of what came."""
 
     def on_fact(self, fact: Fact) -> None:
         """What the marks in them, or what we did, say of the shell."""
@@ -53,7 +53,7 @@ class PaneStream:
         self.ring = RingBuffer(capacity, start=start)
         self.log = log
         self.last_output = time.monotonic()  # when the newest byte came; a new pane has not been silent yet
-        self.whole_from = 0  # the offset behind what was lost last
+        self.whole_from = 0  # the offset after what was lost last
         self.rejoining = False  # whether what was written while a connection was lost is still being read
         self.listener: StreamObserver | None = None
         self._scanner = MarkScanner(start=start)
@@ -87,9 +87,9 @@ class PaneStream:
         self.wake()
 
     def lose(self, size: int, **details: object) -> None:
-        """What the pane wrote next is lost: go on behind a hole of that size, whose record says why."""
+        """What the pane wrote next is lost: continue after a hole of that size, whose record says why."""
         self.log.lose(size, **details)
-        # Nothing before the hole is joined to what comes behind it: not a mark, not a screen.
+        # Nothing before the hole is joined to what comes after it: not a mark, not a screen.
         self.ring = RingBuffer(self.capacity, start=self.ring.end + size)
         self._scanner = MarkScanner(start=self.ring.end)
         self.whole_from = self.ring.end

@@ -87,7 +87,7 @@ class LineAccepted(Mark):
 @final
 @dataclass(frozen=True, slots=True)
 class OutputStart(Mark):
-    """S: a command's output begins behind this mark."""
+    """S: a command's output begins after this mark."""
 
     command_id: str
 
@@ -280,7 +280,7 @@ class MarkScanner:
 
 
 def _unfinished_head(data: bytes) -> int:
-    """Return the index of a head that has begun at the end of `data` and may go on, or len(data)."""
+    """Return the index of a head that has begun at the end of `data` and may continue, or len(data)."""
     index = data.rfind(b"\x1b", max(0, len(data) - _HEAD_MAX))
     if index < 0 or not INTRODUCER.startswith(data[index : index + len(INTRODUCER)]):
         return len(data)

@@ -70,7 +70,7 @@ class ShellSession:
         self.prompt_end = -1
         self.prompt_time = 0.0
         self.preexec_time: float | None = None  # when it took a line, until its next prompt
-        self.preexec_offset = -1  # the offset behind the newest C mark: there the answer to a typed line begins
+        self.preexec_offset = -1  # the offset after the newest C mark: there the answer to a typed line begins
         # Whether its shell prints C at all. The plain ones do not, and of bash those from 4.4 on, which say so at once.
         self.has_preexec_mark = shell is not None and shell.has_accept_mark and shell.name != "bash"
         self.reply: ProbeReply | None = None  # the newest
@@ -187,7 +187,7 @@ class ShellSession:
         self.prompt_time, self.prompt_status = now, mark.status
         self.preexec_time, self.sleeps_since, self.cwd = None, None, mark.cwd
         status = shell_status(mark.status)
-        # What a bash before 4.4 says of a loop that C-c ended is 1: it is told from an error by the C-c.
+        # What a bash before 4.4 says of a loop that C-c ended is 1: the C-c distinguishes it from an error.
         signalled = self.repair_tty if self._name == "bash" and not self.has_preexec_mark else None
         for execution in self._open.values():
             if execution.phase == "running":
@@ -271,7 +271,7 @@ class ShellSession:
         self.last_input = Typed.of(end, data, at_prompt=self.at_prompt)
 
     def seen_asleep(self, asleep: bool, now: float) -> float:
-        """Behind its prompt the shell sleeps until keys come, or does not; return since when it does."""
+        """After its prompt the shell sleeps until keys come, or does not; return since when it does."""
         self.sleeps_since = (self.sleeps_since or now) if asleep else None
         return self.sleeps_since or now
 
@@ -301,7 +301,7 @@ class ShellSession:
     def prompt_found(self, note: str, before: int, now: float, *, end: int) -> None:
         """The shell waits at its prompt, and the marks that said so were lost: what ran has ended, nobody knows how.
 
-        `before` is the offset behind what was lost: later commands and prompts were heard of.
+        `before` is the offset after what was lost: later commands and prompts were heard of.
         """
         if self.prompt_end < before and (self.running is None or self.running.typed_at < before):
             self._move(Input.PROMPT_FOUND)
@@ -395,5 +395,5 @@ class ShellSession:
             self._is_ours(mark, self._recalled[command_id])
 
     def _was_hidden(self, hidden_id: str) -> bool:
-        """Whether an earlier process typed that out of sight; of a probe behind a relay nobody noted the id."""
+        """Whether an earlier process typed that out of sight; of a probe over a relay nobody noted the id."""
         return hidden_id in self._recalled or any(one.level == 3 for one in self._recalled.values())

@@ -6,7 +6,7 @@ Cut are:
 2. every typed line as it was typed;
 3. before a T mark, the last typed line, however the shell's editor drew it, and all from there to the end of T: the
    line's end, and how the shell and our wrapper redraw. It must end at most `REDRAW_MAX` bytes before T, with no mark
-   between but C and H. The readable command, printed right behind T, stays;
+   between but C and H. The readable command, printed right after T, stays;
 4. all from a B mark to its T: the lines that were typed into a shell without our hooks (`shell/hidden.py`).
 
 Whether a byte is cut depends on at most `lookbehind()` bytes before it and `lookahead()` bytes after it, so a range of
@@ -46,7 +46,7 @@ def lookbehind(typed_lines: Sequence[bytes]) -> int:
 
 
 def lookahead(typed_lines: Sequence[bytes]) -> int:
-    """Return how many bytes after a piece's start must be known for it to be sure to go on."""
+    """Return how many bytes after a piece's start must be known for it to be sure to continue."""
     typed = REDRAW_MAX + typed_lines_of(tuple(typed_lines)).longest
     return MARK_MAX + max(typed, HIDDEN_MAX + HIDDEN_MARK_MAX) + 2 * _CHARACTER_MAX
 
@@ -73,7 +73,7 @@ def visible_slice(
     `limit` plus `lookahead()` bytes after it, or all that there are. With `final`, nothing comes after `data`.
 
     A character, a CR LF, a mark and a typed line are shown or cut whole: what may still become one at the end of
-    `data` is held back. With `lookahead()` bytes behind `start`, the next offset is always greater than `start`.
+    `data` is held back. With `lookahead()` bytes after `start`, the next offset is always greater than `start`.
     `typed_from`: no typed line that `data` does not end begins before this offset.
     """
     found = _find(data, typed_lines, typed_from - base)
@@ -82,7 +82,7 @@ def visible_slice(
     last = min(first + max(limit, 1), settled)
     if last <= first:
         return b"", start
-    if _inside(last - 1, cuts):  # stop behind a cut rather than inside it
+    if _inside(last - 1, cuts):  # stop after a cut rather than inside it
         last = min(settled, cuts[bisect_left(cuts, last, key=_begin) - 1][1])
     last = _whole_characters(data, first, last, settled, final=final)
     return _without(data, cuts, first, last, joint), base + last
@@ -99,7 +99,7 @@ def visible_range(
     typed_from: int = 0,
     joint: bytes = b"",
 ) -> bytes:
-    """Return what is seen of exactly the bytes from `start` to `stop`, for a look at a log's end.
+    """Return what is seen of exactly the bytes from `start` to `stop`, for a read of a log's end.
 
     With `grows`, more will follow `data`: a mark, a typed line or a character that has only begun there is not shown.
     `typed_from` as in `visible_slice`.
@@ -111,7 +111,7 @@ def visible_range(
 def visible_parts(
     data: bytes, base: int, start: int, stop: int, typed_lines: Sequence[bytes], *, grows: bool, typed_from: int = 0
 ) -> list[tuple[int, bytes]]:
-    """Return the same in the parts between cuts, each behind the raw offset at which it begins."""
+    """Return the same in the parts between cuts, each after the raw offset at which it begins."""
     found = _find(data, typed_lines, typed_from - base)
     last = stop - base
     if grows and last > found.begun:

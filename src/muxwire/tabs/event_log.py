@@ -31,7 +31,7 @@ EventKind = Literal[
     "link",
 ]
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
-# Output is nearly always there, and would hide what is rare: it is told to those who ask for it by name.
+# Output is nearly always there, and would hide what is rare: it is reported to those who ask for it by name.
 USUAL_KINDS: frozenset[EventKind] = frozenset(KINDS) - {"output"}
 # Four events a command: the last 2,500 commands. About 4 MB when it is full.
 CAPACITY = 10_000
@@ -91,8 +91,9 @@ class EventFilter:
         return kind in self.kinds and (not self.windows or not window or window in self.windows)
 
 
-# Sequence, time, kind, window and details. The details may still grow: output that goes on is one event until somebody
-# has seen it. A tuple, because Python looks through ten thousand objects of ours for garbage, and not through these.
+# Sequence, time, kind, window and details. The details may still grow: output that continues is one event until
+# somebody has seen it. A tuple, because Python looks through ten thousand objects of ours for garbage, and not through
+# these.
 _Entry: TypeAlias = tuple[int, float, EventKind, str, dict[str, Detail]]
 _SEQUENCE: Final = 0
 _DETAILS: Final = 4
@@ -117,7 +118,7 @@ class EventLog:
 
     @property
     def end(self) -> int:
-        """The cursor behind the newest event: nothing up to here will be seen from it on."""
+        """The cursor after the newest event: nothing up to here will be seen from it on."""
         self._growing.clear()
         return self._end
 
@@ -153,7 +154,7 @@ class EventLog:
     def _grown(self, window: str, kind: EventKind) -> dict[str, Detail] | None:
         growing = self._growing.get(window)
         entry = growing.get(kind) if growing is not None else None
-        # What was dropped must not go on growing unseen.
+        # What was dropped must not grow unseen.
         return entry[_DETAILS] if entry is not None and entry[_SEQUENCE] > self._end - len(self._entries) else None
 
     def _grow(self, kind: EventKind, window: str, details: dict[str, Detail]) -> None:
@@ -169,7 +170,7 @@ class EventLog:
         return entry
 
     def since(self, cursor: int, wanted: EventFilter, limit: int) -> EventBatch:
-        """The first `limit` events behind a cursor that are wanted; InvalidArgument for a cursor of another life."""
+        """The first `limit` events after a cursor that are wanted; InvalidArgument for a cursor of another life."""
         if not 0 <= cursor <= self._end:
             raise InvalidArgument(
                 f"since {cursor} lies beyond the last event {self._end}",
@@ -203,7 +204,7 @@ class EventLog:
 
 
 async def watch(log: EventLog, wanted: EventFilter, *, since: int | None, limit: int, timeout: float) -> EventBatch:
-    """Return the events behind `since` (None: from now on), as soon as there is one; InvalidArgument."""
+    """Return the events after `since` (None: from now on), as soon as there is one; InvalidArgument."""
     if limit < 1:
         raise InvalidArgument(f"max_events is {limit}", remedy="ask for one at least")
     if timeout < 0:

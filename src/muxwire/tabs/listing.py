@@ -1,4 +1,4 @@
-"""`list_tabs`: our tabs beside what tmux says of windows, sessions and clients, in one round trip."""
+"""`list_tabs`: our tabs next to what tmux says of windows, sessions and clients, in one round trip."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class PanePlace:
 
     @classmethod
     def told(cls, answer: Sequence[bytes]) -> PanePlace:
-        """Read what tmux printed for `PANE_FORMAT`, whatever comes behind it."""
+        """Read what tmux printed for `PANE_FORMAT`, whatever comes after it."""
         window, pane, pid, tty, columns, rows = answer[0].decode("utf-8", "replace").split(" ")[:6]
         return cls(window, pane, int(pid), tty, (int(columns), int(rows)))
 
@@ -114,7 +114,7 @@ class PanePlace:
 @final
 @dataclass(frozen=True, slots=True)
 class PaneSpec:
-    """A pane that is about to be made: what will run in it. Its folder holds what the pane's shell reads."""
+    """A pane that is about to be made: what will run in it. Its directory holds what the pane's shell reads."""
 
     record: TabRecord
     folder: Path
@@ -125,13 +125,13 @@ class PaneSpec:
     connections: int  # how often the connection was regained before
 
     def discard(self) -> None:
-        """It was not made: leave nothing behind."""
+        """It was not made: leave nothing."""
         self.coming.discard(self.record.nonce)
         self.host.remove_folder(self.folder)
 
     @property
     def what_runs(self) -> tuple[str, ...]:
-        """The end of the command that makes it: folder, environment and program."""
+        """The end of the command that makes it: directory, environment and program."""
         cwd, argv = self.host.start(self.folder, self.record.cwd, self.argv)
         settings = [word for pair in self.env.items() for word in ("-e", "=".join(pair))]
         return ("-c", cwd, *settings, "--", *supervisor_argv(argv, self.record.nonce))
@@ -246,7 +246,7 @@ class TabMaker:
 
     @staticmethod
     def split_command(spec: PaneSpec, pane: str, flags: Sequence[str]) -> tuple[str, ...]:
-        """The command that makes it a further pane beside `pane`; `born` reads the answer."""
+        """The command that makes it a further pane next to `pane`; `born` reads the answer."""
         return ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", pane, *flags, *spec.what_runs)
 
     def register(
@@ -260,7 +260,7 @@ class TabMaker:
         """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.
 
         To be called as soon as the answer is here: until then its output is kept, within bounds. `size`: what tmux was
-        told since, before the program could write anything.
+        reported since, before the program could write anything.
         """
         tab = self.build(spec.record, PanePlace.told(answer), self._server.sessions.hub)
         tab.size = size or tab.size
