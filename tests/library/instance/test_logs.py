@@ -24,6 +24,8 @@ pytestmark = pytest.mark.anyio
 
 DEADLINE = 60
 PIECES = (1, 7, 64, 1000, 65536)
+# Of a log that was read so before, by another name: a piece that cuts a character, and one of some lines.
+PIECES_AGAIN = (7, 1000)
 # Output that a cut could harm: wide characters, escape sequences, long lines, a line without its end.
 COMMANDS = (
     "seq 10",
@@ -57,12 +59,12 @@ async def pieces(
         offset = chunk.next_byte
 
 
-async def check_pieces(terminals: muxwire.Terminals, target: str) -> None:
+async def check_pieces(terminals: muxwire.Terminals, target: str, sizes: tuple[int, ...]) -> None:
     seen = (await whole(terminals, target)).decode()
     assert "no end" in seen
     assert "7770" not in seen
     assert "_mux" not in seen
-    for size in PIECES:
+    for size in sizes:
         text, marks = await pieces(terminals, target, size)
         assert text == seen, size
         # From wherever an earlier call ended, and with pieces of another size.
@@ -85,16 +87,16 @@ async def test_pieces_of_any_size_give_the_whole_log(alone: muxwire.Terminals, s
         for size in PIECES:
             assert (await pieces(alone, tab.window_id, size))[0] == live, size
         await tab.close(force=True)
-        await check_pieces(alone, tab.window_id)
+        await check_pieces(alone, tab.window_id, PIECES)
         # The server dies, another is started, and counts its windows from the start again.
         client = (await alone.server()).client
         (pid,) = await client.command("display-message", "-p", "#{pid}")
         os.kill(int(pid), signal.SIGKILL)
         await client.wait_closed()
         await alone.server()
-        await check_pieces(alone, "@1")
+        await check_pieces(alone, "@1", PIECES_AGAIN)
         await alone.create_tab(shell=shell)
-        await check_pieces(alone, "1/@1")
+        await check_pieces(alone, "1/@1", PIECES_AGAIN)
 
 
 async def test_exactly_so_many_lines(alone: muxwire.Terminals) -> None:
