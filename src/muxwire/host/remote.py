@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from muxwire.host.questions import Line
     from muxwire.shell import Shell
 
+# What a call cannot do without is asked so often: 30 s, in which most connections that were lost are back.
+_ASKED_AGAIN = 6
 # As much as one line of commands should carry: tmux parses it on its only thread.
 _CHUNK = 16 << 10
 
@@ -129,10 +131,10 @@ class RemoteHost:
             self._programs.update((program, (row[1], row[2] or row[1])) for row in rows if row[0] == "x")
 
     async def _told(self, verb: str, word: str) -> list[list[str]]:
-        rows = await self._helper.ask(verb, word)
-        if rows is None:
-            raise ConnectionClosed(f"{self.name} does not answer", remedy="try again when its link is up (list_tabs)")
-        return rows
+        for _ in range(_ASKED_AGAIN):
+            if (rows := await self._helper.ask(verb, word)) is not None:
+                return rows
+        raise ConnectionClosed(f"{self.name} does not answer", remedy="try again when its link is up (list_tabs)")
 
     # -- processes
 
