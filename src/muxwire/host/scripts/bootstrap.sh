@@ -26,10 +26,20 @@ own() {
 }
 b=${TMPDIR:-/tmp}/muxwire-$u
 d=$b/$name
-for f in "$b" "$d"; do
-  [ -d "$f" ] || e=$(mkdir "$f" 2>&1) || fail directory "$e"
-  [ ! -h "$f" ] && own "$f" || fail directory "$f is a link, or not yours alone"
+# Again, since another one that ends removes the first of them when it is empty.
+for n in 1 2 3 4 5; do
+  [ -d "$b" ] || e=$(mkdir "$b" 2>&1)
+  [ -d "$d" ] || e=$(mkdir "$d" 2>&1)
+  f=
+  for k in "$d" "$b"; do
+    [ ! -h "$k" ] && own "$k" || f=$k
+  done
+  [ "$f" ] || break
 done
+if [ "$f" ]; then
+  [ -d "$f" ] && e="$f is a link, or not yours alone"
+  fail directory "$e"
+fi
 t() { tmux -u -S "$d/s" "$@"; }
 w=old
 if ! t has-session -t =hub 2>/dev/null; then
