@@ -140,17 +140,15 @@ def cases() -> Iterator[Any]:
                 yield pytest.param(name, row, id=f"{name}-{row['name']}", marks=marks)
 
 
-@pytest.mark.parametrize(("name", "row"), list(cases()))
-async def test_case(terminals: Terminals, shared: dict[str, Tab], folder: Path, name: str, row: dict[str, Any]) -> None:
-    executable = os.environ.get("MUXWIRE_TEST_BASH") if name == "bash" else None
-    executable = executable or shutil.which(name)
-    if executable is None:
-        pytest.skip(f"{name} is not installed")
+async def run_row(
+    terminals: Terminals, shared: dict[str, Tab], folder: Path, name: str, row: dict[str, Any], **opening: Any
+) -> None:
+    """Run one row in a tab that `opening` makes, or in the last one of that shell if no row has changed it."""
     clean = not any(key in row for key in ("setup", "env", "status"))
     tab = shared.pop(name, None) if clean else None
     if tab is None:
         env = dict(pair.split("=") for pair in row.get("env", "").split())
-        tab = await terminals.create_tab(shell=executable, env=env, cwd=str(folder))
+        tab = await terminals.create_tab(env=env, cwd=str(folder), **opening)
     try:
         with anyio.fail_after(MISS_DEADLINE if (name, row["name"]) in MISSES else DEADLINE):
             await prepare(tab, row)
@@ -178,3 +176,12 @@ async def test_case(terminals: Terminals, shared: dict[str, Tab], folder: Path, 
         shared[name] = tab
     elif not tab.pane.session.dead:
         await tab.close(force=True)
+
+
+@pytest.mark.parametrize(("name", "row"), list(cases()))
+async def test_case(terminals: Terminals, shared: dict[str, Tab], folder: Path, name: str, row: dict[str, Any]) -> None:
+    executable = os.environ.get("MUXWIRE_TEST_BASH") if name == "bash" else None
+    executable = executable or shutil.which(name)
+    if executable is None:
+        pytest.skip(f"{name} is not installed")
+    await run_row(terminals, shared, folder, name, row, shell=executable)

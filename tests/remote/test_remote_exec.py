@@ -6,11 +6,9 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 
-from tests.library.shells.rows import as_bytes
-from tests.library.test_exec_cases import DEADLINE, SHELLS, cases, check, prepare, run
+from tests.library.test_exec_cases import SHELLS, cases, run_row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,31 +37,7 @@ def shared() -> dict[str, Tab]:
 async def test_case(terminals: Terminals, shared: dict[str, Tab], folder: Path, name: str, row: dict[str, Any]) -> None:
     if "special" in row["input"] or shutil.which(name) is None:
         pytest.skip("not here")
-    clean = not any(key in row for key in ("setup", "env", "status"))
-    tab = shared.pop(name, None) if clean else None
-    if tab is None:
-        env = dict(pair.split("=") for pair in row.get("env", "").split())
-        tab = await terminals.create_tab(shell=name, env=env, cwd=str(folder), host="box")
-    try:
-        with anyio.fail_after(DEADLINE):
-            await prepare(tab, row)
-            command = as_bytes(row["input"])
-            result, raw, text = await run(terminals, tab, command, row.get("keys", []))
-            check(row, result, raw, None)
-            assert text == raw.decode("utf-8", "replace")
-            if result.state != "dead":
-                for step in row.get("cleanup", ()):
-                    await tab.execute(step)
-                again = await tab.execute("echo ok")
-                if "set-" not in row["name"]:  # they leave a shell that traces itself
-                    assert (again.output, again.exit_code) == ("ok\n", 0), again
-    except BaseException:
-        await tab.close(force=True)
-        raise
-    if clean and b"set " not in command and not tab.pane.session.dead:
-        shared[name] = tab
-    elif not tab.pane.session.dead:
-        await tab.close(force=True)
+    await run_row(terminals, shared, folder, name, row, shell=name, host="box")
 
 
 def test_every_shell_has_cases() -> None:
