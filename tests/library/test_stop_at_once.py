@@ -194,3 +194,19 @@ async def test_a_tab_that_runs_a_program_is_called_by_its_name(terminals: Termin
                 await tab.execute("echo no", timeout=1.0)
     finally:
         await tab.close(force=True)
+
+
+@pytest.mark.parametrize("nested", ["bash --norc", "dash"])
+async def test_what_a_person_runs_in_a_nested_shell_of_theirs_is_stopped(
+    terminals: Terminals, nested: str, program: str
+) -> None:
+    """A command of ours ran there before: no mark of the tab's own shell says that its prompt is back."""
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        await tab.execute("true")
+        await tab.send_keys([nested, "Enter"])
+        assert (await tab.execute("echo level 2")).output == "level 2\n"
+        await tab.send_keys([f"sh -c 'echo u\"\"p; {program}; :'", "Enter"])
+        await terminals.wait_for([tab.window_id], until="up", timeout=DEADLINE)
+        stopped = await tab.stop_process()
+        assert (stopped.success, stopped.signal_sent, processes(program)) == (True, "SIGINT", []), stopped
+        assert (await tab.execute("echo on")).output == "on\n"

@@ -112,7 +112,8 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
             state=pane.state_after(execution),
         )
     sent, newest = "", pane.session.current
-    if newest is not None and newest.ending == "completed" and pane.session.prompt_time < newest.end_time:
+    await pane.refresh()
+    if newest is not None and _back_from(pane, newest):
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
         return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
     await _accepted(pane, runner)
@@ -132,7 +133,18 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
     status = pane.session.exit_status
     if not sent and newest is not None and pane.session.prompt_seq == newest.prompt_seq + 1:
         status = newest.exit_code  # it ended before the call, and nothing has run since
-    return ProcessStop(success=pane.session.dead or pane.listens, signal_sent=sent, exit_code=status, state=pane.look())
+    success = pane.session.dead or pane.listens or (newest is not None and _back_from(pane, newest))
+    return ProcessStop(success=success, signal_sent=sent, exit_code=status, state=pane.look())
+
+
+def _back_from(pane: PaneState, ended: Execution) -> bool:
+    """Whether nothing runs since that command, whose shell has shown no prompt of ours yet.
+
+    A nested shell never shows one: it is in front itself unless a person has something run there.
+    """
+    if ended.ending != "completed" or pane.session.prompt_time >= ended.end_time:
+        return False
+    return ended.level == 1 or pane.host.foreground_pgrp(pane.leader_pid) == ended.shell_pgrp
 
 
 async def _accepted(pane: PaneState, runner: Runner) -> None:
