@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 from typing import TYPE_CHECKING
 
 import anyio
@@ -92,6 +93,7 @@ async def test_two_processes_write_one_journal(tmp_path: Path, environ: dict[str
             assert len([json.loads(line) for line in lines]) >= len(found)
             await owner.close_tab(mine.key, force=True)
             await owner.close_tab(theirs.key, force=True)
+    end(owner)
 
 
 async def test_a_command_that_outlives_its_process_is_in_the_journal(tmp_path: Path, environ: dict[str, str]) -> None:
@@ -106,6 +108,13 @@ async def test_a_command_that_outlives_its_process_is_in_the_journal(tmp_path: P
             assert done.exit_code == 4
             assert [(one.command_id, one.exit_code) for one in await second.history()] == [(left.command_id, 4)]
             await second.close_tab(tab.key, force=True)
+        end(second)
+
+
+def end(terminals: muxwire.Terminals) -> None:
+    """End the tmux server of a named instance, which outlives us."""
+    socket = str(terminals.folders.socket_path)
+    subprocess.run(["tmux", "-S", socket, "kill-server"], check=True, capture_output=True)
 
 
 def journal(home: Path, *, follower: bool = False) -> tuple[History, list[Callable[[], Awaitable[object]]]]:
