@@ -57,10 +57,6 @@ FILE_BYTES_MAX = 1 << 20
 ENDED_BY_KEY = re.compile(r"(?:\^C)*\n?")
 # What is under way at the end may take this long, on a slow machine, before it counts as hung.
 END_SECONDS = 90
-# Of these a command may take so many: a line that was typed into a client that is killed never reaches the shell, and
-# its command counts as under way until its time is over.
-COMMAND_SECONDS = 60
-LOOK_SECONDS = 5
 
 
 @dataclass
@@ -208,11 +204,11 @@ class Soak:
             status = result.exit_code or 0
         elif kind == "leave":
             result = await tab.execute(f"{command}; (exit {status})", wait=False)
-            while result.running and self._unharmed(harm):
-                result = await self.terminals.command_result(result.command_id, wait=LOOK_SECONDS)
+            while result.running:
+                result = await self.terminals.command_result(result.command_id, wait=END_SECONDS)
             text = text[-len(result.output) :] if result.output else ""
         else:
-            result = await tab.execute(f"{command}; (exit {status})", timeout=COMMAND_SECONDS)
+            result = await tab.execute(f"{command}; (exit {status})", timeout=END_SECONDS)
             if kind == "state" and self._unharmed(harm):
                 said = await tab.execute("echo $turn")
                 if said.output != f"{turn}\n" and self._unharmed(harm):

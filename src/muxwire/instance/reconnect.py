@@ -176,8 +176,22 @@ async def poll_until(tab: Tab, reason: str, before: int) -> None:
         await tab.close(force=True)
         return
     settled = tab.pane.session.at_prompt and tab.pane.session.running is None
-    if tab.pane.session.integrated and not settled and tab.pane.waits_for_input() == "editor":
+    if tab.pane.session.integrated and not settled and await _is_at_prompt(tab):
         await anyio.sleep(UNDER_WAY)  # a mark that was not lost may be on its way
-        if tab.pane.session.dead or tab.pane.waits_for_input() != "editor":
+        if tab.pane.session.dead or not await _is_at_prompt(tab):
             return
         tab.pane.prompt_found(f"the connection was lost while it ran ({reason}); its end was not seen", before)
+
+
+async def _is_at_prompt(tab: Tab) -> bool:
+    """Whether the shell waits for a line: in its editor, or, if it has none, where one of its prompts ends.
+
+    The latter for a command that has not begun: a shell without an editor waits for its `read` in the same way.
+    """
+    pane = tab.pane
+    waits, running = pane.waits_for_input(), pane.session.running
+    if waits != "line" or running is None or running.started or not pane.shell_in_front():
+        return waits == "editor"
+    with suppress(ConnectionClosed):
+        return pane.prompts.end_at((await tab.snapshot()).cursor.x)
+    return False

@@ -34,7 +34,8 @@ async def result_of(
         end = settled_end(execution, stream, pane.shell)
         if running:
             end = whole_characters(execution, stream, end)
-        begin = min(begin, end)
+        # Of one whose beginning was never heard of only the echo of its line is known to be here.
+        begin = end if execution.ending == "lost" and not execution.ran else min(begin, end)
         since = execution.begin if execution.started else begin
         how = Reading(readable=strip_ansi, columns=columns, since=since, ours=execution.ours)
         text = await read_output(stream, begin, end, how, max_chars=max_chars)

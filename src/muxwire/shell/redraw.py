@@ -61,6 +61,10 @@ class PromptColumns:
         """How many bytes of what was drawn are a whole prompt that was seen before."""
         return max((len(prompt) for prompt in self._known if drawn.startswith(prompt)), default=0)
 
+    def end_at(self, column: int) -> bool:
+        """Whether one of them ends in that column."""
+        return column in self._known.values()
+
     def remember(self, drawn: bytes, column: int) -> None:
         """Keep what tmux said of a prompt that was drawn whole."""
         if len(self._known) >= REMEMBERED_PROMPTS:
