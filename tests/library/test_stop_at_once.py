@@ -27,6 +27,8 @@ SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 # Seconds between the start and the stop: the line is being taken, the shell forks, the program starts, it runs.
 DELAYS = (0.0, 0.001, 0.005, 0.02)
 DEADLINE = 40.0
+# A loop of short programs outlived the first C-c in every second try beside two programs that compute.
+LOOPS = 10
 # A program that no other test runs, by which it is found.
 _SECONDS = itertools.count(86_400 + os.getpid() * 1000)
 
@@ -161,6 +163,19 @@ async def test_what_the_shell_never_runs_is_said_to_have_no_status(
             await terminals.command_result(running.command_id)
         assert (await tab.execute("echo ok")).output == "ok\n"
         assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_loop_of_short_programs_can_be_stopped(terminals: Terminals, shell: str) -> None:
+    """A C-c that comes as a program ends is lost in bash and zsh, and any other signal ends that program only."""
+    tab = await terminals.create_tab(shell=shell)
+    loop = "while true; /bin/true; end" if shell == "fish" else "while :; do /bin/true; done"
+    for _ in range(LOOPS):
+        with anyio.fail_after(DEADLINE):
+            await tab.execute(loop, wait=False)
+            stopped = await tab.stop_process()
+            assert (stopped.success, stopped.state) == (True, "prompt"), stopped
+            assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 @pytest.mark.parametrize("delay", [None, *DELAYS])

@@ -41,6 +41,9 @@ BEGINS_WITHIN = 1.0
 # Seconds from the beginning of a command to its first program: without one by then, the shell itself runs it. A signal
 # before that is lost, and of C-c zsh loses some.
 FORKS_WITHIN = 0.1
+# A C-c that comes as a program ends is lost: bash takes it for one that the program has handled. The shell's loop has
+# begun its next program by now, and a program that C-c ended has left its shell time to say so.
+_LOST_AFTER = 0.1
 # Between two looks for a process group, which no event reports.
 _LOOK_SECONDS = 0.001
 # All of it, for a command that nothing but the last step ends.
@@ -170,10 +173,24 @@ class Interrupter:
                 typed += taken == signal.SIGINT
                 sent = taken.name
                 self._pane.session.signalled()
-                if await ended(seconds if grace is None else grace):
+                if await self._ended_within(seconds if grace is None else grace, ended, spared):
                     return sent
                 grace = None
         return sent
+
+    async def _ended_within(self, seconds: float, ended: Callable[[float], Awaitable[bool]], spared: int) -> bool:
+        """Wait for the end; press C-c again while the shell itself goes from one program to the next."""
+        pane = self._pane
+        ours = (None, pane.session.shell_pid, pane.leader_pid, spared)
+        group, deadline = pane.host.foreground_pgrp(pane.leader_pid), time.monotonic() + seconds
+        while not await ended(max(0.0, min(deadline - time.monotonic(), _LOST_AFTER))):
+            if time.monotonic() >= deadline:
+                return False
+            await pane.refresh()
+            if (now := pane.host.foreground_pgrp(pane.leader_pid)) not in (*ours, group):
+                group = now
+                self._press()
+        return True
 
     def _send(self, number: signal.Signals, *, typed: int, spared: int) -> signal.Signals | None:
         """Send one signal the best way, and return which; None if nothing may get it."""
