@@ -145,6 +145,15 @@ async def test_what_a_person_has_half_typed_goes(tab_of: Tab, kind: str) -> None
     assert first[1] == second[1]
 
 
+@pytest.mark.parametrize("outer", OUTERS.values(), ids=OUTERS)
+async def test_the_status_of_a_command_is_there_for_the_next(tab_of: Tab, outer: str) -> None:
+    await tab_of.execute(outer, timeout=DEADLINE)
+    name = "status" if "fish" in outer else "?"
+    for status in (9, 0, 3):
+        assert (await tab_of.execute(f"sh -c 'exit {status}'", timeout=DEADLINE)).exit_code == status
+        assert (await tab_of.execute(f"echo ${name}", timeout=DEADLINE)).output == f"{status}\n"
+
+
 @pytest.mark.parametrize("outer", [NESTED["bash"], SCRIPT["script bash"]])
 async def test_a_status_that_a_person_left_is_found(tab_of: Tab, outer: str) -> None:
     await tab_of.execute(outer, timeout=DEADLINE)
