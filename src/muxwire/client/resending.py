@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 ASK = command("display-message", "-p", "#{@muxwire-seq}")
 _NUMBER = b" ; set-option -s @muxwire-seq %d"
 _NUMBERED = re.compile(rb" ; set-option -s @muxwire-seq ([0-9]{1,18})\Z")
-# These only look, or do again what they did; the branches of the `if-shell`s that we send do so too.
+# These only look, or do again what they did.
 _REPEATABLE = frozenset(
     ("display-message", "show-options", "list-panes", "list-windows", "list-sessions", "list-clients", "capture-pane",
-     "refresh-client", "if-shell")
+     "refresh-client")
 )  # fmt: skip
 # What these print, nobody can ask for later.
 _PRINTING = frozenset(("new-window", "split-window", "new-session", "break-pane", "show-buffer"))
@@ -48,8 +48,8 @@ class Resending:
         return [self._numbered(one) for one in commands]
 
     def _numbered(self, one: Command) -> Command:
-        looks = one.name in _REPEATABLE and len(one.silent) == 1
-        if looks or one.name == "if-shell":
+        # The branches of the `if-shell`s that we send only look, too.
+        if one.name == "if-shell" or (one.name in _REPEATABLE and len(one.silent) == 1):
             return one
         self._count += 1
         return Command(one.name, one.line + _NUMBER % self._count, (*one.silent, False), one.raw)

@@ -136,10 +136,9 @@ class Interrupter:
         while time.monotonic() - begun < FORKS_WITHIN:
             await pane.refresh()
             group = pane.host.foreground_pgrp(pane.leader_pid)
-            shells = (pane.session.shell_pid, pane.leader_pid, spared)
-            if group is None or (
-                group not in shells and pane.host.takes(group, number, spared or pane.session.shell_pid)
-            ):
+            if group is None:
+                return
+            if self._is_program(group, spared) and pane.host.takes(group, number, spared or pane.session.shell_pid):
                 return
             if await ended(_LOOK_SECONDS):
                 return
@@ -181,16 +180,20 @@ class Interrupter:
     async def _ended_within(self, seconds: float, ended: Callable[[float], Awaitable[bool]], spared: int) -> bool:
         """Wait for the end; press C-c again while the shell itself goes from one program to the next."""
         pane = self._pane
-        ours = (None, pane.session.shell_pid, pane.leader_pid, spared)
         group, deadline = pane.host.foreground_pgrp(pane.leader_pid), time.monotonic() + seconds
         while not await ended(max(0.0, min(deadline - time.monotonic(), _LOST_AFTER))):
             if time.monotonic() >= deadline:
                 return False
             await pane.refresh()
-            if (now := pane.host.foreground_pgrp(pane.leader_pid)) not in (*ours, group):
+            now = pane.host.foreground_pgrp(pane.leader_pid)
+            if now != group and self._is_program(now, spared):
                 group = now
                 self._press()
         return True
+
+    def _is_program(self, group: int | None, spared: int) -> bool:
+        """Whether that foreground group is a program's, and no shell's."""
+        return group not in (None, self._pane.session.shell_pid, self._pane.leader_pid, spared)
 
     def _send(self, number: signal.Signals, *, typed: int, spared: int) -> signal.Signals | None:
         """Send one signal the best way, and return which; None if nothing may get it."""
