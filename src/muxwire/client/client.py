@@ -286,7 +286,7 @@ class ControlClient:
         self._dispatch()
 
     async def _reconnected(self, reconnect: Callable[[str], Awaitable[str]], reason: str) -> str:
-        """Have the transport reattached again; return why not, if it is not."""
+        """Have the transport connected again; return why not, if it is not."""
         self._reconnecting, self._reconnect_over = reason, anyio.Event()
         if self._resending is None:
             self._fail_pending()

@@ -24,7 +24,7 @@ from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, 
 from muxwire.instance.adopted_link import Link, expect_gap, open_link
 from muxwire.instance.adopted_questions import Questions
 from muxwire.instance.reattach import restore
-from muxwire.instance.reconnect import poll_until
+from muxwire.instance.reconnect import notice_lost_end
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
@@ -265,7 +265,7 @@ class Adopted:
             expect_gap(tab)
         tab.shown_name = row.name
         if ours is not None:
-            self._book.spawn(lambda: poll_until(tab, "muxwire was detached", tab.next_byte))
+            self._book.spawn(lambda: notice_lost_end(tab, "muxwire was detached", tab.next_byte))
 
     async def make(self, request: TabRequest) -> Tab:
         """Open a tab in the session of that name, or in the one where a person is; NoSuchTarget.

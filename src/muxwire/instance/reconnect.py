@@ -1,4 +1,4 @@
-"""Reattaching the connection again when tmux has thrown our client out, and saying what was lost meanwhile.
+"""Attaching again when tmux has detached our client, and recording what was lost meanwhile.
 
 tmux throws out a control client that has not read for 300 s (`too far behind`: a suspended laptop), and drops what it
 held for it; a person can detach it, and somebody can kill it. The server and its panes continue, so we attach again. Of
@@ -165,11 +165,11 @@ class Reconnect:
             self._reason = ""
         for tab, whole_from in tabs:
             if not tab.pane.session.dead:
-                await poll_until(tab, reason, whole_from)
+                await notice_lost_end(tab, reason, whole_from)
 
 
-async def poll_until(tab: Tab, reason: str, before: int) -> None:
-    """A mark may have been lost: of the program's end, or of a command's."""
+async def notice_lost_end(tab: Tab, reason: str, before: int) -> None:
+    """End what has ended unheard: the pane's program, or a command whose end mark was lost before that offset."""
     await tab.pane.refresh()
     if tab.pane.host.supervisor_waits(tab.pane.leader_pid):
         tab.end_reason = f"its program ended while the connection was lost ({reason}); its status is not known"

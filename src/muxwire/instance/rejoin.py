@@ -16,7 +16,7 @@ import anyio
 
 from muxwire.errors import TmuxUnavailable
 from muxwire.ids import pane_id
-from muxwire.instance.reconnect import poll_until
+from muxwire.instance.reconnect import notice_lost_end
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.protocol.commands import command
 from muxwire.shell.marks import INTRODUCER
@@ -179,7 +179,7 @@ class Rejoin:
     async def _run(self, pane: _PaneRejoin) -> None:
         await pane.run()
         if pane.behind_gap and not pane.tab.pane.session.dead:
-            await poll_until(pane.tab, self._reason, pane.tab.pane.stream.whole_from)
+            await notice_lost_end(pane.tab, self._reason, pane.tab.pane.stream.whole_from)
 
     async def _settle(self) -> None:
         """Find out what happened to the windows meanwhile."""
