@@ -9,6 +9,7 @@ from tests.cli.user import Place
 # No output comes any more: what a wait finds at once, or not at all.
 SOON = "0.5"
 TIMED_OUT = 124
+USAGE = 2
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +95,16 @@ def test_every_verb_goes_to_the_tab_used_last_by_whichever_verb(
     assert found(place, f"pasted-{pane.strip()}")
     place.ok("run", "-t", two, "true")
     assert "pasted" not in place.ok("logs", "-n", "4")
+
+
+def test_history_is_that_of_the_tab_used_last(place: Place, tabs: tuple[str, str]) -> None:
+    for window in (*tabs, tabs[0]):
+        place.ok("run", "-t", window, f": in {window}")
+
+    def where(*words: str) -> set[str]:
+        return {one["window_id"] for one in place.document("history", "--json", *words)["commands"]}
+
+    assert where() == {tabs[0]}
+    assert where(tabs[1]) == {tabs[1]}
+    assert where("--all") >= set(tabs)
+    assert place.run("history", "--all", tabs[1]).returncode == USAGE

@@ -1,4 +1,4 @@
-"""The verbs that show what a tab shows: snapshot, logs."""
+"""The verbs that show what a tab shows, or has done: snapshot, logs, history."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.display import Display
-from muxwire.cli.options import add_plain, add_target, add_verb, natural, positive
+from muxwire.cli.options import ACTIVE, add_plain, add_target, add_verb, natural, positive
 from muxwire.cli.printing import STDOUT, document, say, table, warn, write, write_soon
 from muxwire.errors import InvalidArgument
 
@@ -29,7 +29,7 @@ _HISTORY = ("BEGAN", "TAB", "NAME", "BY", "SECONDS", "EXIT", "BYTES", "DIRECTORY
 
 
 def add(verbs: Verbs) -> None:
-    """Add `snapshot` and `logs`."""
+    """Add `snapshot`, `logs` and `history`."""
     snapshot = add_verb(
         verbs,
         "snapshot",
@@ -69,9 +69,10 @@ def add(verbs: Verbs) -> None:
         on_terminals(_history, any_running=True),
         summary="list the commands that ran: when, where, by whom, how long, exit code, offsets",
         example="muxwire history build -n 20",
-        details="Without TAB those of all tabs, closed ones too. MUXWIRE_HISTORY=off keeps none.",
+        details="MUXWIRE_HISTORY=off keeps none.",
     )
     add_target(history, many=True)
+    history.add_argument("-a", "--all", action="store_true", help="of every tab, closed ones too")
     history.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N")
 
 
@@ -148,7 +149,10 @@ async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 
 async def _history(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    commands = await terminals.history(arguments.targets, limit=arguments.lines)
+    if arguments.all and arguments.targets:
+        raise InvalidArgument("--all and a tab exclude each other", remedy="leave one of them out")
+    targets = () if arguments.all else arguments.targets or [ACTIVE]
+    commands = await terminals.history(targets, limit=arguments.lines)
     if arguments.json:
         document({"commands": [asdict(command) for command in commands]})
         return 0
