@@ -31,6 +31,18 @@ def test_only_what_changes_something_has_a_number() -> None:
     assert (len(writes.silent), len(line.silent)) == (2, 3)
 
 
+def test_a_line_that_only_looks_has_no_number() -> None:
+    screen = ["capture-pane", "-b", "muxwire-screen%1"], ["show-buffer", "-b", "muxwire-screen%1"], ["delete-buffer"]
+    looks = [
+        command_list(["display-message", "-p"], ["list-panes"]),
+        command_list(["display-message", "-p"], *screen),
+        command_list(*screen),
+    ]
+    assert Resending(again_of_a_window).numbered(looks) == looks
+    (changes,) = Resending(again_of_a_window).numbered([command_list(["display-message", "-p"], *screen[1:])])
+    assert changes.line.endswith(b" ; set-option -s @muxwire-seq 1")
+
+
 def test_what_was_run_is_not_sent_again() -> None:
     resending = Resending(again_of_a_window)
     texts = [command("set-buffer", "--", text) for text in ("one", "two", "three")]

@@ -14,6 +14,7 @@ from unittest.mock import patch
 import anyio
 
 import muxwire
+from muxwire.client import carrier
 from muxwire.instance import remote
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
+# A connection that falls silent while it is opened; an open takes up to a second on a busy machine.
+OPEN_SECONDS = 8.0
 # Longer than any outage here: a call that ends by its own deadline would say so.
 PATIENT = 60.0
 _SIGNALS = {"kill": signal.SIGKILL, "close": signal.SIGUSR1, "stall": signal.SIGSTOP}
@@ -34,9 +37,17 @@ class Proxied:
         self.opened = opened
         self._pid, self._down = place / "pid", place / "pid.down"
 
-    def lose(self, kind: str) -> None:
-        """Lose the connection: `kill`, `close` or `stall`."""
-        os.kill(int(self._pid.read_text()), _SIGNALS[kind])
+    def lose(self, kind: str) -> bool:
+        """Lose the connection, or the one that is being opened: `kill`, `close` or `stall`; False if there is none."""
+        try:
+            pid = int(self._pid.read_text())
+            words = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except (OSError, ValueError):
+            return False
+        if b"proxy.py" not in words:  # it has ended
+            return False
+        os.kill(pid, _SIGNALS[kind])
+        return True
 
     async def cut(self, tab: Tab, kind: str) -> None:
         """Lose the connection, and return when there is another one."""
@@ -77,6 +88,6 @@ async def proxied(folder: Path, environ: dict[str, str], more: str = "") -> Asyn
     (place / "hosts.toml").write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n{more}")
     user = environ | {"MUXWIRE_HOSTS": str(place / "hosts.toml")}
     quick = patch.multiple(remote, BEAT_SECONDS=0.3, SILENT_SECONDS=2.0, BACKOFF_SECONDS=0.1, BACKOFF_MAX_SECONDS=0.5)
-    with quick:
+    with quick, patch.object(carrier, "OPEN_SECONDS", OPEN_SECONDS):
         async with muxwire.open_terminals(state_dir=folder / "state", environ=user) as opened:
             yield Proxied(opened, place)

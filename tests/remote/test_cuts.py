@@ -5,15 +5,16 @@ Some tens of cuts; with MUXWIRE_LONG_TESTS=1 a thousand.
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
-from pathlib import Path
+import re
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import HostUnavailable, TabUnavailable
 from tests.remote.proxied import PATIENT, Proxied, proxied
 
 if TYPE_CHECKING:
@@ -24,11 +25,17 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
-CUTS = 1000 if os.environ.get("MUXWIRE_LONG_TESTS") else 25
+LONG = bool(os.environ.get("MUXWIRE_LONG_TESTS"))
+CUTS = 1000 if LONG else 25
+STARTS = 100 if LONG else 4
 # A cut and what it interrupts take a second on a busy machine.
 DEADLINE = 60.0 + 4.0 * CUTS
 # A silent connection is found out by a wait, so there are fewer of them.
 KINDS, WEIGHTS = ("kill", "close", "stall"), (10, 10, 1)
+# How often the next cut does not wait for the connection: it is cut while it is opened again.
+AT_ONCE = 0.2
+# Of every pane: R, which is in both streams.
+_REJOINED = re.compile(rb"\x1b\]7770;R;[0-9a-f]{16}\x07")
 
 
 class Work:
@@ -36,9 +43,8 @@ class Work:
 
     tab: Tab
 
-    def __init__(self, box: Proxied, folder: Path, chance: random.Random) -> None:
-        self.opened, self.chance = box.opened, chance
-        self.ran = folder / "ran"
+    def __init__(self, box: Proxied, ran: Path, chance: random.Random) -> None:
+        self.opened, self.chance, self.ran = box.opened, chance, ran
         self.ran.write_text("")
         self.number = 0
 
@@ -98,39 +104,98 @@ class Work:
         seen = await self.opened.wait_for([self.tab.key], regex=f"^{mark}", timeout=PATIENT)
         assert seen.outcome == "met", seen
 
-    async def some(self) -> None:
-        """One piece."""
+    async def some(self, over: anyio.Event) -> None:
+        """One piece after the other; then the tab is as it was, and every command has run once."""
         kinds: list[Callable[[], Awaitable[None]]]
         kinds = [self.output, self.output, self.typing, self.start, self.interrupt, self.snapshot, self.keys]
-        await self.chance.choice(kinds)()
+        while not over.is_set():
+            await self.chance.choice(kinds)()
+        final = await self.tab.execute("echo still here", timeout=PATIENT)
+        assert (final.output, final.exit_code) == ("still here\n", 0), final
+        assert self.ran.read_text().split() == [str(number) for number in range(1, self.number + 1)]
+
+
+async def numbers(box: Proxied, folder: Path, over: anyio.Event) -> None:
+    """A pane that writes numbered lines all the time: each of them is in its log, once."""
+    stop = folder / "stop"
+    tab = await box.opened.create_tab(host="box", shell="bash")
+    loop = f"i=0; until [ -e {stop} ]; do seq $((i + 1)) $((i += 200)); sleep 0.05; done"
+    running = await tab.execute(loop, wait=False)
+    await over.wait()
+    stop.touch()
+    told = await box.opened.command_result(running.command_id, wait=PATIENT)
+    assert (told.exit_code, told.running) == (0, False), told
+    stop.unlink()
+    await tab.pane.stream.log.flushed()
+    written = _REJOINED.sub(b"", tab.log_path.read_bytes())
+    lines = [int(line) for line in re.findall(rb"(\d+)\r\n", written)]
+    wrong = next((pair for pair in itertools.pairwise(lines) if pair[1] != pair[0] + 1), None)
+    assert (lines[0], wrong, lines[-1] % 200) == (1, None, 0)
+
+
+async def logs_are_what_was_written(box: Proxied) -> None:
+    """Every log is, byte for byte, what tmux there has given the pipe of its pane."""
+    for row in (await box.opened.list_tabs(closed=False)).tabs:
+        tab = await box.opened.tab(row.window_id)
+        spool = tab.runner.folder.parent / f"spool-{tab.pane_id}"
+
+        await tab.pane.stream.log.flushed()
+        log, kept = tab.log_path.read_bytes(), b""
+        while len(kept) < len(log):  # it is written a moment later
+            await anyio.sleep(0.05)
+            pieces = sorted(spool.iterdir(), key=lambda piece: int(piece.name))
+            kept = b"".join(piece.read_bytes() for piece in pieces)
+        assert kept == log, (tab.key, len(kept), len(log))
+        assert not tab.log_path.with_suffix(".gaps").exists()
 
 
 async def test_random_cuts_lose_and_repeat_nothing(folder: Path, environ: dict[str, str]) -> None:
     seed = int(os.environ.get("MUXWIRE_SEED", "0")) or random.randrange(1 << 30)
-    cuts, number = 0, 0
+    chance, cuts = random.Random(seed), 0
     try:
         with anyio.fail_after(DEADLINE):
             async with proxied(folder, environ) as box:
-                work = Work(box, folder, random.Random(seed))
-                await work.tab_is_there()
+                works = [Work(box, folder / f"ran-{name}", chance) for name in "ab"]
+                for work in works:
+                    await work.tab_is_there()
+                over = anyio.Event()
                 async with anyio.create_task_group() as tasks:
-                    over = anyio.Event()
-
-                    async def cutting() -> None:
-                        nonlocal cuts
-                        while cuts < CUTS:
-                            await anyio.sleep(work.chance.random() * 0.4)
-                            await box.cut(work.tab, work.chance.choices(KINDS, WEIGHTS)[0])
-                            cuts += 1
-                        over.set()
-
-                    tasks.start_soon(cutting)
-                    while not over.is_set():
-                        await work.some()
-                        number = work.number
-                assert work.ran.read_text().split() == [str(number) for number in range(1, work.number + 1)]
-                final = await work.tab.execute("echo still here")
-                assert (final.output, final.exit_code) == ("still here\n", 0), final
+                    for work in works:
+                        tasks.start_soon(work.some, over)
+                    tasks.start_soon(numbers, box, folder, over)
+                    while cuts < CUTS:
+                        await anyio.sleep(chance.random() * 0.4)
+                        connections = works[0].tab.client.connections
+                        cuts += box.lose(chance.choices(KINDS, WEIGHTS)[0])
+                        if chance.random() > AT_ONCE:
+                            await box.regained(works[0].tab, connections)
+                    over.set()
+                await logs_are_what_was_written(box)
     except BaseException:
-        print(f"MUXWIRE_SEED={seed}, {cuts} cuts, {number} commands")
+        print(f"MUXWIRE_SEED={seed}, {cuts} cuts, {[work.number for work in works]} commands")
+        raise
+
+
+async def test_a_first_connection_that_is_cut_is_made_again(folder: Path, environ: dict[str, str]) -> None:
+    seed = int(os.environ.get("MUXWIRE_SEED", "0")) or random.randrange(1 << 30)
+    chance, cuts = random.Random(seed), 0
+    try:
+        with anyio.fail_after(DEADLINE):
+            while cuts < STARTS:
+                async with proxied(folder, environ) as box, anyio.create_task_group() as tasks:
+
+                    async def cut(box: Proxied = box) -> None:
+                        nonlocal cuts
+                        await anyio.sleep(chance.random() * 0.6)
+                        cuts += box.lose(chance.choices(KINDS, WEIGHTS)[0])
+
+                    tasks.start_soon(cut)
+                    try:
+                        tab = await box.opened.create_tab(host="box")
+                    except HostUnavailable:
+                        tab = await box.opened.create_tab(host="box")
+                    told = await tab.execute("echo first", timeout=PATIENT)
+                    assert (told.output, told.exit_code) == ("first\n", 0), told
+    except BaseException:
+        print(f"MUXWIRE_SEED={seed}, {cuts} cuts")
         raise

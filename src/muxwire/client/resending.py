@@ -28,6 +28,8 @@ _REPEATABLE = frozenset(
     ("display-message", "show-options", "list-panes", "list-windows", "list-sessions", "list-clients", "capture-pane",
      "refresh-client")
 )  # fmt: skip
+# These too, in a line that has set the buffer itself by `capture-pane`.
+_OF_CAPTURES = frozenset(("show-buffer", "delete-buffer"))
 # What these print, nobody can ask for later.
 _PRINTING = frozenset(("new-window", "split-window", "new-session", "break-pane", "show-buffer"))
 
@@ -49,10 +51,10 @@ class Resending:
 
     def _numbered(self, one: Command) -> Command:
         # The branches of the `if-shell`s that we send only look, too.
-        if one.name == "if-shell" or (one.name in _REPEATABLE and len(one.silent) == 1):
+        if one.name == "if-shell" or _only_looks({one.name, *one.more}):
             return one
         self._count += 1
-        return Command(one.name, one.line + _NUMBER % self._count, (*one.silent, False), one.raw)
+        return Command(one.name, one.line + _NUMBER % self._count, (*one.silent, False), one.raw, one.more)
 
     def withdraw(self, lines: Collection[Pending], pending: deque[Pending]) -> bool:
         """Take lines out of those that wait to be sent; False if some of them were sent."""
@@ -99,3 +101,7 @@ class Resending:
         for one in left:
             one.blocks.clear()
         return left
+
+
+def _only_looks(names: set[str]) -> bool:
+    return names <= (_REPEATABLE | _OF_CAPTURES if "capture-pane" in names else _REPEATABLE)

@@ -44,13 +44,14 @@ class Command:
 
     `silent` has one entry for each block that will answer: whether that command prints nothing of its own, so
     that a notification inside its block is a notification (`refresh-client -A` puts %pause there). `raw` are the
-    blocks whose text tmux 3.4 prints as it is.
+    blocks whose text tmux 3.4 prints as it is, `more` the names of a list's further commands.
     """
 
     name: str
     line: bytes
     silent: tuple[bool, ...] = (False,)
     raw: frozenset[int] = frozenset()
+    more: tuple[str, ...] = ()
 
 
 def command(*arguments: str | bytes) -> Command:
@@ -78,7 +79,8 @@ def command_list(*commands: Sequence[str | bytes]) -> Command:
     line = b" ; ".join(part.line for part in parts)
     blocks = [(part, at) for part in parts for at in range(len(part.silent))]
     raw = frozenset(index for index, (part, at) in enumerate(blocks) if at in part.raw)
-    return Command(parts[0].name, line, tuple(part.silent[at] for part, at in blocks), raw)
+    silent = tuple(part.silent[at] for part, at in blocks)
+    return Command(parts[0].name, line, silent, raw, tuple(part.name for part in parts[1:]))
 
 
 def _name(arguments: Sequence[str | bytes]) -> str:
