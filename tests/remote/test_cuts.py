@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 
     from muxwire import Tab
 
-pytestmark = pytest.mark.anyio
-
 LONG = bool(os.environ.get("MUXWIRE_LONG_TESTS"))
 CUTS = 1000 if LONG else 25
 STARTS = 100 if LONG else 4
 # A cut and what it interrupts take a second on a busy machine.
 DEADLINE = 60.0 + 4.0 * CUTS
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(DEADLINE + 30)]
 # A silent connection is found out by a wait, so there are fewer of them.
 KINDS, WEIGHTS = ("kill", "close", "stall"), (10, 10, 1)
 # How often the next cut does not wait for the connection: it is cut while it is opened again.
