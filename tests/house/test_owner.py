@@ -28,7 +28,8 @@ def test_nobody_else_reads_a_mark_or_writes_into_a_session(path: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "places"),
     [
-        (r"attach_pane\(.*\.stream\.feed", ["tabs/maker.py"]),  # where a pane's output begins to go into its stream
+        (r"attach_pane\(.*stream\.feed", ["tabs/maker.py"]),  # where a pane's output begins to go into its stream
+        (r"\bmaker\.build\(", ["instance/reattach.py"]),  # where a pane that runs already becomes a tab
         (r"\b_?book\.add\(", ["tabs/maker.py"]),  # where a tab becomes known
         (r"\bTab\($", ["tabs/maker.py"]),
         (r"\.detach_pane\(", ["tabs/book.py"]),  # where it ends

@@ -23,7 +23,7 @@ from muxwire.client.liveness import Watchdog
 from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, NoSuchTarget, TmuxSilent
 from muxwire.instance.adopted_link import Link, expect_gap, open_link
 from muxwire.instance.adopted_questions import Questions
-from muxwire.instance.reattach import restore
+from muxwire.instance.reattach import RunningPane, reattach_panes
 from muxwire.instance.reconnect import notice_lost_end
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
@@ -246,7 +246,6 @@ class Adopted:
 
     async def _adopt(self, row: _Row) -> None:
         server = await self.server_of(row.session_id)
-        maker = TabMaker(server, self._book)
         made = (TabRecord.load(self._folders.tab(word)) for word in row.command.split() if word in self._made)
         ours = next(made, None)
         record = ours or TabRecord(
@@ -254,13 +253,8 @@ class Adopted:
             columns=row.place.size[0], sized=True,
         )  # fmt: skip
         self._host.make_folder(self._folders.tab(record.nonce))
-        tab = maker.build(record, row.place, row.session_id)
-        tab.theirs = ours is None
-        if ours is None:
-            tab.pane.adopt(self._host.shell_for(self._host.program_of(row.place.pid)))
-        else:
-            await restore(tab, self._book)
-        maker.listen(tab)
+        pane = RunningPane(row.place, row.session_id, record, theirs=ours is None)
+        (tab,) = await reattach_panes(server, self._book, [pane])
         if tab.next_byte:  # we had it before, and were thrown out: since then nobody has heard it
             expect_gap(tab)
         tab.shown_name = row.name

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -27,7 +27,7 @@ from muxwire.tmux.stale_clients import a_size_counts, kill_stale_clients, sign_c
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
     from muxwire.protocol.events import Event
     from muxwire.shell.marks import Mark
@@ -47,11 +47,12 @@ _READ_BYTES = 4 << 20
 @final
 @dataclass(frozen=True, slots=True)
 class RunningPane:
-    """A pane of the server that was started by muxwire, ours or another process's."""
+    """A pane that runs: one that muxwire started, this process or another, or one of `theirs` on a person's server."""
 
     place: PanePlace
     session_id: str
     record: TabRecord
+    theirs: bool = False
 
 
 async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPane]:
@@ -73,25 +74,58 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
     """Reattach every tab that runs on a server which we have just attached to; the directories of others go."""
     await sign_client(server)
     panes = await running_panes(server)
-    maker = TabMaker(server, book)
-    tabs = [maker.build(pane.record, pane.place, pane.session_id) for pane in panes]
     if server.handoff is None:
-        async with aligned(server, tabs) as heard:
-            for tab in tabs:
-                await restore(tab, book)
-                tab.pane.stream.feed(bytes(heard[tab]))
-                maker.listen(tab)
+        await reattach_panes(server, book, panes)
         book.spawn(lambda: succeed(server, book))  # the owner may have left before we could hear of it
         return
     await kill_stale_clients(server)
-    for tab in tabs:
-        await restore(tab, book)
-    await join_living(server, tabs, lambda tab, _: maker.listen(tab))
+    tabs = await reattach_panes(server, book, panes)
     if not await a_size_counts(server):
         restore_sizes(tabs)  # a person may have left while nobody was here to see it
     await join_dead(server.folders, server.log_store, alive=server.generation)
     home = server.folders.shells.parent
     await server.host.remove_folders(home, spare={pane.record.nonce for pane in panes})
+
+
+async def reattach_panes(
+    server: TmuxServer, book: TabBook, panes: Sequence[RunningPane], *, just_made: bool = False
+) -> list[Tab]:
+    """Have a tab for each of these panes, in the state and with the commands that its log holds, and hear them.
+
+    `just_made`: their logs are empty, and the connection has heard them from their first byte on.
+    """
+    maker = TabMaker(server, book)
+    tabs = [maker.build(pane.record, pane.place, pane.session_id) for pane in panes]
+    async with _streams_begun(server, tabs, just_made=just_made) as heard:
+        for pane, tab in zip(panes, tabs, strict=True):
+            if pane.theirs:
+                tab.theirs = True
+                tab.pane.adopt(server.host.shell_for(server.host.program_of(pane.place.pid)))
+            elif not just_made:
+                await restore(tab, book)
+        if server.handoff is not None and not just_made:
+            await join_living(server, tabs, lambda tab, _: maker.listen(tab))
+            return tabs
+        for tab in tabs:
+            tab.pane.stream.feed(bytes(heard.get(tab, b"")))
+            maker.listen(tab)
+    return tabs
+
+
+@asynccontextmanager
+async def _streams_begun(
+    server: TmuxServer, tabs: Sequence[Tab], *, just_made: bool
+) -> AsyncIterator[Mapping[Tab, bytes | bytearray]]:
+    """The streams of a follower begin where the owner's logs end, all others at the end of their own log."""
+    if server.access.role != "follower":
+        yield {}
+    elif just_made:
+        for tab in tabs:
+            begin_stream(tab, 0)
+        yield {}
+    else:
+        async with aligned(server, tabs) as heard:
+            yield heard
 
 
 async def succeed(server: TmuxServer, book: TabBook) -> None:
@@ -166,11 +200,7 @@ class Newcomers:
     async def look(self, server: TmuxServer, window: str = "") -> None:
         """Ask tmux once for panes of ours, in one window or in all, and reattach those that are not known yet."""
         with suppress(CommandError, ConnectionClosed):
-            for pane in await running_panes(server, window):
-                ours = pane.record.nonce in self._book.coming
-                if not ours and all(tab.pane_id != pane.place.pane for tab in self._known()):
-                    maker = TabMaker(server, self._book)
-                    tab = maker.build(pane.record, pane.place, pane.session_id)
-                    if server.access.role == "follower":
-                        begin_stream(tab, 0)  # we have heard it from its first byte
-                    maker.listen(tab)
+            panes = await running_panes(server, window)
+            known = {tab.pane_id for tab in self._known()}
+            new = [one for one in panes if one.record.nonce not in self._book.coming and one.place.pane not in known]
+            await reattach_panes(server, self._book, new, just_made=True)

@@ -20,7 +20,7 @@ from muxwire.instance.reconnect import notice_lost_end
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.protocol.commands import command
 from muxwire.shell.marks import INTRODUCER
-from muxwire.tabs.maker import PANE_FORMAT
+from muxwire.tabs.maker import PANE_FORMAT, attach_stream
 from muxwire.tabs.windows import look_up
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class _PaneRejoin:
 
     def _go_on_live(self) -> None:
         self.over, self._stream.rejoining = True, False
-        self._client.attach_pane(pane_id(self.tab.pane_id), self._stream.feed)
+        attach_stream(self.tab)
         self._stream.feed(bytes(self._live))
 
 

@@ -356,7 +356,7 @@ class TabMaker:
         tab.pane.stream.log.resized(*tab.size, blank=not tab.theirs or tab.next_byte > 0)
         if self._server.rejoin is not None and connections not in (None, self._server.client.connections):
             self._server.rejoin(tab)
-        elif dropped := self._server.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed):
+        elif dropped := attach_stream(tab):
             tab.pane.stream.lose(dropped, reason="the pane wrote more than is kept of one that is not known yet")
         if self._server.handoff is not None:
             self._server.handoff.watch(tab)
@@ -366,13 +366,18 @@ class TabMaker:
                 tab.pane.on_exit()
 
 
+def attach_stream(tab: Tab) -> int:
+    """Give a tab the output of its pane from here on; return how much was dropped before the tab was known."""
+    return tab.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
+
+
 def listen_again(tab: Tab, **gap: object) -> None:
     """Give a tab the output of its pane again, after a time in which nobody heard it; `gap` says what is known of that.
 
     How much was written meanwhile is not known: tmux counts no pane's bytes.
     """
     tab.pane.stream.lose(UNKNOWN_SIZE, exact=False, **gap)
-    tab.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
+    attach_stream(tab)
 
 
 def window_name(name: str) -> str:
