@@ -240,7 +240,10 @@ class CommandRecord:
 @final
 @dataclass(frozen=True, slots=True)
 class TabInfo:
-    """One row of `list_tabs`; `last_command` is the last one of ours, its code None if it has none (yet)."""
+    """One row of `list_tabs`; `last_command` is the last one of ours, its code None if it has none (yet).
+
+    `reason`: why it is closed.
+    """
 
     window_id: str
     name: str
@@ -253,6 +256,7 @@ class TabInfo:
     next_byte: int
     active: bool = False
     closed: bool = False
+    reason: str = ""
     last_command: str = ""
     last_exit_code: int | None = None
     # Of a tab on another machine: its host, `up` or `reconnecting`, and the newest round trip (0 before the first).

@@ -65,6 +65,21 @@ async def test_a_reader_beside_a_worker(folder: Path) -> None:
             subprocess.run(["tmux", "-S", str(next((folder / "muxwire").glob("*x*.sock"))), "kill-server"], check=False)
 
 
+async def test_unused_tabs_are_closed(folder: Path) -> None:
+    async with served(folder, "--close-idle", "1s") as client:
+        short = (await call(client, "create_tab"))["window_id"]
+        long = (await call(client, "create_tab", idle_timeout_ms=3_600_000))["window_id"]
+        batch = await call(client, "watch_events", kinds=["tab_closed"], since=0)
+        assert [event["window_id"] for event in batch["events"]] == [short]
+        rows = {row["window_id"]: row.get("reason") for row in (await call(client, "list_tabs", closed=True))["tabs"]}
+        assert rows == {short: "nobody used it for 1 s", long: None}
+    wrong = subprocess.run(
+        [sys.executable, "-m", "muxwire", "serve", "--close-idle", "0m"],
+        env=environ(folder), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+    assert (wrong.returncode, "'0m' is no time" in wrong.stderr) == (2, True)
+
+
 async def test_toolsets(folder: Path) -> None:
     async with served(folder, "--toolsets", "core, scripts") as client:
         assert await names(client) == {tool.name for tool in TOOLS if tool.toolset in ("core", "scripts")}

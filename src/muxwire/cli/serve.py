@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_name, given_instance
-from muxwire.cli.options import add_instance, add_parser, seconds
+from muxwire.cli.options import add_instance, add_parser, duration, seconds
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -27,6 +27,12 @@ def add(verbs: Verbs) -> None:
     )
     add_instance(serve, default="an instance of its own, which ends with it")
     serve.add_argument("--toolsets", metavar="LIST", help="only these of core, screen, scripts, ops; e.g. core,scripts")
+    serve.add_argument(
+        "--close-idle",
+        metavar="TIME",
+        type=duration,
+        help="close tabs that nobody has used for that long: 90s, 30m, 2h",
+    )
     serve.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     add_parser(
         verbs,
@@ -56,7 +62,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     toolsets = [name.strip() for name in arguments.toolsets.split(",")] if arguments.toolsets is not None else None
     gc.freeze()
     gc.enable()
-    opening = partial(open_terminals, **given_instance(arguments))
+    opening = partial(open_terminals, **given_instance(arguments), close_idle=arguments.close_idle)
     anyio.run(lambda: serve(opening, toolsets=toolsets, read_only=arguments.read_only))
     return 0
 

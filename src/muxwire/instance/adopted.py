@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.client.liveness import Watchdog
-from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, NoSuchTarget, TmuxSilent
+from muxwire.errors import (
+    CommandError,
+    ConnectionClosed,
+    InstanceUnavailable,
+    InvalidArgument,
+    NoSuchTarget,
+    TmuxSilent,
+)
 from muxwire.instance.adopted_link import Link, expect_gap, open_link
 from muxwire.instance.adopted_questions import Questions
 from muxwire.instance.reattach import RunningPane, reattach_panes
@@ -264,8 +271,14 @@ class Adopted:
     async def make(self, request: TabRequest) -> Tab:
         """Open a tab in the session of that name, or in the one where a person is; NoSuchTarget.
 
-        No session is made: a person would find it among his own.
+        No session is made: a person would find it among his own. InvalidArgument for a tab to be closed when unused:
+        what happens in it between calls is not heard.
         """
+        if request.idle_timeout:
+            raise InvalidArgument(
+                "whether a tab at a person's tmux server is used is not known between calls",
+                remedy="leave idle_timeout out, and close it with close_tab",
+            )
         rows = await self._ask("list-sessions", "-F", "#{session_id} #{session_name}")
         names = dict(row.decode("utf-8", "replace").split(" ", 1) for row in rows)
         found = [session for session, name in names.items() if name == request.session]

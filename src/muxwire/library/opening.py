@@ -22,6 +22,7 @@ from muxwire.instance.own_task import entered, in_own_task
 from muxwire.library.lifetime import ServerLifetime
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
+from muxwire.tabs.idle import checked_idle
 from muxwire.tmux.access import Access
 from muxwire.tmux.program import server_runs
 
@@ -71,6 +72,7 @@ async def open_terminals(
     state_dir: str | os.PathLike[str] | None = None,
     environ: Mapping[str, str] | None = None,
     wrap: Wrap | None = None,
+    close_idle: float | None = None,
 ) -> AsyncIterator[Terminals]:
     """Open an instance; it starts its tmux server when a tab is first made.
 
@@ -83,11 +85,16 @@ async def open_terminals(
     of it.
 
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
+    `close_idle`: tabs that nobody has used for so many seconds are closed: no call named them, no person typed there,
+    nothing ran, and nothing was written.
     `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
 
     Under asyncio the block may be left in another task than it was entered in; under trio it may not.
     """
-    block = _instance(name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap)
+    block = _instance(
+        name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap,
+        close_idle=close_idle,
+    )  # fmt: skip
     async with in_own_task(block) as terminals:
         yield terminals
 
@@ -100,6 +107,7 @@ async def start(
     state_dir: str | os.PathLike[str] | None = None,
     environ: Mapping[str, str] | None = None,
     wrap: Wrap | None = None,
+    close_idle: float | None = None,
 ) -> Terminals:
     """Open an instance that lasts until `await terminals.aclose()`, which may be called in another task.
 
@@ -110,7 +118,10 @@ async def start(
         raise InvalidArgument(
             "start() needs asyncio", remedy="under trio: async with muxwire.open_terminals() as terminals"
         )
-    block = _instance(name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap)
+    block = _instance(
+        name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap,
+        close_idle=close_idle,
+    )  # fmt: skip
     terminals, leave = await entered(block)
     terminals.leave = leave
     return terminals
@@ -124,6 +135,7 @@ def _instance(
     state_dir: str | os.PathLike[str] | None,
     environ: Mapping[str, str] | None,
     wrap: Wrap | None,
+    close_idle: float | None,
 ) -> AbstractAsyncContextManager[Terminals]:
     """The block of an instance, with all that can be said of it before it is entered."""
     environ = dict(os.environ if environ is None else environ)
@@ -147,16 +159,26 @@ def _instance(
         if name is not None
         else Access(persistent=adopted is not None, adopted=adopted is not None)
     )
-    return _opened(folders, host, wrap, access)
+    idle = checked_idle(close_idle, "close_idle")
+    if idle and access.role == "adopted":
+        raise InvalidArgument(
+            "close_idle is for tabs of muxwire, and windows of a person's tmux server are the person's",
+            remedy="leave one of them out",
+        )
+    return _opened(folders, host, wrap, access, idle)
 
 
 @asynccontextmanager
-async def _opened(folders: Folders, host: Host, wrap: Wrap | None, access: Access) -> AsyncIterator[Terminals]:
+async def _opened(
+    folders: Folders, host: Host, wrap: Wrap | None, access: Access, idle: float
+) -> AsyncIterator[Terminals]:
     """Run the instance's tasks, and end it with the block."""
     failure: Exception | None = None
     with OURS.reserved():
         async with anyio.create_task_group() as tasks:
-            terminals = Terminals(ServerLifetime(folders, host, tasks, wrap, access))
+            life = ServerLifetime(folders, host, tasks, wrap, access)
+            life.book.idle_timeout = idle
+            terminals = Terminals(life)
             try:
                 if access.role == "adopted" or (access.persistent and server_runs(host, folders.socket_path)):
                     await terminals.server()

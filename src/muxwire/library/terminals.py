@@ -75,17 +75,19 @@ class Terminals:
         session: str | None = None,
         size: tuple[int, int] | None = None,
         strip_ansi: bool = False,
+        idle_timeout: float | None = None,
         host: str = "",
     ) -> Tab:
         """Open a tab with a shell in it, or with `command` (an argv) in its place.
 
-        `size` is (columns, rows), `strip_ansi` the default of its reads, `host` a machine that hosts.toml allows.
+        `size` is (columns, rows), `strip_ansi` the default of its reads, `host` a machine that hosts.toml allows. The
+        tab is closed when nobody has used it for `idle_timeout` seconds.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
         if host:
             return await self._hosts.create(host, lambda there: there.create_tab(
                 name=name, cwd=cwd, env=env, login=login, shell=shell, command=command, session=session, size=size,
-                strip_ansi=strip_ansi,
+                strip_ansi=strip_ansi, idle_timeout=idle_timeout,
             ))  # fmt: skip
         if not self.host.is_local:
             await self.server()
@@ -93,7 +95,7 @@ class Terminals:
             await self.host.look_up([os.fspath(cwd)] if cwd is not None else [], programs)
         request = TabRequest.checked(
             self.host, name=name, cwd=cwd, env=env or {}, login=login, shell=shell, command=command,
-            session=session, size=size, strip_ansi=strip_ansi,
+            session=session, size=size, strip_ansi=strip_ansi, idle_timeout=idle_timeout,
         )  # fmt: skip
         server = await self.server()
         if self._life.adopted is not None:
@@ -148,7 +150,7 @@ class Terminals:
         sessions = running.sessions if running is not None else None
         used = {".": self._book.latest, "=": self._book.previous}
         try:
-            return await find_tab(target, self._book.open, used, sessions, ask)
+            tab = await find_tab(target, self._book.open, used, sessions, ask)
         except AmbiguousTarget:
             raise
         except NoSuchTarget:
@@ -156,6 +158,8 @@ class Terminals:
             if closed is None:
                 raise
             return closed
+        tab.pane.use.note()
+        return tab
 
     def _closed(self, target: str) -> Tab | None:
         return self._book.find_closed(self.host.prefix + target) or self._book.find_closed(target)
@@ -255,7 +259,7 @@ class Terminals:
         await self._life.look()
         tabs = [await self.known_tab(target) for target in targets]
         wanted = EventFilter.checked([tab.key for tab in tabs], kinds)
-        async with attached(*(tabs or self._book.open.values())):
+        async with attached(*(tabs or self._book.open.values()), uses=bool(tabs)):
             return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
 
     async def run_operations(
@@ -347,7 +351,9 @@ class Terminals:
         await self._life.look()
         full = self.host.prefix + target
         tab = next((one for one in self._book.open.values() if full in (one.key, one.address)), None)
-        if tab is None:
+        if tab is not None:
+            tab.pane.use.note()
+        else:
             try:
                 tab = await self.known_tab(target)
             except NoSuchTarget as error:

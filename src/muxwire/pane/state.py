@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.pane.hidden import HiddenLines
+from muxwire.pane.use import Use
 from muxwire.shell.redraw import PromptColumns
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, ShellGone
@@ -55,6 +56,7 @@ class PaneState:
         self.supervised = True  # its first process is our supervisor
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
+        self.use = Use()
         self.on_exit: Callable[[], None] | None = None
 
     @property
@@ -106,6 +108,7 @@ class PaneState:
         """The pane is gone."""
         self.session.close(reason, time.monotonic(), end=self.stream.end)
         self.stream.wake()
+        self.use.over()
 
     def adopt(self, shell: Shell | None) -> None:
         """The pane was not started by us; its first process is this shell, or a program that is none."""

@@ -23,10 +23,15 @@ _NOTHING = nullcontext()
 
 
 @asynccontextmanager
-async def attached(*tabs: LiveTab) -> AsyncIterator[None]:
-    """Hear these tabs for as long as the block lasts, those of them that are open. ConnectionClosed, TmuxSilent."""
+async def attached(*tabs: LiveTab, uses: bool = True) -> AsyncIterator[None]:
+    """Hear these tabs for as long as the block lasts, those of them that are open. ConnectionClosed, TmuxSilent.
+
+    Without `uses` nobody means these tabs: to hear all of them keeps none from being closed as unused.
+    """
     async with AsyncExitStack() as stack:
         for tab in tabs:
+            if uses:
+                stack.enter_context(tab.pane.use)
             await stack.enter_async_context(_session_of(tab))
         yield
 
@@ -38,8 +43,9 @@ def attaching(
 
     @functools.wraps(call)
     async def run(tab: _Tab, /, *arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
-        async with _session_of(tab):
-            return await call(tab, *arguments, **options)
+        with tab.pane.use:
+            async with _session_of(tab):
+                return await call(tab, *arguments, **options)
 
     return run
 

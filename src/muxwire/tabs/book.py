@@ -12,6 +12,7 @@ from muxwire.errors import NoSuchTarget, TmuxSilent
 from muxwire.ids import pane_id
 from muxwire.pane.deadlines import Deadlines
 from muxwire.tabs.event_log import EventLog
+from muxwire.tabs.idle import close_when_unused
 from muxwire.tabs.tab_events import TabEvents
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class TabBook:
         self.coming: set[str] = set()  # the nonces of panes that we are making
         self.on_latest: Callable[[], None] | None = None
         self.generation = 0
+        self.idle_timeout: float = parent.idle_timeout if parent is not None else 0.0  # of tabs that have none
         self.leaves_running = False  # a call that is cancelled now is cancelled because its process ends
         self._used: dict[str, None] = {}  # the keys of tabs, the one last used at the end
         self._tasks = tasks
@@ -103,12 +105,17 @@ class TabBook:
         if tab.events is None:
             tab.events = TabEvents(tab, self.events, self.spawn, self.history)
             self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
+            if (seconds := tab.idle_timeout or self.idle_timeout) and not tab.theirs:
+                self.spawn(partial(close_when_unused, tab, seconds, partial(self._window_of, tab), self.alarm))
         tab.pane.stream.listener = tab.events
 
     def panes(self, window: str) -> list[Tab]:
         """The open tabs in a window, the one that goes by the window's id first."""
         found = [tab for tab in self.open.values() if tab.window_id == window]
         return sorted(found, key=lambda tab: tab.is_split)
+
+    def _window_of(self, tab: Tab) -> list[Tab]:
+        return self.panes(tab.window_id) if self.open.get(tab.key) is tab else []
 
     def beside(self, tab: Tab) -> list[Tab]:
         """The further panes of a tab's window, which go with it; none for such a pane itself."""
@@ -213,6 +220,7 @@ class TabBook:
             raise NoSuchTarget(
                 f"no command has the id {command_id!r}", remedy="use the command_id of an execute_command result"
             )
+        found[0].pane.use.note()
         return found
 
     def spawn(self, work: Callable[[], Awaitable[object]]) -> None:

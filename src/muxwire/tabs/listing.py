@@ -82,6 +82,7 @@ def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
         log_path=str(tab.log_path),
         next_byte=tab.next_byte,
         closed=tab.pane.session.dead,
+        reason=tab.end_reason,
         last_command=last.command[:COMMAND_SHOWN].decode("utf-8", "replace") if last is not None else "",
         last_exit_code=last.exit_code if last is not None else None,
         host=link.host if link is not None else "",

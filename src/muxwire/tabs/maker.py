@@ -20,6 +20,7 @@ from muxwire.pane.state import PaneState
 from muxwire.pane.stream import RING_CAPACITY, RING_MIN, PaneStream
 from muxwire.pane.typing_lock import TypingLock
 from muxwire.shell import Shell, supervisor_argv
+from muxwire.tabs.idle import checked_idle
 from muxwire.tabs.log_access import log_names
 from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name
 from muxwire.tabs.tab import Tab
@@ -56,6 +57,7 @@ class TabRequest:
     session: str
     size: tuple[int, int] | None
     strip_ansi: bool = False
+    idle_timeout: float = 0.0
 
     @classmethod
     def checked(
@@ -71,6 +73,7 @@ class TabRequest:
         session: str | None,
         size: tuple[int, int] | None,
         strip_ansi: bool = False,
+        idle_timeout: float | None = None,
     ) -> TabRequest:
         """Return the request; InvalidArgument for what can never work."""
         if "\0" in name:
@@ -90,6 +93,7 @@ class TabRequest:
             session=checked_session(session) if session else "",
             size=size,
             strip_ansi=strip_ansi,
+            idle_timeout=checked_idle(idle_timeout, "idle_timeout"),
         )
 
 
@@ -218,6 +222,7 @@ class TabMaker:
                 sized=request.size is not None,
                 is_split=is_split,
                 strip_ansi=request.strip_ansi,
+                idle_timeout=request.idle_timeout,
             )
             # Before the window is: whoever hears of it can read who it is.
             if self._host.is_local:
@@ -340,7 +345,7 @@ class TabMaker:
             book=self._book,
             is_split=record.is_split,
         )
-        tab.strip_ansi, tab.session_id = record.strip_ansi, session_id
+        tab.strip_ansi, tab.idle_timeout, tab.session_id = record.strip_ansi, record.idle_timeout, session_id
         if server.access.persistent:
             tab.record, tab.typing_lock = CommandBook(folder), turn
         return tab

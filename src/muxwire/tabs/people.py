@@ -109,6 +109,7 @@ class People:
                 if tab.pane_id == front.pane:
                     running = tab.pane.session.running
                     during = {"command_id": running.command_id} if running is not None else {}
+                    tab.pane.use.note()
                     self._book.events.record("human_input", tab.key, how="keys", **during)
 
 

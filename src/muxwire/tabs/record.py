@@ -51,6 +51,7 @@ class TabRecord:
     sized: bool
     is_split: bool = False
     strip_ansi: bool = False
+    idle_timeout: float = 0.0
 
     def save(self, folder: Path) -> None:
         """Write it into the tab's directory; InstanceUnavailable."""

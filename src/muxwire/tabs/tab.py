@@ -83,6 +83,7 @@ class Tab:
         self.session_id = self.end_reason = ""
         self.is_split = is_split
         self.strip_ansi = False  # the default of what is read of it
+        self.idle_timeout = 0.0  # it is closed when nobody has used it for so long; 0: it is not
         self.theirs = False  # a window of the person whose tmux server it is
         self.renamings = 0  # of ours, which tmux has not reported yet
         self.shown_name: str | None = None  # at a person's server: what tmux showed when it was last asked
@@ -332,7 +333,7 @@ class Tab:
         """
         return await self._view.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
-    async def close(self, *, force: bool = False) -> None:
+    async def close(self, *, force: bool = False, reason: str = "") -> None:
         """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given.
 
         NotPermitted for a window of the person whose tmux server it is, and where their session would end with it.
@@ -345,7 +346,7 @@ class Tab:
         async with attached(self):
             if not force:
                 await check_idle(self.pane, self.runner, self.key)
-            if not await self._end():
+            if not await self._end(reason):
                 raise NotPermitted(
                     f"{self.key} is the only window left of the session {self.session}, which would end with it",
                     remedy="leave it open, or open another window there first",
@@ -381,10 +382,10 @@ class Tab:
             if not self.theirs:
                 self._book.spawn(lambda: end_rest(self.pane, self.server))
 
-    async def _end(self) -> bool:
+    async def _end(self, reason: str = "") -> bool:
         """End it, once only and to the end: half a closed tab would keep its processes. False if it may not end."""
         status = self.pane.session.exit_status
-        reason = "the tab was closed" if status is None else f"its program ended with status {status}"
+        reason = reason or "the tab was closed" if status is None else f"its program ended with status {status}"
         with anyio.CancelScope(shield=True):
             async with self._ending:
                 if self.pane.session.closed:

@@ -69,6 +69,11 @@ async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ:
             assert sorted(windows) == sorted([*before, "work:ours", "other:ours"])  # each once
             with pytest.raises(muxwire.NoSuchTarget, match="no session 'none'"):
                 await adopted.create_tab(session="none")
+            with pytest.raises(muxwire.InvalidArgument, match="not known between calls"):
+                await adopted.create_tab(idle_timeout=60)
+        with pytest.raises(muxwire.InvalidArgument, match="close_idle"):
+            async with muxwire.open_terminals(socket=person.socket, environ=environ, close_idle=60):
+                pass
 
 
 async def test_attached_no_longer_than_a_call_or_its_command(

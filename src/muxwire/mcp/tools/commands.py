@@ -114,7 +114,7 @@ async def command_result(call: Call, given: CommandResult) -> CommandOutcome:
 
 @tool(ExecuteScript, returns=ScriptOutcome, hints=RUNS_ANYTHING, toolset="scripts")
 async def execute_script(call: Call, given: ExecuteScript) -> ScriptOutcome:
-    """Write code to a file and run it in a tab, as execute_command does: no quoting to get right."""
+    """Write code to a file and run it as execute_command does: nothing to quote."""
     tab, is_new = await call.terminals.tab_or_new(given.target)
     result = await call.progress.during(
         tab.execute_script(given.language, given.code, args=given.args, **_options(call, given))

@@ -42,7 +42,7 @@ class WatchEvents(Arguments):
 
 @tool(WatchEvents, returns=Events, hints=Hints(read_only=True), toolset="screen")
 async def watch_events(call: Call, given: WatchEvents) -> Events:
-    """Wait for events in tabs, by programs and people: those after since. Output only if in kinds."""
+    """Wait for events in tabs, by programs and people, after since. Output only if in kinds."""
     batch = await call.progress.during(
         call.terminals.watch_events(
             given.window_ids,

@@ -72,7 +72,7 @@ async def read_logs_from_tab(call: Call, given: ReadLogs) -> LogTail:
     large_result=True,
 )
 async def stream_logs_from_tab(call: Call, given: StreamLogs) -> LogChunk:
-    """Read a tab's output from a byte offset on, then from next_byte. eof: no more yet; closed: never more;
+    """Read a tab's output from a byte offset, then from next_byte. eof: no more yet; closed: never more;
     dropped: bytes before chunk that are lost.
     """
     return await call.progress.during(

@@ -57,7 +57,7 @@ class SendKeys(InTab):
 
     keys: str | list[str] = Field(min_length=1, description="key names (Enter, C-c, M-x, Up, F5) or text, one or many")
     literal: bool = Field(default=False, description="no key names")
-    paste: bool = Field(default=False, description="as pasted blocks, no key names")
+    paste: bool = Field(default=False, description="as pasted blocks")
     until: str = Field(default="", description="text to wait for")
     regex: str = ""
     idle_ms: Milliseconds = 0

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from muxwire.mcp.arguments import Arguments, Environment, InTab
+from muxwire.mcp.arguments import Arguments, Environment, InTab, Milliseconds, seconds
 from muxwire.mcp.registry import Call, Hints, tool
 from muxwire.results import TabList
 
@@ -61,7 +61,8 @@ class CreateTab(Arguments):
     session: str = ""
     size: Size = Field(default=[])
     strip_ansi: bool = Field(default=False, description="default of all reads of it")
-    host: str = Field(default="", description="a machine that hosts.toml allows")
+    idle_timeout_ms: Milliseconds = Field(default=0, description="close when unused so long")
+    host: str = Field(default="", description="as hosts.toml allows")
 
 
 class CloseTab(InTab):
@@ -84,7 +85,7 @@ class ListTabs(Arguments):
     hints=Hints(destructive=True, open_world=True),  # `command` may be anything
 )
 async def create_tab(call: Call, given: CreateTab) -> NewTab:
-    """Open a terminal tab with a shell; it lives until closed."""
+    """Open a tab with a shell; it lives until closed."""
     tab = await call.terminals.create_tab(
         name=given.name,
         cwd=given.cwd or None,
@@ -95,6 +96,7 @@ async def create_tab(call: Call, given: CreateTab) -> NewTab:
         session=given.session or None,
         size=(given.size[0], given.size[1]) if given.size else None,
         strip_ansi=given.strip_ansi,
+        idle_timeout=seconds(given.idle_timeout_ms) or None,
         host=given.host,
     )
     return NewTab(tab.key, tab.name, tab.pane_id, tab.session, str(tab.log_path))
@@ -102,7 +104,7 @@ async def create_tab(call: Call, given: CreateTab) -> NewTab:
 
 @tool(ListTabs, returns=TabList, hints=Hints(read_only=True))
 async def list_tabs(call: Call, given: ListTabs) -> TabList:
-    """List tabs and sessions with attached clients. state "prompt": ready."""
+    """List tabs and sessions. state "prompt": ready."""
     return await call.terminals.list_tabs(closed=given.closed, session=given.session)
 
 
