@@ -1,4 +1,4 @@
-"""What a look at a screen costs when nothing, a little or 100 KB is new, beside a `capture-pane` process."""
+"""What a look at a screen costs when nothing, a little, 100 KB or 1 MB is new, beside a `capture-pane` process."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # A terminal of a person's, full of text.
 SIZE = (200, 50)
 RUNS, RUNS_SHORT = 200, 20
-# What is written before a look: a line that was typed, and a burst.
-LITTLE, MUCH = 500, 100_000
+# What is written before a look: a line that was typed, a burst, and a long build's output.
+LITTLE, MUCH, MOST = 500, 100_000, 1_000_000
 
 # Writes as many bytes as each line of its input says: lines as a build prints them, in colours.
 WRITER = r"""
@@ -61,7 +61,7 @@ async def snapshot_times(home: Path, runs: int) -> dict[str, Timing]:
             subprocess.run(argv, check=True, capture_output=True, env=environ)
 
         await _more(tab, MUCH)
-        cases = {"nothing new": 0, "500 bytes new": LITTLE, "100 KB new": MUCH}
+        cases = {"nothing new": 0, "500 bytes new": LITTLE, "100 KB new": MUCH, "1 MB new": MOST}
         times: dict[str, list[float]] = {name: [] for name in (*cases, "capture-pane, a process")}
         for turn in range(runs + WARM_UP):
             for name, size in cases.items():
@@ -96,7 +96,7 @@ async def _more(tab: Tab, size: int) -> None:
 
 
 async def run(scale: Scale) -> Report:
-    """A snapshot when nothing, a little, and 100 KB is new."""
+    """A snapshot when nothing, a little, 100 KB and 1 MB is new."""
     with temporary_home() as name:
         found = await snapshot_times(Path(name), scale.of(RUNS, RUNS_SHORT))
     process = found["capture-pane, a process"]
@@ -106,7 +106,10 @@ async def run(scale: Scale) -> Report:
         ("case", "p50 ms", "p99 ms", "p50/process"),
         tuple((one.name, one.p50, one.p99, one.p50 / process.p50) for one in found.values()),
         (
-            Target("snapshot after 100 KB of new output, p50", found["100 KB new"].p50, 0.5, "ms"),
+            *(
+                Target(f"snapshot after {size} of new output, p50", found[f"{size} new"].p50, 0.5, "ms")
+                for size in ("500 bytes", "100 KB", "1 MB")
+            ),
             Target("snapshot with nothing new, p50", found["nothing new"].p50, 0.05, "ms"),
         ),
     )

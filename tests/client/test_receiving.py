@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import anyio
 import pytest
 
@@ -62,3 +64,33 @@ async def test_big_answers_are_no_flood() -> None:
             process = tmux.client._transport
             assert isinstance(process, TmuxProcess)
             assert process._full_reads < _FLOOD_READS
+
+
+async def test_who_polls_in_a_flood_gets_the_answer() -> None:
+    """What reads a flood waits between two reads, and an answer would wait with it."""
+    with anyio.fail_after(LONG):
+        async with open_private_tmux() as tmux:
+            heard = 0
+            flooded = anyio.Event()
+
+            def feed(data: bytes) -> None:
+                nonlocal heard
+                heard += len(data)
+                if heard > MUCH:
+                    flooded.set()
+
+            (pane,) = await tmux.client.command("new-window", "-d", "-P", "-F", "#{pane_id}", "exec yes")
+            tmux.client.attach_pane(pane_id(pane.decode()), feed)
+            await flooded.wait()
+            (answer,) = tmux.client.submit(("display-message", "-p", "calm"))
+            tmux.client.poll_until(lambda: answer.done, LONG)
+            assert answer.done
+
+
+async def test_polling_ends_in_time_though_there_is_always_something_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    with anyio.fail_after(LONG):
+        async with open_private_tmux() as tmux:
+            monkeypatch.setattr(tmux.client._transport, "receive_soon", lambda _: b"%output %99 x\n")
+            given_up = time.monotonic() + LONG / 2
+            tmux.client.poll_until(lambda: time.monotonic() > given_up)
+            assert time.monotonic() < given_up

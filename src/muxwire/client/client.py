@@ -238,9 +238,10 @@ class ControlClient:
         For answers that take less time than to put a task to sleep and to wake it. Nothing if somebody else may be
         waiting for his turn (`waiters`), nor once the connection has ended.
         """
-        end = time.monotonic() + seconds
-        while self.waiters <= 1 and not self.closed and self._protocol.failure is None and not until():
-            data = self._transport.receive_soon(max(0.0, end - time.monotonic()))
+        left, end = seconds, time.monotonic() + seconds
+        while left > 0 and self.waiters <= 1 and not self.closed and self._protocol.failure is None and not until():
+            data = self._transport.receive_soon(left)
+            left = end - time.monotonic()  # in a flood there is always something to read
             if not data:
                 return
             self._take(data)

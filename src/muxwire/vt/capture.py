@@ -56,7 +56,8 @@ def _unescaped_one(found: re.Match[bytes]) -> bytes:
 
 def draws_lines(output: bytes) -> bool:
     """Whether output may have switched to the line drawing set: as G0, or to what G1 holds."""
-    return b"\x0e" in output or b"\x1b(0" in output
+    # In coloured output every ESC is a possible beginning; most has no "(", and rfind compares the last byte first.
+    return b"\x0e" in output or (b"(" in output and output.rfind(b"\x1b(0") >= 0)
 
 
 @final
