@@ -1,4 +1,7 @@
-"""A server for ssh of the test's own, on this machine, with keys of its own: nobody's configuration is read."""
+"""A server for ssh of the test's own, on this machine, with keys of its own: nobody's configuration is read.
+
+Not the start-up files of who runs the tests either: whom it lets in is at home in the server's directory.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ UsePAM no
 PasswordAuthentication no
 PidFile none
 PrintMotd no
-SetEnv HISTFILE=/dev/null
+SetEnv HISTFILE=/dev/null HOME={folder}
 """
 
 

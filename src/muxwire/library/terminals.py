@@ -275,29 +275,35 @@ class Terminals:
     ) -> OperationsResult:
         """Run tmux operations in order, with a result for each: `[NewWindow(ref="w"), SplitPane(target=Ref("w"))]`.
 
-        Any may be given as the JSON of the MCP tool, too. The list is checked before anything is sent. A step whose
-        answer is not here within `dispatch_timeout` seconds is `unknown`, and never sent again; `timeout` is for the
-        whole. `execute` and `wait_for` have times of their own. InvalidArgument, TmuxUnavailable, InstanceUnavailable.
+        Any may be the JSON of the MCP tool. The list is checked before anything is sent, and is for one machine. A step
+        without an answer within `dispatch_timeout` seconds is `unknown`, and never sent again; `timeout` is for the
+        whole. `execute` and `wait_for` have their own. InvalidArgument, NoSuchTarget, and as `server`.
         """
         # Late: what few programs use takes a fifth of what all of the library takes to import.
         from muxwire.operations.checks import check_list
+        from muxwire.operations.machines import on_one_machine, programs_and_folders
         from muxwire.operations.parse import read_operations
         from muxwire.operations.run_list import OperationsRun
 
-        found = read_operations(operations)
+        there, found = on_one_machine(read_operations(operations), self._hosts.split)
+        if there is not None:
+            self._hosts.latest = self._hosts.latest if dry_run else there
+            return await there.run_operations(
+                found, on_error=on_error, dry_run=dry_run, dispatch_timeout=dispatch_timeout, timeout=timeout,
+                rollback_on_error=rollback_on_error, max_chars=max_chars,
+            )  # fmt: skip
+        if not self.host.is_local:
+            await self.server()
+            programs, folders = programs_and_folders(found)
+            await self.host.look_up(folders, programs)
         check_list(found, self.host, adopted=self.role == "adopted")
         options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
         options.check()
         await self._life.look()
         server = None if dry_run else await self.server()
         maker = TabMaker(server, self._book) if server is not None else None
-        around = RunContext(server, maker, self._book, self._tab_here, self.host)
+        around = RunContext(server, maker, self._book, self.tab, self.host)
         return await OperationsRun(found, options, around).run()
-
-    async def _tab_here(self, target: str) -> Tab:
-        if self._hosts.split(target)[0] is not None:
-            raise NoSuchTarget(f"{target} is on another machine", remedy="operations work on this machine's tabs")
-        return await self.tab(target)
 
     async def read_logs(
         self,

@@ -211,7 +211,7 @@ def was_renamed(book: TabBook, tab: Tab, name: str) -> None:
     """The window goes by that name now, for a later process too."""
     for one in book.panes(tab.window_id):
         one.name = name
-        record = TabRecord.load(one.runner.folder)
+        record = TabRecord.load(one.runner.folder) if one.pane.host.is_local else None
         if record is not None:
             with suppress(InstanceUnavailable):  # it did get the name
                 replace(record, name=name).save(one.runner.folder)

@@ -287,7 +287,7 @@ class RunState:
             if tab is None:
                 raise NoSuchTarget(f"the step that makes ref {target.name} did not succeed")
         else:
-            tab = self.book.open.get(target) or await self._around.find(target)
+            tab = self.book.open.get(self.called(target)) or await self._around.find(target)
         if tab.pane.session.closed:
             tab = await self._around.find(tab.pane_id)  # which says why
         await self.attached.enter_async_context(attached(tab))
@@ -297,7 +297,7 @@ class RunState:
         if isinstance(target, Ref):
             return Place(_placeholder(target.name), f"<session of {target.name}>")
         tabs = self.book.open
-        tab = tabs.get(target) or next((one for one in tabs.values() if one.pane_id == target), None)
+        tab = tabs.get(self.called(target)) or next((one for one in tabs.values() if one.pane_id == target), None)
         return Place(tab.pane_id, tab.session_id) if tab is not None else Place(target, f"<session of {target}>")
 
     def plan(self, step: Step) -> None:
@@ -307,9 +307,13 @@ class RunState:
             self.planned[ref] = _placeholder(ref)
             step.panes.append(_placeholder(ref))
 
+    def called(self, name: str) -> str:
+        """A window or a pane as callers call it, by the id that tmux has for it."""
+        return self.host.prefix + name
+
     def keep(self, step: Step, tabs: Sequence[Tab]) -> None:
         """A step has made these panes."""
-        step.panes = [tab.pane_id for tab in tabs]
+        step.panes = [self.called(tab.pane_id) for tab in tabs]
         self.made.update(zip(step.operation.made_refs, tabs, strict=False))
         if self.rollback is not None:
             for tab in tabs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, ClassVar, final
 
 from muxwire.errors import CommandError, InvalidArgument
@@ -94,7 +94,7 @@ class NewWindow(Operation):
                 await made[0].close(force=True)
 
         await run.apart(make, late)
-        step.window = made[0].window_id
+        step.window = run.called(made[0].window_id)
         run.keep(step, made)
         step.succeed()
 
@@ -126,10 +126,10 @@ class SplitPane(Operation):
 
     def part(self, run: RunState, step: Step, places: Sequence[Place]) -> Part:
         place = places[0]
-        cwd = self.cwd or (_folder_of(place.tab) if place.tab is not None else "")
-        asked = _request(run.host, cwd, self.env, self.command)
+        asked = _request(run.host, self.cwd, self.env, self.command, beside=place.tab)
         flags = (*(("-h",) if self.horizontal else ()), *(("-l", self.size) if self.size else ()))
-        program = _program_shown(asked.cwd if cwd else "", self.env, self.command)
+        known = self.cwd or place.tab is not None
+        program = _program_shown(asked.cwd if known else "", self.env, self.command)
         shown = ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", place.pane, *flags, *program)
         if run.dry:
             return Part(step, [shown], shown, places)
@@ -139,24 +139,23 @@ class SplitPane(Operation):
 
 
 def _request(
-    host: Host, cwd: str, env: Mapping[str, str], command: tuple[str, ...], *, name: str = "", session: str = ""
-) -> TabRequest:
-    """What TabMaker is asked for; InvalidArgument."""
-    return TabRequest.checked(
+    host: Host, cwd: str, env: Mapping[str, str], command: tuple[str, ...], *,
+    name: str = "", session: str = "", beside: Tab | None = None,
+) -> TabRequest:  # fmt: skip
+    """What TabMaker is asked for: without a `cwd` in the directory of the tab `beside`; InvalidArgument."""
+    request = TabRequest.checked(
         host, name=name, cwd=cwd or None, env=env, login=False, shell=None, command=command or None,
         session=session or None, size=None,
     )  # fmt: skip
+    if not cwd and beside is not None and beside.cwd and host.is_folder(beside.cwd):
+        return replace(request, cwd=beside.cwd)
+    return request
 
 
 def _program_shown(cwd: str, env: Mapping[str, str], command: tuple[str, ...]) -> Arguments:
     """The end of a command that makes a pane, with its program shortened."""
     settings = [word for pair in env.items() for word in ("-e", "=".join(pair))]
     return (*(("-c", cwd) if cwd else ()), *settings, "--", *(command or (_SHELL_SHOWN,)))
-
-
-def _folder_of(tab: Tab) -> str:
-    """The directory that a pane next to this one starts in; "" if it is gone."""
-    return tab.cwd if tab.cwd and tab.pane.host.is_folder(tab.cwd) else ""
 
 
 @final
@@ -250,7 +249,7 @@ async def _carve(run: RunState, step: Step, jobs: Sequence[tuple[Tab, Arguments]
     """Split as often as there are jobs, in one write; if one fails, what the others made goes again."""
     specs, commands = [], []
     for tab, flags in jobs:
-        spec = run.maker.prepare(_request(run.host, _folder_of(tab), {}, ()), secrets.token_hex(8), is_split=True)
+        spec = run.maker.prepare(_request(run.host, "", {}, (), beside=tab), secrets.token_hex(8), is_split=True)
         specs.append((spec, tab))
         commands.append(run.maker.split_command(spec, tab.pane_id, flags))
     answer = run.server.client.submit_list(*commands)
@@ -268,7 +267,7 @@ async def _carve(run: RunState, step: Step, jobs: Sequence[tuple[Tab, Arguments]
             await tab.close(force=True)
         step.panes.clear()
         answer.result()
-    step.panes += [tab.pane_id for tab in tabs]
+    step.panes += [run.called(tab.pane_id) for tab in tabs]
     await look_up(run.book)
     return tabs
 
@@ -326,12 +325,12 @@ class BreakPane(Compound):
         lines = await run.server.client.command(*self._words(tab.pane_id, run.server.sessions.hub))
         if lines[-1:] == (_ALONE.encode(),):
             raise InvalidArgument(f"{tab.pane_id} is the only pane of its window already")
-        step.window = lines[-1].decode()
-        step.panes = [tab.pane_id]
+        moved = lines[-1].decode()
+        step.window, step.panes = run.called(moved), [run.called(tab.pane_id)]
         await look_up(run.book)
         if run.rollback is not None and before is not None:
             _move_back(run, run.rollback, tab, before, was_called)
-        tab.name = step.window
+        tab.name = moved
         if self.name:
             await rename(run.book, tab, self.name)
         step.succeed()

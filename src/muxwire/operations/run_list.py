@@ -99,8 +99,8 @@ class OperationsRun(RunState):
             succeeded=succeeded,
             dry_run=self.dry,
             steps=tuple(step.result() for step in self.steps),
-            created_panes=self.planned | {ref: tab.pane_id for ref, tab in self.made.items()},
-            rolled_back_panes=tuple(self.rollback.rolled_back) if self.rollback else (),
+            created_panes=self.planned | {ref: self.called(tab.pane_id) for ref, tab in self.made.items()},
+            rolled_back_panes=tuple(map(self.called, self.rollback.rolled_back)) if self.rollback else (),
             rollback_errors=tuple(self.rollback.errors) if self.rollback else (),
             dispatches=tuple(self.dispatches),
         )
@@ -243,7 +243,7 @@ class OperationsRun(RunState):
             tab = self.maker.register(part.spec, answers[-1], beside=part.tab)
             self.keep(step, [tab])
             if not part.places:
-                step.window = tab.window_id
+                step.window = self.called(tab.window_id)
                 self.server.client.submit(self.maker.show_in_place_of_keeper(tab.window_id))
         else:
             operation.tell(self, step, answers)

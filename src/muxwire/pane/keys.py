@@ -280,7 +280,8 @@ class KeySender:
         notes = ["" if literal or paste else mistaken(keys)]
         if modes.in_mode:
             notes.append("somebody scrolls in this pane (copy mode); the keys went to the program all the same")
-        return KeysSent(sent=len(data), pane=self._pane_id, next_byte=next_byte, note="; ".join(filter(None, notes)))
+        pane_id = self._pane.host.prefix + self._pane_id
+        return KeysSent(sent=len(data), pane=pane_id, next_byte=next_byte, note="; ".join(filter(None, notes)))
 
     async def _prompt_to_come(self) -> None:
         """After a command of ours that has just ended let the prompt come first: it is not the answer to the keys."""

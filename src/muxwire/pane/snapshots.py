@@ -65,6 +65,7 @@ class ScreenView:
         self._zones = zones
         self._client = client
         self._pane_id = pane_id
+        self._called = pane.host.prefix + pane_id
         self._version = version
         # The joined rows alone are all of it while no row is wrapped, and take tmux half the time.
         self._questions = {
@@ -97,7 +98,7 @@ class ScreenView:
         await log.flushed()
         try:
             return await past_screen(
-                log.path, at_byte, pane=self._pane_id, scrollback=scrollback, cells=cells, unwrap=unwrap
+                log.path, at_byte, pane=self._called, scrollback=scrollback, cells=cells, unwrap=unwrap
             )
         except OSError as error:
             raise TabUnavailable(
@@ -191,7 +192,7 @@ class ScreenView:
             look.cells = self._cells(look)
         above = None if scrollback is None else styled_lines(look.above)
         return Snapshot(
-            pane=self._pane_id,
+            pane=self._called,
             cols=columns,
             rows=count,
             cursor=Cursor(min(x, columns - 1), y, bool(visible)),

@@ -97,7 +97,7 @@ class TabBook:
         """A tab was made, or found again; it is the active one only where no other is."""
         if tab.key in self.open and self.open[tab.key] is not tab:
             tab.is_split = True  # its pane was moved into a window that goes by another one
-        first = self.open.get(tab.window_id)
+        first = self.open.get(tab.prefix + tab.window_id)
         if tab.is_split and first is not None:
             tab.name, tab.session, tab.sized = first.name, first.session, first.sized
         self.open[tab.key] = tab

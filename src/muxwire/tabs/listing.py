@@ -74,7 +74,7 @@ def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
         window_id=book.address(tab),
         name=tab.name,
         active=tab.key == book.latest and not tab.pane.session.dead,
-        pane_id=tab.pane_id,
+        pane_id=tab.prefix + tab.pane_id,
         session=tab.session,
         state=tab.state,
         current_command=command,

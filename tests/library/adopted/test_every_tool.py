@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
 
 import muxwire
-from muxwire.mcp.progress import Progress
-from muxwire.mcp.registry import Call
-from muxwire.mcp.schemas import told
 from muxwire.mcp.tools import TOOLS
 from tests.library.adopted.person import Person, differences, theirs
+from tests.tools import Tools
 
 pytestmark = pytest.mark.anyio
 
@@ -47,22 +44,6 @@ HARMLESS: list[dict[str, object]] = [
     {"kind": "display_message", "target": "two", "format": "#{window_name}"},
     {"kind": "capture_pane", "target": "three"},
 ]
-
-
-class Tools:
-    """The tools of a server whose terminals are these."""
-
-    def __init__(self, terminals: muxwire.Terminals) -> None:
-        self._call = Call(terminals, Progress(None))
-
-    async def __call__(self, name: str, /, **arguments: Any) -> dict[str, Any]:
-        (tool,) = (tool for tool in TOOLS if tool.name == name)
-        return dict(told(await tool.run(self._call, tool.validated(arguments))))
-
-    async def refuses(self, name: str, /, **arguments: Any) -> None:
-        with pytest.raises(muxwire.NotPermitted) as refused:
-            await self(name, **arguments)
-        assert refused.value.remedy
 
 
 async def create_tab(tools: Tools) -> None:

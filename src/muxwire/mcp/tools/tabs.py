@@ -99,7 +99,7 @@ async def create_tab(call: Call, given: CreateTab) -> NewTab:
         idle_timeout=seconds(given.idle_timeout_ms) or None,
         host=given.host,
     )
-    return NewTab(tab.key, tab.name, tab.pane_id, tab.session, str(tab.log_path))
+    return NewTab(tab.key, tab.name, tab.prefix + tab.pane_id, tab.session, str(tab.log_path))
 
 
 @tool(ListTabs, returns=TabList, hints=Hints(read_only=True))

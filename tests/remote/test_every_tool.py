@@ -1,0 +1,233 @@
+"""Every MCP tool, and every kind of operation, with a tab of another machine: over a prefix of words, and over ssh."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.mcp.tools import TOOLS
+from tests.sshd import ssh_server
+from tests.tools import Tools
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+
+
+@pytest.fixture(scope="module", params=["prefix", "ssh"])
+async def tools(
+    request: pytest.FixtureRequest, environ: dict[str, str], folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Tools]:
+    """The tools of an instance with a tab of this machine, so that no name means another one by chance."""
+    with ExitStack() as servers:
+        if request.param == "ssh":
+            options = servers.enter_context(ssh_server(tmp_path_factory.mktemp("ssh")))
+            words = ["ssh", "-o", "BatchMode=yes", *options, f"{getpass.getuser()}@127.0.0.1"]
+            hosts = folder / "ssh.toml"
+            hosts.write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n")
+            environ = environ | {"MUXWIRE_HOSTS": str(hosts)}
+        async with muxwire.open_terminals(state_dir=folder / request.param, environ=environ) as opened:
+            for name in ("here", "here too"):
+                await opened.create_tab(name=name)
+            yield Tools(opened)
+
+
+@pytest.fixture
+async def tab(tools: Tools) -> AsyncIterator[str]:
+    with anyio.fail_after(DEADLINE):
+        made = await tools("create_tab", host="box", shell="bash", name="far")
+        assert made["window_id"].startswith("box/@"), made
+        yield str(made["window_id"])
+        rows = (await tools("list_tabs"))["tabs"]
+        for row in rows:
+            if row.get("host") == "box" and row["window_id"].startswith("box/@"):
+                await tools("close_tab", window_id=row["window_id"], force=True)
+
+
+async def create_tab(tools: Tools, tab: str) -> None:
+    made = await tools("create_tab", host="box", command=["cat"], size=[70, 20], cwd="/", env={"A": "b"})
+    assert made["window_id"].startswith("box/@")
+    assert made["window_id"] != tab
+
+
+async def list_tabs(tools: Tools, tab: str) -> None:
+    await tools("execute_command", window_id=tab, command="true")
+    rows = {row["window_id"]: row for row in (await tools("list_tabs"))["tabs"]}
+    assert (rows[tab]["host"], rows[tab]["link"], rows[tab]["state"]) == ("box", "up", "prompt")
+    assert rows[tab]["rtt_ms"] > 0
+    again = await tools("execute_command", window_id=rows[tab]["pane_id"], command="echo $TMUX_PANE")
+    assert f"box/{again['output'].strip()}" == rows[tab]["pane_id"]
+    assert [row["name"] for row in rows.values() if "host" not in row] == ["here", "here too"]
+
+
+async def close_tab(tools: Tools, tab: str) -> None:
+    await tools("close_tab", window_id=tab)
+    rows = (await tools("list_tabs", closed=True))["tabs"]
+    assert [row["closed"] for row in rows if row["window_id"] == tab] == [True]
+
+
+async def execute_command(tools: Tools, tab: str) -> None:
+    result = await tools("execute_command", window_id=tab, command="echo 'it works'; (exit 3)")
+    assert (result["output"], result["exit_code"]) == ("it works\n", 3)
+    late = await tools("execute_command", window_id=tab, command="sleep 60", timeout_ms=200)
+    assert (late["timed_out"], late["exit_code"]) == (True, 130)
+
+
+async def command_result(tools: Tools, tab: str) -> None:
+    begun = await tools("execute_command", window_id=tab, command="sleep 0.5; echo done", **{"async": True})
+    result = await tools("command_result", command_id=begun["command_id"], wait_ms=20_000)
+    assert (result["output"], result["exit_code"]) == ("done\n", 0)
+
+
+async def execute_script(tools: Tools, tab: str) -> None:
+    result = await tools("execute_script", window_id=tab, language="shell", code="echo from a script; exit 4")
+    assert (result["output"], result["exit_code"]) == ("from a script\n", 4)
+
+
+async def start_process(tools: Tools, tab: str) -> None:
+    started = await tools("start_process", window_id=tab, command="echo ready; sleep 100", ready="ready")
+    assert (started["started"], started["ready"]) == (True, True)
+
+
+async def stop_process(tools: Tools, tab: str) -> None:
+    await start_process(tools, tab)
+    stopped = await tools("stop_process", window_id=tab)
+    assert (stopped["success"], stopped["signal_sent"], stopped["exit_code"]) == (True, "SIGINT", 130)
+
+
+async def read_logs_from_tab(tools: Tools, tab: str) -> None:
+    await tools("execute_command", window_id=tab, command="echo one; echo two")
+    found = await tools("read_logs_from_tab", window_id=tab, strip_ansi=True, grep="^two")
+    assert found["content"] == "two\n"
+
+
+async def stream_logs_from_tab(tools: Tools, tab: str) -> None:
+    await tools("execute_command", window_id=tab, command="echo streamed")
+    piece = await tools("stream_logs_from_tab", window_id=tab)
+    assert "streamed" in piece["chunk"]
+    assert piece["next_byte"] > 0
+
+
+async def set_history_limit(tools: Tools, tab: str) -> None:
+    assert (await tools("set_history_limit", limit=5000))["success"]
+
+
+async def snapshot(tools: Tools, tab: str) -> None:
+    await tools("execute_command", window_id=tab, command="echo shown")
+    screen = await tools("snapshot", window_id=tab)
+    assert "shown" in screen["lines"]
+    assert screen["pane"].startswith("box/%")
+    past = await tools("snapshot", window_id=tab, at_byte=0)
+    assert past["pane"] == screen["pane"]
+
+
+async def send_keys(tools: Tools, tab: str) -> None:
+    sent = await tools("send_keys", window_id=tab, keys=["echo typed", "Enter"], regex="^typed", wait_ms=20_000)
+    assert sent["outcome"] == "met", sent
+    assert sent["pane"].startswith("box/%")
+
+
+async def wait_for(tools: Tools, tab: str) -> None:
+    await tools("execute_command", window_id=tab, command="sleep 0.2; echo now", **{"async": True})
+    met = await tools("wait_for", window_ids=[tab], regex="^now", timeout_ms=20_000)
+    assert (met["outcome"], met["which"]) == ("met", tab)
+
+
+async def watch_events(tools: Tools, tab: str) -> None:
+    since = (await tools("watch_events", timeout_ms=1))["next"]
+    await tools("execute_command", window_id=tab, command="true")
+    told = await tools("watch_events", window_ids=[tab], since=since, kinds=["command_finished"], timeout_ms=20_000)
+    assert [event["window_id"] for event in told["events"]] == [tab]
+
+
+# Each kind of operation, in an order in which each can be done; {tab} is the tab.
+STEPS: list[dict[str, Any]] = [
+    {"kind": "new_window", "ref": "w", "name": "second", "cwd": "/", "env": ["A=b"]},
+    {"kind": "rename_window", "target": "{tab}", "name": "renamed"},
+    {"kind": "split_pane", "target": "{tab}", "ref": "s", "horizontal": True, "command": ["cat"]},
+    {"kind": "send_keys", "target": "ref:s", "keys": "typed"},
+    {"kind": "wait_for", "target": "ref:s", "until": "typed"},
+    {"kind": "split_pane", "target": "{tab}", "ref": "t"},
+    {"kind": "execute", "target": "ref:t", "command": "pwd"},
+    {"kind": "resize_pane", "target": "{tab}", "height": 10},
+    {"kind": "select_pane", "target": "ref:s"},
+    {"kind": "swap_pane", "target": "ref:s", "with": "{tab}"},
+    {"kind": "select_layout", "target": "{tab}", "layout": "tiled"},
+    {"kind": "break_pane", "target": "ref:t", "name": "alone"},
+    {"kind": "join_pane", "target": "ref:t", "into": "ref:w"},
+    {"kind": "split_evenly", "target": "ref:w", "count": 2, "refs": ["e"]},
+    {"kind": "make_grid", "target": "ref:e", "rows": 1, "cols": 2, "refs": ["g"]},
+    {"kind": "set_option", "option": "@mine", "value": "1", "target": "{tab}", "scope": "pane"},
+    {"kind": "show_option", "option": "@mine", "target": "{tab}", "scope": "pane"},
+    {"kind": "display_message", "target": "ref:w", "format": "#{window_name}"},
+    {"kind": "capture_pane", "target": "ref:s"},
+    {"kind": "kill_pane", "target": "ref:t"},
+]
+
+
+async def run_tmux_operations(tools: Tools, tab: str) -> None:
+    moved = await tools("execute_command", window_id=tab, command="cd /usr")
+    assert moved["cwd"] == "/usr"
+    steps = [{name: tab if value == "{tab}" else value for name, value in step.items()} for step in STEPS]
+    planned = await tools("run_tmux_operations", operations=steps, dry_run=True)
+    assert {step["status"] for step in planned["steps"]} == {"planned"}, planned
+    done = await tools("run_tmux_operations", operations=steps)
+    assert done["succeeded"], done
+    by_kind = {step["kind"]: step for step in done["steps"]}
+    assert by_kind["execute"]["output"] == "/usr\n"  # in the directory of the tab beside it
+    assert (by_kind["show_option"]["stdout"], by_kind["display_message"]["stdout"]) == ("1", "second")
+    assert by_kind["capture_pane"]["lines"][0] == "typed"
+    assert by_kind["new_window"]["created_window_id"].startswith("box/@")
+    # What was made goes by these ids in every tool.
+    told = await tools("execute_command", window_id=done["created_panes"]["g"], command="echo $TMUX_PANE")
+    assert f"box/{told['output'].strip()}" == done["created_panes"]["g"]
+    row = next(row for row in (await tools("list_tabs"))["tabs"] if row["window_id"] == tab)
+    assert row["name"] == "renamed"
+
+
+# A new tool is one that this says nothing of, and fails.
+CALLS: dict[str, Callable[[Tools, str], Awaitable[None]]] = {
+    call.__name__: call
+    for call in (
+        create_tab, list_tabs, close_tab, execute_command, command_result, execute_script, start_process, stop_process,
+        read_logs_from_tab, stream_logs_from_tab, set_history_limit, snapshot, send_keys, wait_for, watch_events,
+        run_tmux_operations,
+    )
+}  # fmt: skip
+
+
+def test_every_kind_of_operation_is_among_the_steps() -> None:
+    assert {step["kind"] for step in STEPS} == set(muxwire.operations.KINDS)
+
+
+@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
+async def test_it_works_there(tools: Tools, tab: str, tool: str) -> None:
+    await CALLS[tool](tools, tab)
+
+
+async def test_operations_that_fail_there_are_undone(tools: Tools, tab: str) -> None:
+    split = {"kind": "split_pane", "target": tab, "ref": "s"}
+    wrong = {"kind": "execute", "target": "ref:s", "command": "false"}
+    done = await tools("run_tmux_operations", operations=[split, wrong], rollback_on_error=True)
+    made = done["created_panes"]["s"]
+    assert (done["succeeded"], done["rolled_back_panes"]) == (False, [made])
+    assert made.startswith("box/%")
+    assert made not in [row["pane_id"] for row in (await tools("list_tabs"))["tabs"]]
+
+
+async def test_a_list_is_for_one_machine(tools: Tools, tab: str) -> None:
+    here = {"kind": "select_pane", "target": "here"}
+    there = {"kind": "select_pane", "target": tab}
+    with pytest.raises(muxwire.InvalidArgument, match=r"operations\[1\] and operations\[2\]"):
+        await tools("run_tmux_operations", operations=[{"kind": "new_window"}, here, there])
+    wrong = {"kind": "split_pane", "target": tab, "cwd": "/no/such/directory"}
+    with pytest.raises(muxwire.InvalidArgument, match="box"):
+        await tools("run_tmux_operations", operations=[wrong])

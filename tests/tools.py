@@ -1,0 +1,29 @@
+"""The MCP tools without their server: called as it calls them, in the process of the test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import muxwire
+from muxwire.mcp.progress import Progress
+from muxwire.mcp.registry import Call
+from muxwire.mcp.schemas import told
+from muxwire.mcp.tools import TOOLS
+
+
+class Tools:
+    """The tools of a server whose terminals are these."""
+
+    def __init__(self, terminals: muxwire.Terminals) -> None:
+        self._call = Call(terminals, Progress(None))
+
+    async def __call__(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        (tool,) = (tool for tool in TOOLS if tool.name == name)
+        return dict(told(await tool.run(self._call, tool.validated(arguments))))
+
+    async def refuses(self, name: str, /, **arguments: Any) -> None:
+        with pytest.raises(muxwire.NotPermitted) as refused:
+            await self(name, **arguments)
+        assert refused.value.remedy
