@@ -117,7 +117,7 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
         return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
     await _accepted(pane, runner)
-    await pane.refresh()
+    await _started(pane)
     if not pane.listens and not pane.session.dead:
         await runner.interrupter.forked(pane.session.preexec_time or 0.0, first, functools.partial(_prompted, pane))
         busy = pane.host.foreground_pgrp(pane.leader_pid)
@@ -151,6 +151,17 @@ async def _accepted(pane: PaneState, runner: Runner) -> None:
     """Wait until the shell has taken the line that was typed in this moment, if one was."""
     while pane.listens and pane.session.prompt_time < runner.keyboard.pressed_at > time.monotonic() - _TAKEN_WITHIN:
         await pane.stream.changed_within(_LOOK_SECONDS)
+
+
+async def _started(pane: PaneState) -> None:
+    """Wait until the program in place of a shell is there: until then nothing can get a signal."""
+    deadline = time.monotonic() + START_TIMEOUT
+    await pane.refresh()
+    while pane.runs_program and not pane.session.dead and not pane.host.child_name(pane.leader_pid):
+        if time.monotonic() >= deadline:
+            break
+        await pane.stream.changed_within(_LOOK_SECONDS)
+        await pane.refresh()
 
 
 async def _prompted(pane: PaneState, seconds: float) -> bool:
