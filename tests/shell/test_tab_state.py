@@ -11,7 +11,19 @@ from typing import get_args
 import pytest
 
 from muxwire.errors import State
-from muxwire.shell.tab_state import FRESH_PROMPT, RULES, UNDER_WAY, Waiting, tab_state
+from muxwire.shell.tab_state import (
+    FRESH_PROMPT,
+    RULES,
+    UNDER_WAY,
+    Waiting,
+    line_lost,
+    not_begun,
+    prompt_due,
+    ran_last,
+    starting,
+    tab_state,
+    unhooked,
+)
 from tests.shell.driven import PID, Driven
 
 LATER = 60.0
@@ -66,6 +78,12 @@ SHELLS: dict[str, tuple[Callable[[Driven], object], ...]] = {
     "running": (Driven.prompt, Driven.type, Driven.accept, Driven.begin),
     "ended": (Driven.prompt, Driven.type, Driven.accept, Driven.begin, Driven.finish),
     "nested": (Driven.prompt, entered, Driven.accept, lambda driven: driven.type(2), Driven.begin),
+    "overtaken": (Driven.prompt, Driven.type, Driven.prompt),
+    "back": (Driven.prompt, Driven.type, Driven.accept, Driven.begin, Driven.finish, Driven.prompt),
+    "ended, theirs": (Driven.prompt, Driven.type, Driven.accept, Driven.begin, Driven.finish, Driven.accept),
+    "nested, ended": (Driven.prompt, entered, Driven.accept, lambda d: d.type(2), Driven.begin, Driven.finish),
+    "nested, theirs": (Driven.prompt, lambda d: d.type(2), Driven.begin, Driven.finish, Driven.accept),
+    "outer ended": (Driven.prompt, Driven.type, Driven.begin, lambda d: d.type(2), lambda d: d.finish(0)),
     "gone": (Driven.prompt, Driven.exit),
     "closed": (Driven.close,),
 }
@@ -135,7 +153,24 @@ def test_every_answer_in_every_state() -> None:
             assert max(kernel.asked.values(), default=0) <= 1  # all of one moment
             assert (state == "dead") == driven.session.dead
             assert state != "starting" or not driven.session.integrated
-            assert state not in ("prompt", "incomplete") or driven.session.running is None or name == "typed"
-            if driven.session.running is not None:
+            assert (
+                state not in ("prompt", "incomplete")
+                or driven.session.running is None
+                or name in ("typed", "overtaken")
+            )
+            if driven.session.running is not None and name != "overtaken":
                 assert state in ("running", "interactive", "incomplete")
     assert seen == set(get_args(State)) == {state for state, _ in RULES}
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_what_follows_from_each_state(name: str) -> None:
+    driven = reached(name)
+    session, commands = driven.session, driven.commands
+    assert prompt_due(session) == (name in ("ended", "nested, ended", "outer ended", "unhooked"))
+    typed = not_begun(session)
+    assert typed is (commands[-1] if name in ("typed", "overtaken") else None)
+    assert [one for one in commands if line_lost(session, one)] == (commands if name == "overtaken" else [])
+    assert any(ran_last(session, one) for one in commands) == (name in ("overtaken", "back"))
+    assert unhooked(session) == (name in ("starting", "unhooked", "closed"))
+    assert starting(session) == (name in ("starting", "closed"))

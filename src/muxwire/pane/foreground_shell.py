@@ -16,6 +16,7 @@ from muxwire.errors import MORE_FILES, TabUnavailable, TmuxSilent
 from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.shell.session_table import ShellState
+from muxwire.shell.tab_state import idle_since, starting, unhooked
 from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi
 
@@ -138,11 +139,10 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
     if own is None and pane.host.runs_script(front.pgrp):  # what it reads is for its `read`
         return None
     if own is not None:
-        ended = session.current.end_time if session.current is not None else 0.0
         theirs = session.state is ShellState.ACCEPTED  # a person's line, which reads itself
-        late = time.monotonic() - ended >= PROMPT_GRACE
+        late = time.monotonic() - idle_since(session) >= PROMPT_GRACE
         return ForegroundShell(own, 2, front.pgrp) if late and running is None and not theirs else None
-    if not session.integrated and pane.shell is not None and running is None:
+    if unhooked(session):
         editing = shell.name in _EDITING and quiet(pane, UNHOOKED_QUIET)
         return ForegroundShell(shell, 2, front.pgrp) if editing or (quiet(pane) and waited >= START_TIMEOUT) else None
     if pane.host.shares_folder(front.pgrp, folder):
@@ -170,8 +170,7 @@ def mend_line_modes(pane: PaneState, shell: Shell) -> None:
 
 def ready_deadline(pane: PaneState, begun: float, deadline: float) -> float:
     """Until when a listener is waited for: a call's own timeout is not for a shell that is still starting."""
-    starting = not pane.session.integrated and pane.shell is not None and pane.session.current is None
-    return max(deadline, begun + START_TIMEOUT) if starting else deadline
+    return max(deadline, begun + START_TIMEOUT) if starting(pane.session) else deadline
 
 
 async def reached(pane: PaneState, deadline: float, ready: Callable[[], Awaitable[ForegroundShell]]) -> ForegroundShell:

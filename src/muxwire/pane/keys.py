@@ -17,6 +17,7 @@ from muxwire.pane.key_names import tmux_name
 from muxwire.pane.open_line import OpenLine
 from muxwire.pane.prompt_line import editor_up
 from muxwire.results import KeysSent
+from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -285,11 +286,9 @@ class KeySender:
 
     async def _prompt_to_come(self) -> None:
         """After a command of ours that has just ended let the prompt come first: it is not the answer to the keys."""
-        last = self._pane.session.current
-        if last is None or last.running or self._pane.session.prompt_end > last.end:
-            return
-        with anyio.move_on_after(last.end_time + PROMPT_GRACE - time.monotonic()):
-            while not (self._pane.session.at_prompt or self._pane.session.dead):
+        session = self._pane.session
+        with anyio.move_on_after(idle_since(session) + PROMPT_GRACE - time.monotonic()):
+            while prompt_due(session) and not session.dead:
                 await self._pane.stream.changed()
 
     async def _begun(self) -> None:
@@ -297,14 +296,11 @@ class KeySender:
 
         The line editor would take them for more of the line, and at C-c it throws the line away.
         """
-        running = self._pane.session.running
-
-        def on_its_way() -> bool:
-            return running is not None and running.running and not running.started and not self._pane.session.dead
-
-        if on_its_way():
+        session = self._pane.session
+        typed = not_begun(session)
+        if typed is not None:
             with anyio.move_on_after(BEGIN_SECONDS):
-                while on_its_way():
+                while not_begun(session) is typed and not session.dead:
                     await self._pane.stream.changed()
             await anyio.sleep(FORK_SECONDS)
 

@@ -13,6 +13,7 @@ import anyio
 from muxwire.errors import InvalidArgument
 from muxwire.pane.foreground_shell import START_TIMEOUT
 from muxwire.results import ProcessStart, ProcessStop
+from muxwire.shell.tab_state import prompt_due, ran_last
 from muxwire.vt.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
         sent = await runner.interrupter.stop(ended, first=first, grace=grace)
         await runner.settled()
     status = pane.session.exit_status
-    if not sent and newest is not None and pane.session.prompt_seq == newest.prompt_seq + 1:
+    if not sent and newest is not None and ran_last(pane.session, newest):
         status = newest.exit_code  # it ended before the call, and nothing has run since
     success = pane.session.dead or pane.listens or (newest is not None and _back_from(pane, newest))
     return ProcessStop(success=success, signal_sent=sent, exit_code=status, state=pane.look())
@@ -142,7 +143,7 @@ def _back_from(pane: PaneState, ended: Execution) -> bool:
 
     A nested shell never shows one: it is in front itself unless a person has something run there.
     """
-    if ended.ending != "completed" or pane.session.prompt_time >= ended.end_time:
+    if not prompt_due(pane.session):
         return False
     return ended.level == 1 or pane.host.foreground_pgrp(pane.leader_pid) == ended.shell_pgrp
 

@@ -15,6 +15,7 @@ import anyio
 
 from muxwire.pane.foreground_shell import DRAWN, ForegroundShell, caught_up, fall_silent, mend_line_modes, shell_sleeps
 from muxwire.shell import CLEAR_LINE, CLEAR_TYPED
+from muxwire.shell.tab_state import prompt_due
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
@@ -86,13 +87,7 @@ def on_its_way(pane: PaneState) -> bool:
         return False
     if pane.session.at_prompt:
         return pane.session.has_preexec_mark or b"\n" not in drawn_prompt(pane) or prompt_whole(pane)
-    ended = pane.session.current
-    return (
-        ended is not None
-        and ended.ending == "completed"
-        and pane.session.prompt_time < ended.end_time
-        and (pane.session.preexec_time is None or pane.session.preexec_time < ended.end_time)
-    )
+    return prompt_due(pane.session)
 
 
 def look_again(pane: PaneState) -> float:

@@ -51,6 +51,7 @@ from muxwire.pane.state import end_of
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.execution import Execution
 from muxwire.shell.redraw import redraw
+from muxwire.shell.tab_state import idle_since, line_lost, not_begun
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -254,8 +255,8 @@ class Runner:
     async def _other_shell(self, waited: float) -> ForegroundShell | None:
         """Who listens while no prompt of ours says so."""
         pane = self.pane
-        typed = pane.session.running
-        if typed is not None and not typed.started:
+        typed = not_begun(pane.session)
+        if typed is not None:
             await self._unstick(typed)
             if not typed.running:
                 return None
@@ -274,8 +275,7 @@ class Runner:
         if pane.session.running is not None:
             return waited >= QUIET and quiet(pane) and await self._surely_waits()
         # After a command of ours the prompt's mark is still to come.
-        ended = pane.session.current.end_time if pane.session.current is not None else 0.0
-        busy = min(waited, time.monotonic() - ended) >= BUSY_GRACE
+        busy = min(waited, time.monotonic() - idle_since(pane.session)) >= BUSY_GRACE
         return (
             busy and not on_its_way(pane) and (pane.session.integrated or pane.shell is None or waited >= START_TIMEOUT)
         )
@@ -359,7 +359,7 @@ class Runner:
         if self._client.connections != self._typed_on and (pane.host.is_local or not pane.heard_since(execution)):
             return  # it may have begun, and ended, while nobody heard
         since_prompt = time.monotonic() - pane.session.prompt_time
-        if pane.session.prompt_seq > execution.prompt_seq and pane.session.at_prompt and since_prompt >= RETYPE_AFTER:
+        if line_lost(pane.session, execution) and since_prompt >= RETYPE_AFTER:
             if await has_not_begun(pane, execution, self._client, RETYPE_AFTER):
                 self._retype(execution)
         elif (

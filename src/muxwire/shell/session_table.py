@@ -15,6 +15,14 @@ An input is a mark that counts, or what we did or found out ourselves. Rules, ea
 8. What was typed moves a shell only from its prompt: elsewhere it is for the program that runs.
 9. A line accepted after the end of a command of ours is somebody's, whose prompt mark was lost. While our command
    runs, its shell accepts none.
+
+What follows from the states and is asked again and again is judged here too (`tab_state.py`):
+
+10. After a command of ours that completed the prompt is due, until its mark comes or somebody's line is accepted.
+11. A prompt later than the one that a line was typed at proves that the line was lost, if it has not begun.
+12. Nothing has run since a command if the newest prompt is the first after the one that it was typed at.
+13. A shell that we know is without hooks, or has not come to them yet, as long as it has shown no prompt of ours and
+    runs no command; before its first command it is starting.
 """
 
 from __future__ import annotations

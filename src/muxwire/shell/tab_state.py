@@ -1,6 +1,7 @@
 """What a tab is doing, in the word that a caller reads: the first of `RULES` that holds.
 
-They read the session, and what the kernel answers where the session cannot know.
+They read the session, and what the kernel answers where the session cannot know. What follows from the session alone,
+and decides what is typed, waited for or stopped, is judged here as well: rules 10 to 13 of `session_table.py`.
 """
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, Protocol, final
 
+from muxwire.shell.session_table import ShellState
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muxwire.errors import State
+    from muxwire.shell.execution import Execution
     from muxwire.shell.session import ShellSession
 
 # What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
@@ -60,14 +64,51 @@ def listens(session: ShellSession, kernel: Kernel, now: float) -> bool:
     return bool(kind) and not (kind == "line" and ash)
 
 
-def _unhooked(session: ShellSession) -> bool:
-    """Whether a shell that we know has shown no prompt of ours, and runs no command."""
+def prompt_due(session: ShellSession) -> bool:
+    """Whether the prompt after a command of ours is still to come (rule 10); a nested shell never shows one of ours."""
+    last, accepted = session.current, session.preexec_time
+    if last is None or last.running:
+        return False
+    if session.state is ShellState.FINISHED:
+        return True
+    unseen = last.level > 1 and last.ending == "completed" and session.prompt_time < last.end_time
+    return unseen and (accepted is None or accepted <= last.end_time)
+
+
+def not_begun(session: ShellSession) -> Execution | None:
+    """The command whose line is on its way to a shell, and has not begun to run."""
+    running = session.running
+    return running if running is not None and not running.started else None
+
+
+def line_lost(session: ShellSession, execution: Execution) -> bool:
+    """Whether a prompt proves that the line of a command never ran (rule 11)."""
+    return session.at_prompt and not execution.started and session.prompt_seq > execution.prompt_seq
+
+
+def ran_last(session: ShellSession, execution: Execution) -> bool:
+    """Whether nothing has run in the tab's shell since that command (rule 12)."""
+    return session.prompt_seq == execution.prompt_seq + 1
+
+
+def unhooked(session: ShellSession) -> bool:
+    """Whether a shell that we know has shown no prompt of ours, and runs no command (rule 13)."""
     return not session.integrated and session.shell is not None and session.running is None
+
+
+def starting(session: ShellSession) -> bool:
+    """Whether such a shell has been given no command either."""
+    return unhooked(session) and session.current is None
+
+
+def idle_since(session: ShellSession) -> float:
+    """When the newest command ended; 0.0 if there was none, and while it runs."""
+    return session.current.end_time if session.current is not None else 0.0
 
 
 def _typed(session: ShellSession, kernel: Kernel) -> bool:
     """Whether the line of a command is typed, and has not begun to run, where a line is edited."""
-    return session.running is not None and not session.running.started and kernel.waits_for_input() == "editor"
+    return not_begun(session) is not None and kernel.waits_for_input() == "editor"
 
 
 def _adopted(session: ShellSession, kernel: Kernel) -> bool:
@@ -81,10 +122,10 @@ RULES: Final[tuple[Rule, ...]] = (
     ("dead", lambda s, _, __: s.dead),
     ("incomplete", lambda s, k, now: listens(s, k, now) and k.continues()),
     ("prompt", listens),
-    ("starting", lambda s, _, __: _unhooked(s) and s.current is None),
+    ("starting", lambda s, _, __: starting(s)),
     # A shell that has no hooks, as a command has proved.
-    ("prompt", lambda s, k, _: _unhooked(s) and bool(k.waits_for_input())),
-    ("running", lambda s, _, __: _unhooked(s)),
+    ("prompt", lambda s, k, _: unhooked(s) and bool(k.waits_for_input())),
+    ("running", lambda s, _, __: unhooked(s)),
     ("running", lambda s, k, now: _typed(s, k) and s.running is not None and now - s.running.typed_time < UNDER_WAY),
     ("incomplete", lambda s, k, _: _typed(s, k)),
     ("prompt", lambda s, k, _: _adopted(s, k) and bool(k.waits_for_input())),
