@@ -20,9 +20,11 @@ from muxwire.mcp.progress import Progress
 from muxwire.mcp.prompts import PromptBook
 from muxwire.mcp.registry import Call, Catalogue, select
 from muxwire.mcp.resources import MAX_COMPLETIONS, TEMPLATES, WINDOW_ID, Subject, listed, matching
+from muxwire.mcp.spans import in_span
 from muxwire.mcp.stdio import run_on_stdio
 from muxwire.mcp.tools import TOOLS
 from muxwire.mcp.updates import Updates, updating
+from muxwire.tabs.spans import spans_are_collected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -80,6 +82,9 @@ def build_server(
     known = [tool.name for tool in TOOLS]
     prompts = PromptBook(catalogue.names, known)
 
+    calling = partial(call_tool, catalogue)
+    collected = spans_are_collected()
+
     @asynccontextmanager
     async def lifespan(_server: Server[Connection]) -> AsyncIterator[Connection]:
         async with lazily(open_terminals) as terminals, updating(terminals) as updates:
@@ -100,7 +105,7 @@ def build_server(
         instructions=without_unavailable(INSTRUCTIONS, catalogue.names, known),
         lifespan=lifespan,
         on_list_tools=list_tools,
-        on_call_tool=partial(call_tool, catalogue),
+        on_call_tool=in_span(calling) if collected else calling,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
         on_list_resources=list_resources,
@@ -111,7 +116,8 @@ def build_server(
         on_unsubscribe_resource=unsubscribe,
         on_subscriptions_listen=listen,
     )
-    server.middleware.clear()  # the SDK's tracing: a tenth of an empty call, and nobody here collects it
+    if not collected:
+        server.middleware.clear()  # the SDK's tracing takes a tenth of an empty call
     return server
 
 

@@ -13,6 +13,7 @@ from muxwire.ids import pane_id
 from muxwire.pane.deadlines import Deadlines
 from muxwire.tabs.event_log import EventLog
 from muxwire.tabs.idle import close_when_unused
+from muxwire.tabs.spans import CommandSpans, spans_are_collected
 from muxwire.tabs.tab_events import TabEvents
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class TabBook:
         self.events: EventLog = EventLog() if parent is None else parent.events
         self.history: History | None = None if parent is None else parent.history
         self.alarm = Deadlines(self.spawn)
+        self._spans = CommandSpans() if spans_are_collected() else None
 
     @property
     def latest(self) -> str:
@@ -191,6 +193,8 @@ class TabBook:
         while len(self._commands) >= REMEMBERED_COMMANDS:
             self._commands.popitem(last=False)
         self._commands[execution.command_id] = (tab, execution)
+        if self._spans is not None:
+            self._spans.follow(tab.key, execution)
         if tab.events is not None:
             tab.events.typed(execution)
         if tab.record is not None:
