@@ -25,13 +25,15 @@ The standard library only, and none of muxwire: it must start fast and depend on
 from __future__ import annotations
 
 import select
+import sys
 
 # Its own start takes a processor 15 ms, just when tmux and the first shell start: it comes after them, or at once if
 # the liveness socket's writer is gone, but never so late that what it needs could have been upgraded meanwhile.
+# Where the server runs already (named) nothing else starts, and a short process would wait for us at its end.
 _START_AFTER_MS = 300
 _STDIN = 0
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[3] == "ephemeral":
     _liveness = select.poll()
     _liveness.register(_STDIN, 0)  # POLLHUP comes unasked
     _liveness.poll(_START_AFTER_MS)
@@ -40,7 +42,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import termios
 import time
 from pathlib import Path
@@ -223,9 +224,11 @@ class Connection:
         """Return when none of these panes has had anything to say for a while."""
         signs = [b"%output " + pane.encode() + b" " for pane in panes]
         quiet = 0
-        while quiet < QUIET_LOOKS and time.monotonic() < self._deadline:
+        while time.monotonic() < self._deadline:
             heard = self.answered()
             quiet = 0 if any(sign in heard for sign in signs) else quiet + 1
+            if quiet == QUIET_LOOKS:
+                break
             time.sleep(QUIET_LOOK_S)
 
 

@@ -2,7 +2,7 @@
 
 The seam between tmux's own file and our stream is exact because the panes' terminals are stopped for it: while no byte
 comes, the file's end and the stream's beginning are the same place. A terminal is stopped as C-s does it; a program
-that writes waits for some 40 ms, and notices nothing else.
+that writes waits for some 25 ms, and notices nothing else.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # A pane that is not silent for so long although it is stopped, or whose pipe does not end, is reattached as it is.
 SETTLE_SECONDS = 5.0
+# A pipe's `cat` and its shell end 2 ms after tmux has closed it.
+_END_LOOK_SECONDS = 0.002
 _NOBODY = "the process that wrote the log was killed together with its watchdog, or its connection before it"
 # A sixteenth of what may wait for the disk.
 _FLUSH_BYTES = 4 << 20
@@ -186,13 +188,15 @@ async def _settle(
 
     for tab in carried:
         server.client.attach_pane(pane_id(tab.pane_id), hear)
-    quiet, before = 0, -1
+    quiet, before = 0, sum(tab.pane.stream.end for tab in tabs)
     with anyio.move_on_after(SETTLE_SECONDS):
-        while quiet < QUIET_LOOKS:
+        while True:
             await server.client.command("display-message", "-p", "")
             more = [await join_pipes(one, sinks) for one in remains]
             now = heard + sum(tab.pane.stream.end for tab in tabs)
             quiet = 0 if now != before or any(more) else quiet + 1
+            if quiet == QUIET_LOOKS:
+                break
             before = now
             await anyio.sleep(QUIET_LOOK_S)
 
@@ -208,4 +212,4 @@ async def _pipes_ended(remains: Sequence[Leftovers], names: Container[str]) -> N
     """Return when the pipes' files are whole. The pipe of an older version does not say so."""
     with anyio.move_on_after(SETTLE_SECONDS):
         while not all(one.ended(names) for one in remains):  # noqa: ASYNC110 - nothing reports a file
-            await anyio.sleep(QUIET_LOOK_S)
+            await anyio.sleep(_END_LOOK_SECONDS)

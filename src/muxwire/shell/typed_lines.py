@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import final
 
 from muxwire.values import dataclass
@@ -15,26 +15,22 @@ _DRAWING_LENGTH = 2 + 16 + 1
 _DRAWING = rb"(?:\x1b\[[\x20-\x3f]{0,16}[\x40-\x7e]|[\r\n\x08\x0f]| (?=[\r\x08])){0,%d}" % _DRAWING_MAX
 _NOTHING = rb"(?!)"
 _DRAWING_BEGUN = rb"(?: |\x1b(?:\[[\x20-\x3f]{0,16})?)?"
+# To compile the patterns of all lines takes 35 ms, and short processes read logs. So a line has its whole pattern once
+# text has its first bytes, which other text seldom has.
+_HEAD_LENGTH = 4
+# No line and no drawing goes across the end of a mark.
+_MARK_END = b"\x07"
+# A pattern for each set of lines that text may have at once: there are four lines.
+_PATTERNS = 64
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TypedLines:
-    """Patterns for a shell's typed lines; `longest` is the longest match of any. Made by `typed_lines_of`."""
+    """A shell's typed lines; `longest` is the longest that one can be, however drawn. Made by `typed_lines_of`."""
 
     exact: tuple[bytes, ...]
     longest: int
-
-    # They take 20 ms to compile, and not every process reads a log.
-    @cached_property
-    def _drawn(self) -> re.Pattern[bytes]:
-        drawn = b"|".join(_DRAWING.join(re.escape(bytes((byte,))) for byte in line) for line in self.exact)
-        return re.compile(drawn or _NOTHING, re.DOTALL)
-
-    @cached_property
-    def _begun(self) -> re.Pattern[bytes]:
-        begun = b"|".join(map(_beginning, self.exact))
-        return re.compile(b"(?:" + begun + b")" + _DRAWING_BEGUN + rb"\Z" if begun else _NOTHING, re.DOTALL)
 
     def all(self, data: bytes) -> list[tuple[int, int]]:
         """Return the range of every line as it was typed."""
@@ -48,15 +44,19 @@ class TypedLines:
 
     def last_drawn(self, data: bytes, first: int, last: int) -> tuple[int, int] | None:
         """Return the range of the last line, however drawn, between two indexes."""
+        lines = tuple(line for line in self.exact if _has_head(line, data, first, last))
         found = None
-        while match := self._drawn.search(data, first, last):
+        while lines and (match := _drawn(lines).search(data, first, last)):
             found = match.span()
             first = match.start() + 1
         return found
 
     def begun(self, data: bytes) -> int:
         """Return the index from which the end of `data` may be the beginning of a line, however drawn; else its end."""
-        match = self._begun.search(data, max(0, len(data) - self.longest))
+        first = max(0, len(data) - self.longest, data.rfind(_MARK_END) + 1)
+        # Of a line without its head there, less than the head has begun.
+        lines = tuple(line if _has_head(line, data, first, len(data)) else line[:_HEAD_LENGTH] for line in self.exact)
+        match = _begun(lines).search(data, first)
         return match.start() if match else len(data)
 
 
@@ -65,6 +65,24 @@ def typed_lines_of(lines: tuple[bytes, ...]) -> TypedLines:
     """Return the patterns for these lines."""
     exact = tuple(sorted({line for line in lines if line}, key=lambda line: (-len(line), line)))
     return TypedLines(exact, max(map(len, exact), default=0) * (1 + _DRAWING_MAX * _DRAWING_LENGTH))
+
+
+def _has_head(line: bytes, data: bytes, first: int, last: int) -> bool:
+    """Whether the line may be drawn between two indexes: its first bytes are."""
+    return _drawn((line[:_HEAD_LENGTH],)).search(data, first, last) is not None
+
+
+@lru_cache(_PATTERNS)
+def _drawn(lines: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    """Return a pattern for any of these lines, the first that fits, however drawn."""
+    return re.compile(b"|".join(_DRAWING.join(re.escape(bytes((byte,))) for byte in line) for line in lines), re.DOTALL)
+
+
+@lru_cache(_PATTERNS)
+def _begun(lines: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    """Return a pattern for what ends text that one of these lines has begun in."""
+    begun = b"|".join(map(_beginning, lines))
+    return re.compile(b"(?:" + begun + b")" + _DRAWING_BEGUN + rb"\Z" if begun else _NOTHING, re.DOTALL)
 
 
 def _beginning(line: bytes) -> bytes:
