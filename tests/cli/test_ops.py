@@ -19,7 +19,9 @@ def test_a_dry_run_shows_the_commands(place: Place) -> None:
     shown = place.ok("ops", "list.json", "--dry-run").splitlines()
     assert [line.split()[0] for line in shown] == ["new-window", "split-window", "execute", "rename-window"]
     assert '-t "<ref:w>" -h' in shown[1]
-    assert place.document("ops", "list.json", "--dry-run", "--json")["steps"][2]["status"] == "planned"
+    told = place.document("ops", "list.json", "--dry-run", "--json")
+    assert told["steps"][2]["status"] == "planned"
+    assert "status" not in told["dispatches"][0]
 
 
 def test_steps_are_told_and_the_exit_code_says_it(place: Place) -> None:
@@ -37,6 +39,12 @@ def test_a_rollback_leaves_nothing(place: Place) -> None:
     told = place.document("ops", "list.json", "--rollback", "--json", code=1)
     assert told["rolled_back_panes"] == [told["created_panes"]["side"], told["created_panes"]["w"]]
     assert len(told["rollback_errors"]) == 1
+    assert [(one["mode"], one["status"]) for one in told["dispatches"]] == [
+        ("chain", "succeeded"),
+        ("chain", "succeeded"),
+        ("own", "failed"),
+    ]
+    assert told["dispatches"][2]["error"] == told["steps"][2]["error"]
     assert place.ok("ls") == before
 
 

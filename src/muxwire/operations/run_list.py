@@ -95,14 +95,15 @@ class OperationsRun(RunState):
             await self.rollback.run(self.options.dispatch_timeout)
             if active in self.book.open:
                 self.book.latest = active
+        steps = tuple(step.result() for step in self.steps)
         return OperationsResult(
             succeeded=succeeded,
             dry_run=self.dry,
-            steps=tuple(step.result() for step in self.steps),
+            steps=steps,
             created_panes=self.planned | {ref: self.called(tab.pane_id) for ref, tab in self.made.items()},
             rolled_back_panes=tuple(map(self.called, self.rollback.rolled_back)) if self.rollback else (),
             rollback_errors=tuple(self.rollback.errors) if self.rollback else (),
-            dispatches=tuple(self.dispatches),
+            dispatches=tuple(dispatch.ended(steps) for dispatch in self.dispatches),
         )
 
     async def _run_steps(self) -> None:

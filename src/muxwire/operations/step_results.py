@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, final
 
 from muxwire.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # succeeded and failed: tmux, or the pane, said so. skipped: never sent. planned: a dry run. unknown: sent, and no
 # answer came in time, so it may have happened or may still happen; it is never sent again.
 Status = Literal["succeeded", "failed", "skipped", "planned", "unknown"]
+
+# What a dispatch is, that has steps of several kinds.
+_WORST_FIRST: tuple[Status, ...] = ("failed", "unknown", "succeeded", "planned", "skipped")
 
 # Microseconds are all that the clock knows.
 _DIGITS = 3
@@ -59,15 +66,39 @@ class Dispatch:
     what it has for that (`execute`, `wait_for`, `send_keys`, `kill_pane`), or asks tmux several times.
     `commands` are the tmux commands as they were written, or would be: the program of a new pane is shortened, and
     questions that are asked before a command, on its line, are left out.
+
+    `status` is that of its steps together: `failed` or `unknown` if one of them is. `error` is that of the first such
+    step; what tmux printed is with the steps. `elapsed_ms` lasts until the last answer.
     """
 
     operation_indexes: tuple[int, ...]
     mode: Literal["chain", "lines", "own"]
     commands: tuple[str, ...]
+    status: Status = "planned"
+    error: str = ""
+    elapsed_ms: float | None = None
+
+    def ended(self, steps: Sequence[StepResult]) -> Dispatch:
+        """The dispatch with its result, from those of all steps of the list."""
+        mine = [steps[index] for index in self.operation_indexes]
+        worst = min(mine, key=lambda step: _WORST_FIRST.index(step.status))
+        elapsed = max((step.elapsed_ms for step in mine if step.elapsed_ms is not None), default=None)
+        return replace(self, status=worst.status, error=worst.error, elapsed_ms=elapsed)
 
     def told(self) -> dict[str, Any]:
-        """The dispatch as JSON."""
-        return {"operation_indexes": self.operation_indexes, "mode": self.mode, "commands": self.commands}
+        """The dispatch as JSON; a planned one has no result."""
+        said: dict[str, Any] = {
+            "operation_indexes": self.operation_indexes,
+            "mode": self.mode,
+            "commands": self.commands,
+        }
+        if self.status != "planned":
+            said["status"] = self.status
+            if self.error:
+                said["error"] = self.error
+            if self.elapsed_ms is not None:
+                said["elapsed_ms"] = round(self.elapsed_ms, _DIGITS)
+        return said
 
 
 @final

@@ -39,6 +39,8 @@ async def test_independent_steps_go_in_one_write(terminals: muxwire.Terminals, a
     [dispatch] = result.dispatches
     assert (dispatch.operation_indexes, dispatch.mode) == ((0, 1), "chain")
     assert dispatch.commands == ("set-option -g -- @one 1 ; set-option -g -- @two 2",)
+    assert (dispatch.status, dispatch.error) == ("succeeded", "")
+    assert dispatch.elapsed_ms == max(step.elapsed_ms or 0 for step in result.steps) > 0
     assert (await option(ask, "@one"), await option(ask, "@two")) == (["1"], ["2"])
 
 
@@ -106,6 +108,7 @@ async def test_a_failing_middle_step_of_twenty(terminals: muxwire.Terminals, ask
     assert "soon" in result.steps[10].error
     assert len(result.dispatches) == 1
     assert len(result.dispatches[0].commands) == (1 if on_error == "stop" else 20)
+    assert (result.dispatches[0].status, result.dispatches[0].error) == ("failed", result.steps[10].error)
     for index in range(20):
         done = index < 10 or (index > 10 and on_error == "continue")
         assert await option(ask, f"@{on_error}-{index}") == (["1"] if done else [])
