@@ -2,69 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-import shlex
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import final
+from contextlib import AbstractContextManager
 
 import pytest
 
-from tests.cli.user import SECONDS, Place
-
-_NUMBERS = itertools.count()
-
-COLUMNS, ROWS = 90, 14
+from tests.cli.screen import Screen, at_terminal
+from tests.cli.user import Place
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Screen:
-    """What the person sees and types, in a tmux of their own."""
-
-    tmux: tuple[str, ...]
-
-    def rows(self) -> list[str]:
-        shown = subprocess.run([*self.tmux, "capture-pane", "-p"], capture_output=True, text=True, check=True)
-        return shown.stdout.split("\n")[:ROWS]
-
-    def types(self, *keys: str) -> None:
-        subprocess.run([*self.tmux, "send-keys", *keys], check=True)
-
-    def shows(self, *texts: str, status: bool = False) -> list[str]:
-        """Wait until the screen, or its last row, shows all of `texts`; tmux has no way to be waited for."""
-        deadline = time.monotonic() + SECONDS
-        while True:
-            rows = self.rows()
-            where = rows[-1] if status else "\n".join(rows)
-            if all(text in where for text in texts):
-                return rows
-            assert time.monotonic() < deadline, "\n".join(rows)
-            time.sleep(0.02)
-
-    def resize(self, columns: int, rows: int) -> None:
-        subprocess.run([*self.tmux, "resize-window", "-x", str(columns), "-y", str(rows)], check=True)
-
-
-@contextmanager
-def person(place: Place, *words: str, settings: str = "") -> Iterator[Screen]:
+def person(place: Place, *words: str, settings: str = "") -> AbstractContextManager[Screen]:
     """Somebody who runs `muxwire attach` at a terminal of their own."""
-    # A server of its own for each: the last one may still be ending.
-    tmux = ("tmux", "-u", "-S", str(place.home / f"outer-{next(_NUMBERS)}"), "-f", os.devnull)
-    attach = shlex.join([sys.executable, "-m", "muxwire", "attach", *words])
-    command = f"{settings} {attach}; echo left with $?; exec sleep 1000"
-    size = ("-x", str(COLUMNS), "-y", str(ROWS))
-    begin = [*tmux, "new-session", "-d", *size, "-c", str(place.home), command, ";", "set", "-g", "status", "off"]
-    subprocess.run(begin, env=place.environ, check=True)
-    try:
-        yield Screen(tmux)
-    finally:
-        subprocess.run([*tmux, "kill-server"], check=False)
+    return at_terminal(place.home, place.environ, "attach", *words, settings=settings)
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.cli.connect import chosen_name
+from muxwire.cli.connect import chosen_host, chosen_name
 from muxwire.cli.listing import listed_tabs
-from muxwire.cli.options import ACTIVE, add_target, add_verb
+from muxwire.cli.options import ACTIVE, add_host, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from muxwire.cli.listing import ListedTab
     from muxwire.cli.options import Verbs
 
 _GONE_REMEDY = "muxwire new starts one"
@@ -38,6 +39,7 @@ def add(verbs: Verbs) -> None:
         document=False,
     )
     add_target(attach)
+    add_host(attach, "the tabs that a running process has on that machine")
     attach.add_argument("-r", "--read-only", action="store_true", help="only watch: keys do nothing")
     attach.add_argument(
         "--ignore-size", action="store_true", help="leave every tab its size, also if it is larger than this terminal"
@@ -50,10 +52,14 @@ def _attach(arguments: argparse.Namespace) -> int:
             "stdin and stdout must be a terminal", remedy="muxwire snapshot and muxwire logs print what a tab shows"
         )
     own = arguments.socket is None and arguments.socket_name is None
-    words = _own_server(arguments) if own else _persons_server(arguments)
+    host, target = chosen_host(arguments)
+    if host:
+        words = _other_machine(arguments, host, target)
+    else:
+        words = _own_server(arguments) if own else _persons_server(arguments)
     # Not inside itself, as far as tmux is concerned: it is another server, whichever terminal this is.
     environ = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
-    os.execve(words[0], words, environ)  # noqa: S606 - that is the point
+    os.execvpe(words[0], words, environ)  # noqa: S606 - that is the point
 
 
 def _persons_server(arguments: argparse.Namespace) -> list[str]:
@@ -79,6 +85,15 @@ def _persons_server(arguments: argparse.Namespace) -> list[str]:
     return [tmux, "-u", *server, "attach-session", "-E", "-f", flags]
 
 
+def _other_machine(arguments: argparse.Namespace, host: str, target: str) -> list[str]:
+    from muxwire.cli import elsewhere
+    from muxwire.tmux.start import HUB
+
+    there = elsewhere.found(arguments, host)
+    session, window = _find([row.tab for row in elsewhere.listed(there)], target, hub=HUB)
+    return elsewhere.shown_here(there, " ".join(f'"{word}"' for word in _shown(arguments, session, window, host)))
+
+
 def _flags(arguments: argparse.Namespace) -> str:
     flags = {"read-only": arguments.read_only, "ignore-size": arguments.ignore_size or arguments.read_only}
     return ",".join(name for name, wanted in flags.items() if wanted)
@@ -97,10 +112,15 @@ def _own_server(arguments: argparse.Namespace) -> list[str]:
     if pid is None:
         raise InstanceUnavailable(f"the instance {name} does not run", remedy=_GONE_REMEDY)
     tmux = program_for(pid, host)
-    session, window = _find((tmux, "-S", str(socket)), arguments.target, hub=HUB)
+    server = (tmux, "-S", str(socket))
+    session, window = _find(listed_tabs(server), arguments.target, hub=HUB)
+    return [tmux, "-u", "-S", str(socket), *_shown(arguments, session, window, name)]
+
+
+def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) -> list[str]:
+    """The tmux commands that show a window in a session of the person's own."""
     flags = _flags(arguments)
     return [
-        tmux, "-u", "-S", str(socket),
         "new-session", "-t", f"={session}", *(("-f", flags) if flags else ()), ";",
         # It ends when its one person leaves.
         "set-option", "destroy-unattached", "on", ";",
@@ -109,11 +129,10 @@ def _own_server(arguments: argparse.Namespace) -> list[str]:
     ]  # fmt: skip
 
 
-def _find(tmux: Sequence[str], target: str, *, hub: str) -> tuple[str, str]:
+def _find(rows: Sequence[ListedTab], target: str, *, hub: str) -> tuple[str, str]:
     """The session whose windows are to be shown, and the window to begin with; NoSuchTarget."""
     from muxwire.tabs.maker import window_name
 
-    rows = listed_tabs(tmux)
     in_hub = [row for row in rows if row.session == hub]
     if not in_hub:
         raise NoSuchTarget("the instance has no tab", remedy=_GONE_REMEDY)

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.interrupts import end_by_them
+from muxwire.cli.options import ACTIVE
 from muxwire.cli.printing import die_of
 from muxwire.errors import InvalidArgument
 
@@ -90,6 +91,20 @@ def given_instance(arguments: argparse.Namespace) -> dict[str, Any]:
     """What `open_terminals` takes for the instance that the options name; nothing if they name none."""
     given = {name: getattr(arguments, name) for name in ("name", "socket", "socket_name")}
     return {name: value for name, value in given.items() if value is not None}
+
+
+def chosen_host(arguments: argparse.Namespace) -> tuple[str, str]:
+    """The other machine that `--host` or `HOST/@N` names, "" for none, and what the tab is called there."""
+    from muxwire.cli.elsewhere import host_of
+
+    given: str = arguments.host
+    host, target = host_of(getattr(arguments, "target", ACTIVE))
+    if given and host not in ("", given):
+        raise InvalidArgument(f"two hosts are named: {given} and {host}", remedy="leave one of them out")
+    host = host or given
+    if host and (arguments.socket is not None or arguments.socket_name is not None):
+        raise InvalidArgument("a tmux server of yours has no tabs on other machines", remedy="leave --socket out")
+    return host, target
 
 
 def chosen_name(arguments: argparse.Namespace, *, any_running: bool = False) -> str:

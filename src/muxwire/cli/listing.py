@@ -6,6 +6,7 @@ import subprocess
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import TmuxUnavailable
+from muxwire.tmux.status_line import ACTIVE_TAB
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 # A server in good health answers in milliseconds.
 _ANSWER_SECONDS = 10
 # No session's name holds a colon.
-_WINDOWS = "#{window_id} #{window_index} #{pane_id} x#{USED} #{session_name}:#{window_name}"
+WINDOWS = f"#{{window_id}} #{{window_index}} #{{pane_id}} x#{{{ACTIVE_TAB}}} #{{session_name}}:#{{window_name}}"
 
 
 @final
@@ -32,10 +33,7 @@ class ListedTab:
 
 def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
     """Ask the server that `tmux` (its program, and which server) names; TmuxUnavailable."""
-    from muxwire.tmux.start import KEEPER_NAME
-    from muxwire.tmux.status_line import ACTIVE_TAB
-
-    command = (*tmux, "-u", "list-windows", "-a", "-F", _WINDOWS.replace("USED", ACTIVE_TAB))
+    command = (*tmux, "-u", "list-windows", "-a", "-F", WINDOWS)
     try:
         listed = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=_ANSWER_SECONDS, check=False
@@ -47,9 +45,13 @@ def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
         ) from error
     if listed.returncode:
         raise TmuxUnavailable(f"tmux list-windows: {listed.stderr.strip()}", remedy="`tmux -V` says which one is found")
-    rows = []
-    for line in listed.stdout.splitlines():
-        window, index, pane, used, rest = line.split(" ", 4)
-        session, _, name = rest.partition(":")
-        rows.append(ListedTab(window, index, pane, used[1:] == window, session, name))
-    return [row for row in rows if row.name != KEEPER_NAME]
+    return [tab for line in listed.stdout.splitlines() if (tab := tab_of(line)) is not None]
+
+
+def tab_of(line: str) -> ListedTab | None:
+    """The tab that a line of `WINDOWS` is about; None for the keeper."""
+    from muxwire.tmux.start import KEEPER_NAME
+
+    window, index, pane, used, rest = line.split(" ", 4)
+    session, _, name = rest.partition(":")
+    return ListedTab(window, index, pane, used[1:] == window, session, name) if name != KEEPER_NAME else None

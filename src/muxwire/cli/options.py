@@ -139,6 +139,11 @@ class _Tabs(argparse.Action):
         setattr(namespace, self.dest, [*getattr(namespace, self.dest, ()), *more])
 
 
+def add_host(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add `--host`."""
+    parser.add_argument("--host", metavar="HOST", default="", help=text)
+
+
 def add_plain(parser: argparse.ArgumentParser) -> None:
     """Add `--plain`, which the tools call strip_ansi."""
     text = "as a person would have read it: no escape sequences, nothing that was drawn over"

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, final
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import ACTIVE, add_plain, add_verb, assignment, seconds, words_behind
+from muxwire.cli.options import ACTIVE, add_host, add_plain, add_verb, assignment, seconds, words_behind
 from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
 from muxwire.cli.send_keys import read_stdin
 from muxwire.errors import InvalidArgument, NoSuchTarget
@@ -54,7 +54,7 @@ def add(verbs: Verbs) -> None:
         "could not be run.",
     )
     run.add_argument("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one")
-    run.add_argument("--host", metavar="HOST", default="", help="on another machine, in a tab of its own")
+    add_host(run, "on another machine, in a tab of its own")
     run.add_argument("--timeout", metavar="SECONDS", type=seconds, default=math.inf, help="then it is interrupted")
     run.add_argument("--leave", action="store_true", help="at the timeout leave it running")
     run.add_argument("--cwd", metavar="DIR", help="run it in a subshell, in that directory")

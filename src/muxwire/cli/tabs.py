@@ -7,8 +7,8 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from muxwire.cli.connect import chosen_name, on_terminals
-from muxwire.cli.options import ACTIVE, add_target, add_verb, assignment, size, words_behind
+from muxwire.cli.connect import chosen_host, chosen_name, on_terminals
+from muxwire.cli.options import ACTIVE, add_host, add_target, add_verb, assignment, size, words_behind
 from muxwire.cli.printing import document, say, shown, table, warn
 from muxwire.errors import ConnectionClosed, InstanceUnavailable, InvalidArgument, NotPermitted, TmuxUnavailable
 
@@ -21,7 +21,8 @@ _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
 
 def add(verbs: Verbs) -> None:
     """Add `ls`, `new` and `kill`."""
-    ls = add_verb(verbs, "ls", on_terminals(_ls, any_running=True), summary="list the tabs", example="muxwire ls --all")
+    ls = add_verb(verbs, "ls", _list, summary="list the tabs", example="muxwire ls --all")
+    add_host(ls, "those that a running process has on that machine")
     ls.add_argument("-a", "--all", action="store_true", help="closed tabs too, whose logs can still be read")
 
     new = add_verb(
@@ -31,6 +32,7 @@ def add(verbs: Verbs) -> None:
         summary="open a tab and print its id",
         example="muxwire new -n build --cwd /srv/app",
     )
+    add_host(new, "refused: a tab on another machine ends with the process that opens it")
     new.add_argument("-n", "--tab-name", metavar="TAB_NAME", default="", help="what the tab is called")
     new.add_argument("--cwd", metavar="DIR", help="the directory to start in")
     new.add_argument("--env", metavar="NAME=VALUE", type=assignment, action="append", default=[])
@@ -48,6 +50,34 @@ def add(verbs: Verbs) -> None:
     add_target(kill, many=True)
     kill.add_argument("--all", action="store_true", help="every tab, and then the instance's tmux server")
     kill.add_argument("-f", "--force", action="store_true", help="also if something runs in it")
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    host, _ = chosen_host(arguments)
+    return _list_there(arguments, host) if host else on_terminals(_ls, any_running=True)(arguments)
+
+
+def _list_there(arguments: argparse.Namespace, host: str) -> int:
+    from muxwire.cli import elsewhere
+    from muxwire.tmux.start import HUB
+
+    there = elsewhere.found(arguments, host)
+    rows = [row for row in elsewhere.listed(there) if row.tab.session == HUB]
+    if arguments.json:
+        tabs = [
+            {"window_id": f"{host}/{row.tab.window}", "name": row.tab.name, "session": row.tab.session, "host": host,
+             "current_command": row.command, "cwd": row.cwd, "active": row.tab.used}
+            for row in rows
+        ]  # fmt: skip
+        document({"instance": there.server.instance, "tabs": tabs, "sessions": []})
+        return 0
+    lines = []
+    for row in rows:
+        name = f"{host}/{row.tab.window}" + ("*" if row.tab.used else "")
+        lines.append((name, row.tab.name, row.tab.session, row.command, row.cwd))
+    for line in table(tuple(column for column in _HEAD if column != "STATE"), lines):
+        say(line)
+    return 0
 
 
 async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -90,6 +120,11 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
         raise NotPermitted(
             "what muxwire opens at your own tmux server is closed when muxwire ends, and this verb ends at once",
             remedy="open it with `tmux new-window`: every window there is a tab",
+        )
+    if arguments.host:
+        raise NotPermitted(
+            "a tab on another machine ends with the process that opens it, and this verb ends at once",
+            remedy="muxwire run --host runs one command there; the MCP server and the REPL keep tabs there",
         )
     tab = await terminals.create_tab(
         name=arguments.tab_name,

@@ -46,6 +46,8 @@ _BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SHOWN_MAX = 60
 
+# Their `exec` gives a terminal with -t, and none without.
+_ENGINES = ("docker", "podman", "kubectl")
 # Context, namespace, pod and container.
 _POD_WORDS = 4
 
@@ -72,8 +74,22 @@ class Carrier:
     @property
     def command(self) -> tuple[str, ...]:
         """The whole argv: it starts a `sh` there that reads a line and evaluates it."""
-        words = ("sh", "-c", STAGE_1)
-        return (*self.argv, f"exec sh -c '{STAGE_1}'") if self.login_shell else (*self.argv, *words)
+        return self._running(self.argv, STAGE_1)
+
+    def at_terminal(self, line: str) -> tuple[str, ...]:
+        """The argv that runs a line of sh there, which holds no single quote, at the terminal of its caller."""
+        argv = list(self.argv)
+        for at, word in enumerate(argv):
+            if Path(word).name == "ssh":
+                argv[at + 1 :] = ["-t", *(one for one in argv[at + 1 :] if one != "-T")]
+                break
+            if Path(word).name in _ENGINES and "-i" in argv[at:]:
+                argv[argv.index("-i", at)] = "-it"
+                break
+        return self._running(tuple(argv), line)
+
+    def _running(self, argv: tuple[str, ...], line: str) -> tuple[str, ...]:
+        return (*argv, f"exec sh -c '{line}'") if self.login_shell else (*argv, "sh", "-c", line)
 
 
 @final

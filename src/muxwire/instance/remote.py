@@ -23,6 +23,7 @@ from muxwire.client.resending import Resending
 from muxwire.errors import ConnectionClosed, HostUnavailable, MuxwireError, TmuxSilent, TmuxUnavailable
 from muxwire.host.bootstrap import Facts, bootstrap_line
 from muxwire.host.folders import Folders, private_folder
+from muxwire.host.links import forget_link, note_link
 from muxwire.ids import pane_id
 from muxwire.instance.connect import say_log_error, watch_end
 from muxwire.instance.rejoin import Rejoin, asked_later
@@ -178,6 +179,9 @@ async def open_remote(
         client.attach_pane(pane_id(keeper), host.feed)
         server = _served(connection, folders, client, greeting, window, store, access)
         server.rejoin = rejoin.begin
+        logs = folders.state / folders.instance
+        with suppress(OSError):  # then nobody else finds it; the tabs work
+            note_link(logs, host.name)
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(watch_end, client, on_end)
@@ -189,6 +193,7 @@ async def open_remote(
             with anyio.move_on_after(_END_SECONDS, shield=True):
                 if host.end():
                     await client.wait_closed()
+                    forget_link(logs)
 
 
 def _served(

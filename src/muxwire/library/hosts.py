@@ -5,13 +5,14 @@ A tab on another machine is `HOST/@N`; whatever follows `HOST/` means there what
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, final
 
 import anyio
 
-from muxwire.errors import NoSuchTarget
+from muxwire.errors import HostUnavailable, NoSuchTarget
 from muxwire.host.hosts_file import HostsFile, read_hosts
 
 if TYPE_CHECKING:
@@ -94,9 +95,17 @@ class Hosts(Generic[There]):
             if target.startswith(f"{name}/"):
                 return self._used[name], target.removeprefix(f"{name}/")
         host, slash, rest = target.rpartition("/")
-        if slash and rest[:1] in ("@", "%") and not host.isdigit() and host in self._file.hosts:
-            raise NoSuchTarget(f"there is no tab on {host}", remedy="create one with create_tab(host=...)")
+        if slash and rest[:1] in ("@", "%") and not host.isdigit() and self._allows(host):
+            raise NoSuchTarget(
+                f"this process has no tab on {host}",
+                remedy=f"with host={host} a new one is made; muxwire attach shows those of another process",
+            )
         return None, target
+
+    def _allows(self, host: str) -> bool:
+        with suppress(HostUnavailable):
+            return bool(self._file.carrier(host).argv)
+        return False
 
     async def end(self) -> None:
         """End what was started on every machine."""

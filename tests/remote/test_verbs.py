@@ -1,0 +1,119 @@
+"""The verbs of the command line and the tabs that a running process has on another machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.host.hosts_file import Carrier, HostsFile
+from muxwire.host.links import links_to
+from tests.cli.screen import at_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+FAILED, USAGE = 1, 2
+
+
+@pytest.fixture
+async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
+    with anyio.fail_after(DEADLINE):
+        made = await terminals.create_tab(host="box", shell="bash", name="far")
+        await made.execute("cd /usr")
+        yield made
+        await made.close(force=True)
+
+
+@pytest.fixture
+def user(environ: dict[str, str], folder: Path) -> dict[str, str]:
+    return environ | {"MUXWIRE_STATE_DIR": str(folder / "state"), "TERM": "xterm-256color"}
+
+
+async def run(user: dict[str, str], *words: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a verb, while the tabs that it asks for are used in this process."""
+    return await anyio.run_process([sys.executable, "-m", "muxwire", *words], env=user, check=False)
+
+
+async def test_ls_shows_the_tabs_that_a_process_has_there(tab: Tab, user: dict[str, str]) -> None:
+    listed = await run(user, "ls", "--host", "box")
+    assert listed.returncode == 0, listed
+    rows = [line.split() for line in listed.stdout.decode().splitlines()]
+    assert rows == [["TAB", "NAME", "SESSION", "COMMAND", "DIRECTORY"], [f"{tab.key}*", "far", "hub", "bash", "/usr"]]
+    told = json.loads((await run(user, "ls", "--host", "box", "--json")).stdout)
+    assert [(row["window_id"], row["host"], row["cwd"]) for row in told["tabs"]] == [(tab.key, "box", "/usr")]
+
+
+@pytest.mark.parametrize("by", ["id", "option", "name"])
+async def test_a_person_attaches_by_the_carrier(tab: Tab, folder: Path, user: dict[str, str], by: str) -> None:
+    words = {"id": [tab.key], "option": ["--host", "box"], "name": ["--host", "box", "far"]}[by]
+
+    def look() -> None:
+        with at_terminal(folder, user, "attach", *words) as screen:
+            screen.shows("b$")
+            screen.shows("[muxwire box]", "far*", status=True)
+            screen.types("echo typed 'by hand'", "Enter")
+            screen.shows("typed by hand")
+            screen.types("C-b", "d")
+            screen.shows("left with 0")
+
+    await anyio.to_thread.run_sync(look)
+    assert "typed by hand" in (await tab.execute("true; echo")).output or "typed by hand" in str(await tab.snapshot())
+    assert (await tab.execute("echo still here")).output == "still here\n"
+
+
+async def test_what_has_no_tab_there_is_said(user: dict[str, str], terminals: Terminals) -> None:
+    made = await terminals.create_tab(host="brief")
+    await made.close(force=True)
+    for words, code, said in (
+        (["new", "--host", "box"], FAILED, "ends with the process that opens it"),
+        (["ls", "--host", "elsewhere"], FAILED, "not_allowed"),
+        (["ls", "--host", "box", "--name", "other"], FAILED, "the instance other has no tabs on box"),
+        (["ls", "--host", "box", "--socket", "/nowhere"], USAGE, "--socket"),
+        (["snapshot", "box/@1"], FAILED, "this process has no tab on box"),
+    ):
+        done = await run(user, *words)
+        assert done.returncode == code, done
+        happened, _, remedy = done.stderr.decode().partition("\n")
+        assert said in happened + remedy
+        assert remedy.strip(), done
+
+
+async def test_what_was_ended_in_order_is_not_found(environ: dict[str, str], folder: Path) -> None:
+    state = folder / "other-state"
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(state_dir=state, environ=environ) as opened:
+            await opened.create_tab(host="box")
+            (one,) = links_to("box", state)
+            assert (one.instance, one.driven) == (opened.folders.instance, True)
+            assert links_to("brief", state) == []
+        assert links_to("box", state) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "argv"),
+    [
+        ("web-1", "ssh -t -x -a"),
+        ("docker:web", "docker exec -it web sh -c"),
+        ("k8s:a/b", "kubectl exec -it --namespace=a b -- sh -c"),
+        ("gpu", "srun --overlap sh -c"),
+    ],
+)
+def test_each_carrier_is_asked_for_a_terminal(name: str, argv: str) -> None:
+    table = {"gpu": Carrier("gpu", ("srun", "--overlap"), login_shell=False)}
+    hosts = HostsFile(Path("hosts.toml"), allow=("*", "docker:*", "k8s:*/*"), hosts=table)
+    words = hosts.carrier(name).at_terminal("exec tmux")
+    assert " ".join(words).startswith(argv)
+    assert "-T" not in words
+    assert words[-1] == ("exec sh -c 'exec tmux'" if name == "web-1" else "exec tmux")
