@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from muxwire.errors import TabUnavailable
-from muxwire.pane.output import Reading, read_output, settled_end, whole_characters
+from muxwire.pane.output import Reading, output_range, read_output
 from muxwire.results import ExecutionResult
 
 if TYPE_CHECKING:
@@ -30,12 +30,8 @@ async def result_of(
     stream, running = pane.stream, None
     while running != execution.running:  # else it has ended while an output was read that memory no longer held
         running = execution.running
-        begin = execution.read_up_to if execution.started or not running else stream.end
-        end = settled_end(execution, stream, pane.shell)
-        if running:
-            end = whole_characters(execution, stream, end)
-        # Of one whose beginning was never heard of only the echo of its line is known to be here.
-        begin = end if execution.ending == "lost" and not execution.ran else min(begin, end)
+        begin, end = output_range(execution, stream, pane.shell)
+        begin = min(max(begin, execution.read_up_to), end)
         since = execution.begin if execution.started else begin
         how = Reading(readable=strip_ansi, columns=columns, since=since, ours=execution.ours)
         text = await read_output(stream, begin, end, how, max_chars=max_chars)

@@ -175,7 +175,9 @@ def ready_deadline(pane: PaneState, begun: float, deadline: float) -> float:
 
 async def reached(pane: PaneState, deadline: float, ready: Callable[[], Awaitable[ForegroundShell]]) -> ForegroundShell:
     """What `ready` returns, over a connection that may be lost meanwhile: it is waited for until the deadline."""
-    while not pane.host.is_local:
+    if pane.host.is_local:
+        return await ready()
+    while True:
         left = ready_deadline(pane, time.monotonic(), deadline) - time.monotonic()
         try:
             with anyio.move_on_after(left + PROMPT_GRACE):
@@ -187,7 +189,6 @@ async def reached(pane: PaneState, deadline: float, ready: Callable[[], Awaitabl
         if time.monotonic() >= deadline:
             what = f"{pane.host.prefix[:-1]} does not answer"
             raise TabUnavailable(what, state=pane.look(), remedy="nothing was typed; try again when its link is up")
-    return await ready()
 
 
 def takes_lines(shell: Shell, kind: str) -> bool:

@@ -148,7 +148,19 @@ def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -
     return end - 1 if end > 0 and stream.ring.read(end - 1, end) == b"\r" else end
 
 
-def whole_characters(execution: Execution, stream: PaneStream, end: int) -> int:
+def output_range(execution: Execution, stream: PaneStream, shell: Shell | None) -> tuple[int, int]:
+    """Where a command's output begins and ends, as far as it is here; empty while it has not begun.
+
+    Of one whose beginning nobody heard of, or that never began, only the echo of its line is known to be here.
+    """
+    end = settled_end(execution, stream, shell)
+    if execution.running:
+        end = _whole_characters(execution, stream, end)
+    only_echo = execution.ending in ("lost", "never_ran") and not execution.ran
+    return (end if only_echo or not execution.started else min(execution.begin, end)), end
+
+
+def _whole_characters(execution: Execution, stream: PaneStream, end: int) -> int:
     """`end`, or the offset before it at which a character begins of which more is to come: the command runs on."""
     begun = _CHARACTER_BEGUN.search(stream.ring.read(max(execution.read_up_to, end - _CHARACTER_REACH), end))
     return end - len(begun[0]) if begun else end

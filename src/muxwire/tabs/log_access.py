@@ -20,7 +20,7 @@ from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, read_ra
 from muxwire.logs.readable import last_readable_lines, read_readable
 from muxwire.logs.screens import past_screen
 from muxwire.logs.store import RETRY_SECONDS
-from muxwire.pane.output import settled_end, whole_characters
+from muxwire.pane.output import output_range
 from muxwire.pane.typing_lock import typed_from
 from muxwire.results import LogChunk, LogTail
 from muxwire.shell import TYPED_LINES
@@ -82,11 +82,7 @@ class LogSource:
         """The offsets of the command's output as far as it is here; None where the whole log is meant."""
         if self.command is None or self.tab is None:
             return None
-        stream = self.tab.pane.stream
-        end = settled_end(self.command, stream, self.tab.pane.shell)
-        if self.command.running:
-            end = whole_characters(self.command, stream, end)
-        return min(self.command.begin, end) if self.command.ran else end, end
+        return output_range(self.command, self.tab.pane.stream, self.tab.pane.shell)
 
     def plain(self, asked: bool | None) -> bool:
         """Whether it is read as a person would have: as was asked, or as is the tab's default."""
