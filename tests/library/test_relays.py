@@ -205,3 +205,28 @@ async def test_a_shell_of_su_runs_commands_exactly(terminals: Terminals, tab: Ta
     assert outer.state == "interactive", outer
     await tab.execute("unset HISTFILE")  # it is the machine's own root that logs in
     await works(terminals, tab, outer.command_id)
+
+
+@pytest.mark.parametrize("entered", ["execute", "keys"])
+@pytest.mark.parametrize("nested", [f"script -q -c '{SHELLS['bash']}' /dev/null", SHELLS["bash"].removeprefix("exec ")])
+async def test_what_keys_start_in_a_nested_shell_is_stopped_and_the_shell_stays(
+    tab: Tab, nested: str, entered: str
+) -> None:
+    """At once, before the shell has echoed its line, and later; a shell at its prompt gets nothing."""
+    if entered == "execute":
+        await tab.execute(nested, timeout=3, on_timeout="leave")
+    else:
+        await tab.send_keys([nested, "Enter"])
+        await tab.pane.stream.changed_within(1.0)
+    pid = (await tab.execute("echo $$")).output
+    for waits in (True, False):
+        since = tab.next_byte
+        await tab.send_keys([f"echo BE''GUN; sleep 8639{waits:d}", "Enter"])
+        if waits:
+            await shown(tab, b"BEGUN", since)
+        stopped = await tab.stop_process(grace=5.0)
+        assert (stopped.success, stopped.signal_sent) == (True, "SIGINT"), stopped
+        assert (await tab.execute("echo $$; jobs")).output == pid
+    await tab.start_process("sleep 86399")
+    assert (await tab.stop_process()).success
+    assert (await tab.execute("echo $$")).output == pid

@@ -269,18 +269,23 @@ async def prompt_drawn(pane: PaneState, listener: ForegroundShell) -> bytes:
 
 
 def prompt_again(pane: PaneState, execution: Execution) -> int:
-    """Where the next prompt of a nested shell begins that gave `execution` up without saying so; -1 if it did not.
-
-    It is known by the prompt before, byte for byte or as it looks: a program may also wait on a line that it began.
-    After a C-c anything will do that stands where a prompt would.
-    """
+    """Where the next prompt of a nested shell begins that gave `execution` up without saying so; -1 if it did not."""
     if execution.level == 1 or not execution.started or not quiet(pane, DRAWN):
         return -1
-    end, prompt = pane.stream.end, execution.shell_prompt
     front = pane.host.foreground(pane.leader_pid)
     if front is None or front.pgrp != execution.shell_pgrp or not pane.waits_for_input():
         return -1
-    tail = pane.stream.ring.read(max(execution.begin, end - _PROMPT_REACH), end)
+    return prompt_after(pane, execution, execution.begin)
+
+
+def prompt_after(pane: PaneState, execution: Execution, begin: int) -> int:
+    """Where the prompt begins at which the output from `begin` on ends; -1 if it ends with none.
+
+    It is known by the prompt at which `execution` was typed, byte for byte or as it looks: a program may also wait on a
+    line that it began. After a C-c anything will do that stands where a prompt would.
+    """
+    end, prompt = pane.stream.end, execution.shell_prompt
+    tail = pane.stream.ring.read(max(begin, end - _PROMPT_REACH), end)
     if prompt and tail.endswith(prompt):
         return end - len(prompt)
     lines = prompt.count(b"\n") + 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import InvalidArgument
-from muxwire.pane.foreground_shell import START_TIMEOUT
+from muxwire.pane.foreground_shell import DRAWN_REMOTE, START_TIMEOUT, prompt_after
 from muxwire.results import ProcessStart, ProcessStop
 from muxwire.shell.tab_state import prompt_due, ran_last
 from muxwire.vt.text import strip_ansi, undo_onlcr
@@ -102,7 +102,13 @@ def stopping_signal(name: str) -> signal.Signals:
 
 async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float) -> ProcessStop:
     """Stop what runs in the foreground; success if nothing runs afterwards."""
-    execution = pane.session.running
+    execution, newest = pane.session.running, pane.session.current
+    await pane.refresh()
+    if newest is not None and newest.level > 1 and not newest.running:
+        if (relay := _relay(pane, newest)) and _typed_over(pane, runner, newest):
+            return await _stop_over(pane, runner, newest, relay, first, grace)
+        if await _busy_within(pane, runner, newest):
+            execution = None  # the nested shell itself is to stay
     if execution is not None:
         await runner.interrupt(execution, first=first, grace=grace)
         await runner.settled()
@@ -112,8 +118,7 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
             exit_code=execution.exit_code,
             state=pane.state_after(execution),
         )
-    sent, newest = "", pane.session.current
-    await pane.refresh()
+    sent = ""
     if newest is not None and _back_from(pane, newest):
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
         return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
@@ -146,6 +151,58 @@ def _back_from(pane: PaneState, ended: Execution) -> bool:
     if not prompt_due(pane.session):
         return False
     return ended.level == 1 or pane.host.foreground_pgrp(pane.leader_pid) == ended.shell_pgrp
+
+
+async def _busy_within(pane: PaneState, runner: Runner, newest: Execution) -> bool:
+    """Whether keys have started something in the nested shell of our newest command, which is there still."""
+
+    def in_front() -> bool:
+        return pane.host.foreground_pgrp(pane.leader_pid) == newest.shell_pgrp
+
+    if newest.level != 2:
+        return False
+    while in_front() and newest.end_time < runner.keyboard.pressed_at > time.monotonic() - _TAKEN_WITHIN:
+        await pane.stream.changed_within(_LOOK_SECONDS)
+        await pane.refresh()
+    return not in_front() and bool(pane.host.program_of(newest.shell_pgrp))
+
+
+def _relay(pane: PaneState, newest: Execution) -> int:
+    """The process group of the relay in front, if our newest command ran in the shell behind it; else 0."""
+    front = pane.host.foreground_pgrp(pane.leader_pid)
+    return newest.shell_pgrp if newest.level == 3 and front == newest.shell_pgrp else 0
+
+
+def _typed_over(pane: PaneState, runner: Runner, newest: Execution) -> bool:
+    """Whether something may run behind a relay: keys were sent since, and its prompt does not stand there again."""
+    pressed = runner.keyboard.pressed_at
+    if pressed <= newest.end_time:
+        return False
+    if pressed >= pane.stream.last_output:  # the shell there has not even echoed it
+        return True
+    prompt, drawn = newest.shell_prompt, pane.stream.ring.read(newest.end, pane.stream.end)
+    return not prompt or prompt not in drawn or b"\n" in drawn.rpartition(prompt)[2]
+
+
+async def _stop_over(
+    pane: PaneState, runner: Runner, newest: Execution, relay: int, first: signal.Signals, grace: float
+) -> ProcessStop:
+    """Stop what keys have started behind a relay: only C-c reaches it, and the prompt says that it has ended.
+
+    The relay itself gets no signal: that would end the connection.
+    """
+    begin = pane.stream.end
+
+    async def ended(seconds: float) -> bool:
+        with anyio.move_on_after(seconds):
+            while not pane.session.dead and prompt_after(pane, newest, begin) < 0:
+                await pane.stream.changed_within(DRAWN_REMOTE)
+        return pane.session.dead or prompt_after(pane, newest, begin) >= 0
+
+    sent = await runner.interrupter.stop(ended, first=first, grace=grace, spared=relay)
+    success = await ended(0)
+    state = pane.state_after(newest) if success else pane.look()
+    return ProcessStop(success=success, signal_sent=sent, exit_code=None, state=state)
 
 
 async def _accepted(pane: PaneState, runner: Runner) -> None:
