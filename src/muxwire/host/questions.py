@@ -78,8 +78,8 @@ class Helper:
         found = await self.answer(verb, *words)
         return found.rows if found is not None else None
 
-    async def answer(self, verb: str, *words: str) -> Question | None:
-        """Ask, and again where the connection was lost meanwhile: these questions change nothing."""
+    async def answer(self, verb: str, *words: str, again: bool = True) -> Question | None:
+        """Ask, and `again` where the connection was lost meanwhile: these questions change nothing."""
         cut = True
         while cut:
             question = Question()
@@ -94,7 +94,7 @@ class Helper:
                 self._asked.pop(number, None)
             if question.answered:
                 return question
-            cut = question.cut
+            cut = question.cut and again
         return None
 
     def _request(self, verb: str, *words: str, question: Question | None = None) -> int:

@@ -102,9 +102,10 @@ class RemoteHost:
     async def spooled(self, pane: str, offset: int) -> tuple[int, bytes] | None:
         """What is kept there of a pane's output from an offset on, and its first offset: a later one if that is gone.
 
-        Not more than a piece of it; b"" behind the end. The offset is -1 if nothing is kept; None without an answer.
+        Not more than a piece of it; b"" behind the end. The offset is -1 if nothing is kept; None without an answer,
+        also where the connection was lost: who asks on the next one asks for all panes anew.
         """
-        found = await self._helper.answer("s", pane, str(offset))
+        found = await self._helper.answer("s", pane, str(offset), again=False)
         if found is None:
             return None
         try:
