@@ -7,12 +7,14 @@ The sequences are those of tmux's input-keys.c, so a program gets what it would 
 from __future__ import annotations
 
 import re
+import signal
 import time
 from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
+from muxwire.pane.interrupt import CTRL_C
 from muxwire.pane.key_names import tmux_name
 from muxwire.pane.open_line import OpenLine
 from muxwire.pane.prompt_line import editor_up
@@ -37,7 +39,10 @@ PROMPT_GRACE = 0.3
 BEGIN_SECONDS = 1.0
 # Then it forks. bash loses a C-c that comes before its child is a process group of its own.
 FORK_SECONDS = 0.02
+# A terminal in line mode shows C-c at once, unless 4 KB of text stand before it.
+ECHO_SECONDS = 0.5
 
+_CTRL_C_ECHO = b"^C"
 _PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
 # DECSET and DECRST 2004, alone or among others.
 _PASTE_MODE = re.compile(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
@@ -279,6 +284,8 @@ class KeySender:
         self._on_input()
         await self._type(found, in_mode=modes.in_mode)
         notes = ["" if literal or paste else mistaken(keys)]
+        if not data.strip(CTRL_C):
+            notes.append(await self._overtaken(next_byte))
         if modes.in_mode:
             notes.append("somebody scrolls in this pane (copy mode); the keys went to the program all the same")
         pane_id = self._pane.host.prefix + self._pane_id
@@ -332,6 +339,22 @@ class KeySender:
                 await anyio.sleep(ESCAPE_PAUSE)
         for answer in answers:
             await answer.wait()
+
+    async def _overtaken(self, since: int) -> str:
+        """Send the signal of a C-c that stands in the terminal after text that nobody reads; return a word on that."""
+        pane = self._pane
+        await pane.refresh()
+        modes = pane.host.tty_modes(pane.tty)
+        if modes is None or not (modes.icanon and modes.isig and modes.echo):
+            return ""
+        with anyio.move_on_after(ECHO_SECONDS):
+            while _CTRL_C_ECHO not in pane.stream.ring.read(since, pane.stream.end):
+                await pane.stream.changed()
+            return ""
+        group = pane.host.foreground_pgrp(pane.leader_pid)
+        if group in (None, pane.leader_pid, pane.session.shell_pid) or not pane.host.signal_group(group, signal.SIGINT):
+            return ""
+        return "the program does not read what was typed before, where C-c had to wait; it got SIGINT at once"
 
     def _marked(self, text: bytes) -> bytes:
         """A paste for a pane that somebody scrolls in: there tmux would ask copy mode whether to mark it."""

@@ -1,0 +1,134 @@
+"""A harness's session on another machine: what users of Harbor's `TmuxSession` reported does not happen.
+
+The numbers are of harbor-framework/harbor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire.library.harness import HarnessSession
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from muxwire import Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+# As apt does it: what was typed meanwhile is read away.
+APT = "#!/bin/sh\nstty -icanon min 0 time 2\ncat >/dev/null\nstty icanon\necho installed $2\n"
+
+
+@pytest.fixture
+async def session(terminals: Terminals) -> AsyncIterator[HarnessSession]:
+    made = HarnessSession(terminals, "box", shell="bash")
+    with anyio.fail_after(DEADLINE):
+        await made.start()
+        yield made
+        await made.stop()
+        assert not await made.is_session_alive()
+
+
+async def shown(session: HarnessSession, text: str) -> str:
+    """The new output, once it has that text."""
+    seen = ""
+    while text not in seen:
+        await session.tab.pane.stream.changed_within(0.1)
+        seen += await session.get_incremental_output()
+    return seen
+
+
+@pytest.mark.parametrize("block", [True, False])
+async def test_lines_after_apt_are_not_its_input(session: HarnessSession, folder: Path, block: bool) -> None:
+    """#273: `apt` read the lines after it, the completion signal among them, and the call never returned."""
+    apt, done = folder / "apt", folder / "done"
+    apt.write_text(APT)
+    apt.chmod(0o700)
+    await session.get_incremental_output()
+    await session.send_keys([f"{apt} install one\necho two\n{apt} install three\ntouch {done}\n"], block=block)
+    while not done.exists():
+        assert not block
+        await anyio.sleep(0.05)
+    seen = await shown(session, "installed three")
+    assert [line for line in seen.splitlines() if line.startswith(("installed", "two"))] == [
+        "installed one", "two", "installed three",
+    ]  # fmt: skip
+    done.unlink()
+
+
+@pytest.mark.parametrize(("block", "lines"), [(True, 5000), (False, 500)])
+async def test_a_long_here_document_arrives_whole(
+    session: HarnessSession, folder: Path, block: bool, lines: int
+) -> None:
+    """#1873: `command too long`, since all of it was one argument of `tmux send-keys`."""
+    answer, done = folder / "answer", folder / "done"
+    text = "".join(f"line {number} of 'an' \"answer\" with $HOME and `date`\t;\n" for number in range(lines))
+    await session.send_keys([f"cat >{answer} <<'END'\n{text}END\n", f"touch {done}", "Enter"], block=block)
+    while not done.exists():
+        assert not block
+        await anyio.sleep(0.05)
+    assert answer.read_text() == text
+    done.unlink()
+
+
+@pytest.mark.parametrize("block", [True, False])
+async def test_a_long_command_is_not_dropped(session: HarnessSession, folder: Path, block: bool) -> None:
+    """#887: over 16 KB tmux dropped the command, and nobody said so."""
+    size = folder / "size"
+    await session.send_keys([f"printf %s {'x' * 60_000} | wc -c >{size}", "Enter"], block=block)
+    while not (size.exists() and size.read_text()):
+        assert not block
+        await anyio.sleep(0.05)
+    assert size.read_text().strip() == "60000"
+    size.unlink()
+
+
+async def test_an_interrupt_overtakes_a_paste_that_nobody_reads(session: HarnessSession, folder: Path) -> None:
+    """#1005: C-c waited behind a long text that the program did not read."""
+    begun, ended = folder / "begun", folder / "ended"
+    await session.send_keys([f"sh -c 'trap \"echo >{ended}; exit\" INT; echo >{begun}; while :; do sleep 0.1; done'\n"])
+    while not begun.exists():
+        await anyio.sleep(0.05)
+    await session.send_keys(["a line that nobody reads\n" * 2000])
+    await session.send_keys(["C-c"])
+    while not ended.exists():
+        await anyio.sleep(0.05)
+    begun.unlink()
+    ended.unlink()
+
+
+async def test_keys_that_begin_with_a_dash_are_text(session: HarnessSession) -> None:
+    """#1657: tmux took them for options."""
+    await session.send_keys(["cat", "Enter"])
+    await session.get_incremental_output()
+    await session.send_keys(["-x", "Enter"])
+    await session.send_keys("-----BEGIN KEY-----\n")
+    assert (await shown(session, "BEGIN KEY-----\n-----BEGIN")).count("-x\n") == 2
+    await session.send_keys("C-d")
+
+
+async def test_a_call_ends_with_its_command(session: HarnessSession) -> None:
+    assert await session.is_session_alive()
+    assert (await session.get_incremental_output()).startswith("Current Terminal Screen:\n")
+    await session.send_keys(["sleep 0.3; echo a; cd /", "Enter"], block=True)
+    assert "\na\n" in await session.get_incremental_output()
+    await session.send_keys("pw")
+    await session.send_keys(["d", "Enter"], block=True)
+    assert "\n/\n" in await session.get_incremental_output()
+    assert (await session.get_incremental_output()).startswith("Current Terminal Screen:\n")
+    await session.send_keys(["read answer; echo got $answer", "Enter"], block=True)  # it waits for an answer
+    await session.send_keys(["yes", "Enter"], block=True)
+    assert "got yes" in await session.get_incremental_output()
+    with pytest.raises(TimeoutError):
+        await session.send_keys(["sleep 1000", "Enter"], block=True, max_timeout_sec=0.3)
+    await session.send_keys(["C-c"], min_timeout_sec=0.1)
+    await session.send_keys([""])
+    await session.send_keys(["seq 1 100", "Enter"], block=True)
+    assert "\n1\n2\n3\n" in await session.capture_pane(capture_entire=True)
+    assert "\n1\n" not in await session.capture_pane()
