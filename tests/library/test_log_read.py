@@ -138,10 +138,10 @@ def test_several_holes(path: Path) -> None:
     offset = dropped = 0
     for _ in range(4):
         piece = read_range(path, offset, 100, VIEW)
-        pieces.append(piece.data)
+        pieces.append((piece.data, piece.eof))
         offset = piece.next_offset
         dropped += piece.dropped
-    assert pieces == [b"one\n", b"two\n", b"tail", b""]
+    assert pieces == [(b"one\n", False), (b"two\n", False), (b"tail", False), (b"", True)]
     assert dropped == 16
 
 

@@ -104,6 +104,7 @@ class Reconnect:
         """There is a process again: what it says of panes counts once tmux has attached it and they flow."""
         for tab in self._book.open.values():
             pane = pane_id(tab.pane_id)
+            tab.renamings = 0  # what tmux had not reported yet it never will
             self._held[pane] = _Held(tab)
             self.client.attach_pane(pane, self._held[pane].feed)
         self._attaching = True

@@ -106,7 +106,7 @@ def read_range(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
                 continue
             data, following = log.seen(start, max_bytes, first, last, view)
             if data or following < last or last == log.end:
-                return LogPiece(data, following, log.end, start + max_bytes >= log.end, dropped, log.first)
+                return LogPiece(data, following, log.end, last == log.end <= start + max_bytes, dropped, log.first)
             start = following
         if start < log.end:  # nothing is kept of what lies there
             dropped, start = dropped + log.end - start, log.end

@@ -204,7 +204,7 @@ def _renamed(book: TabBook, tab: Tab, name: str, asked: Pending) -> None:
 def will_rename(book: TabBook, tab: Tab, count: int = 1) -> None:
     """Tell the tabs of a window that the next name that tmux reports is ours, and shortened."""
     for one in book.panes(tab.window_id):
-        one.renamings += count
+        one.renamings = max(0, one.renamings + count)  # none, if the connection was lost since
 
 
 def was_renamed(book: TabBook, tab: Tab, name: str) -> None:
