@@ -127,6 +127,17 @@ def test_a_client_whose_driver_is_gone(where: Folders, environ: dict[str, str]) 
             os.killpg(shell.pid, signal.SIGKILL)
 
 
+def test_the_server_of_a_named_instance_is_left_alone(where: Folders, environ: dict[str, str]) -> None:
+    # It has the arguments of the client that started it, and is nobody's child either.
+    argv = ["tmux", "-S", str(where.socket_path), "-f", "/dev/null", "-C", "new-session", "-A", "-s", "hub", "cat"]
+    subprocess.run(argv, check=True, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        assert only(leftovers.clients(where)).level == "ok"
+        assert doctor(environ, "--clean").stdout == "0 leftovers removed\n"
+    finally:
+        do(f"tmux -S {where.socket_path} kill-server", environ)
+
+
 def test_the_lock_of_a_rehash_that_was_killed(
     environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # As open_terminals names what ends with its process: an ephemeral instance, and its side of a person's server.
 _EPHEMERAL = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")
 _PROC = Path("/proc")
+# What a client calls itself (setproctitle in client_main, client.c).
+_CLIENT = b"tmux: client\n"
 # How long pyenv-rehash waits for its lock; it needs a second for its work.
 _REHASH_S = 60
 # What rehash makes its lock of, and where the shims are if nothing else is set.
@@ -153,10 +155,16 @@ def _is_reaper(pid: int) -> bool:
 
 def _is_client(pid: int, runtime: Path) -> bool:
     try:
+        # A server has the arguments of the client that started it; they differ in the name that each gives itself.
+        name = (_PROC / str(pid) / "comm").read_bytes()
         words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
     except OSError:  # it has ended, or there is no /proc
         return False
-    return b"-C" in words and any(word.startswith(bytes(runtime) + b"/") and word.endswith(b".sock") for word in words)
+    return (
+        name == _CLIENT
+        and b"-C" in words
+        and any(word.startswith(bytes(runtime) + b"/") and word.endswith(b".sock") for word in words)
+    )
 
 
 def shim_locks(environ: Mapping[str, str]) -> Iterator[Finding]:
