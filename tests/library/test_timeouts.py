@@ -70,6 +70,16 @@ async def test_what_was_left_running_gives_the_rest_and_its_true_status(terminal
         assert (await any_tab.execute("echo ok")).output == "ok\n"
 
 
+async def test_who_does_not_wait_is_told_where_the_output_begins(terminals: Terminals, any_tab: Tab) -> None:
+    with anyio.fail_after(DEADLINE):
+        left = await any_tab.execute("sh -c 'sleep 0.5; echo late'", wait=False)
+        assert (left.running, left.output) == (True, "")
+        rest = await terminals.command_result(left.command_id, wait=DEADLINE)
+        assert rest.from_byte == left.from_byte
+        chunk = await terminals.stream_logs(any_tab.window_id, from_byte=left.from_byte, max_bytes=6)
+        assert chunk.chunk == "late\r\n"
+
+
 async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import anyio
+
 from muxwire.errors import TabUnavailable
 from muxwire.pane.output import Reading, output_range, read_output
 from muxwire.results import ExecutionResult
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
 
 
+# A shell takes a line that was typed at its prompt within a few ms, and one far away a round trip later.
+_BEGINS_WITHIN = 0.25
+
+
 async def result_of(
     execution: Execution, pane: PaneState, *, strip_ansi: bool, max_chars: int | None, columns: int
 ) -> ExecutionResult:
@@ -21,13 +27,18 @@ async def result_of(
 
     With `strip_ansi` it is read as a person would have, in a pane of that many columns.
     """
+    stream = pane.stream
+    if not execution.started:  # a caller who does not wait is told where the output begins, and that is not known yet
+        with anyio.move_on_after(_BEGINS_WITHIN):
+            while execution.running and not execution.started:
+                await stream.changed()
     if execution.ending == "never_ran":
         what, few = "the shell did not run the typed line", pane.short_of_files()
         remedy = "check the tab; then run it again"
         if few:
             what, remedy = f"{what}: {few}", "create a new tab"
         raise TabUnavailable(what, state=pane.look(), remedy=remedy)
-    stream, running = pane.stream, None
+    running = None
     while running != execution.running:  # else it has ended while an output was read that memory no longer held
         running = execution.running
         begin, end = output_range(execution, stream, pane.shell)
