@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ import anyio
 import pytest
 
 from muxwire import ExecutionResult, InvalidArgument, ProcessStart, TabUnavailable
+from muxwire.tabs.processes import is_found
+from muxwire.tabs.waits import TextSearch
 from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
@@ -45,6 +48,17 @@ async def test_what_fails_at_once_is_said_to_have_failed(tab: Tab) -> None:
         missing = await tab.start_process("nosuchprogram", ready="listening")
         assert said(missing) == (True, False, 127, "prompt"), missing
         assert "nosuchprogram" in missing.output
+
+
+async def test_what_comes_after_its_end_does_not_make_it_ready(tab: Tab) -> None:
+    with anyio.fail_after(DEADLINE):
+        await tab.execute("echo out")
+        ended = tab.pane.session.current
+        assert ended is not None
+        await tab.execute("echo next")
+        for word, found in (("out", True), ("next", False)):
+            search = TextSearch(tab.pane, re.compile(word), ended.typed_at, awaited=ended)
+            assert await is_found(tab.pane, search, ended) == found
 
 
 async def test_what_goes_on_is_known_by_its_id(terminals: Terminals, tab: Tab) -> None:

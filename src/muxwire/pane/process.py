@@ -14,7 +14,6 @@ from muxwire.errors import InvalidArgument
 from muxwire.pane.foreground_shell import DRAWN_REMOTE, START_TIMEOUT, prompt_after
 from muxwire.results import ProcessStart, ProcessStop
 from muxwire.shell.tab_state import prompt_due, ran_last
-from muxwire.vt.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:
     from muxwire.pane.runner import Runner
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from muxwire.results import ExecutionResult
     from muxwire.shell.execution import Execution
 
-# A line that says "ready" may have begun this long before the bytes that complete it.
-_OVERLAP = 4096
 # What cannot start has said so by then: no such command, a port in use.
 _FAILS_WITHIN = 0.15
 # What is returned of the output of a process that has started: a banner, or why it failed.
@@ -54,28 +51,6 @@ async def begun(runner: Runner, execution: Execution) -> None:
     await runner.wait(execution, _FAILS_WITHIN)
     while not execution.started and time.monotonic() < deadline:
         await runner.wait(execution, _FAILS_WITHIN)
-
-
-async def wait_ready(
-    pane: PaneState, execution: Execution | None, pattern: re.Pattern[str], from_byte: int, timeout: float
-) -> bool:
-    """Wait until the output of the command that was just typed matches; False if it ended or the time did."""
-    stream = pane.stream
-    seen = from_byte
-    with anyio.move_on_after(timeout):
-        while True:
-            # Until its start mark the bytes are the echo of the command, which would match itself.
-            if execution is None or execution.started:
-                begin = max(seen - _OVERLAP, from_byte if execution is None else execution.begin, stream.ring.start)
-                end = stream.end if execution is None or execution.running else execution.end
-                text = strip_ansi(undo_onlcr(stream.ring.read(begin, end)).decode("utf-8", "replace"))
-                if pattern.search(text):
-                    return True
-                seen = stream.end
-            if pane.session.dead or (execution is not None and not execution.running):
-                return False
-            await stream.changed()
-    return False
 
 
 def started(execution: Execution, told: ExecutionResult, from_byte: int, ready: bool | None) -> ProcessStart:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import anyio
+
 from muxwire.errors import NotPermitted
 from muxwire.pane import process
 from muxwire.results import ProcessStart, ProcessStop
 from muxwire.tabs.attached import attached
+from muxwire.tabs.waits import TextSearch
 
 if TYPE_CHECKING:
     import re
 
+    from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import LiveTab
 
@@ -22,13 +26,28 @@ async def started_process(
     """What became of `execution`, or of a text that was only typed: when it shows `pattern`, else when it has begun."""
     is_ready = None
     if pattern is not None:
-        is_ready = await process.wait_ready(tab.pane, execution, pattern, from_byte, timeout)
+        search = TextSearch(tab.pane, pattern, from_byte, awaited=execution)
+        is_ready = False
+        with anyio.move_on_after(timeout):
+            is_ready = await is_found(tab.pane, search, execution)
     elif execution is not None:
         await process.begun(tab.runner, execution)
     if execution is None:
         return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=tab.state)
     told = await tab.result(execution, strip_ansi=True, max_chars=process.OUTPUT_CHARACTERS)
     return process.started(execution, told, from_byte, is_ready)
+
+
+async def is_found(pane: PaneState, search: TextSearch, execution: Execution | None) -> bool:
+    """Wait until a text is in the output of `execution`, if there is one; False if that ends without it."""
+    while True:
+        over = pane.session.dead or (execution is not None and not execution.running)
+        if (found := await search.advance(final=over)) is not None:
+            return execution is None or execution.running or found.end <= execution.end
+        if over:
+            return False
+        if execution is None or execution.running:  # else it has ended while its output was examined
+            await pane.stream.changed()
 
 
 async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
