@@ -47,8 +47,8 @@ async def test_who_leaves_behind_the_answer_is_not_counted_as_there() -> None:
     server, book = Server(), Book()
     people = People(cast("Any", server), cast("Any", book))
     server.then = lambda: people.follow(ClientDetached(b"/dev/pts/5"))
-    await people.look()
+    await people.refresh()
     server.then = lambda: None
     first = book.events.end
-    await people.look()
+    await people.refresh()
     assert book.events.end == first + 1  # they came back, and that is told

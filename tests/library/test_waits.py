@@ -273,14 +273,14 @@ async def test_a_waiting_call_costs_nothing(printer: Printer, monkeypatch: pytes
     looks = 0
     from muxwire.tabs.waits import TextSearch
 
-    look = TextSearch._look
+    look = TextSearch._examine
 
     def counted(self: TextSearch, *arguments: object, **options: object) -> object:
         nonlocal looks
         looks += 1
         return look(self, *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(TextSearch, "_look", counted)
+    monkeypatch.setattr(TextSearch, "_examine", counted)
     start = printer.tab.next_byte
     used = time.process_time()
     waited = await printer.wait(until="never", from_byte=start, timeout=1.0)

@@ -240,7 +240,7 @@ class Adopted:
         panes, sessions = set(), set()
         for line in await self._ask("list-panes", "-a", "-F", _PANES):
             ids, name, session, cwd, command = [*line.decode("utf-8", "replace").split(_GAP, 4), "", "", "", ""][:5]
-            place = PanePlace.told((ids.encode(),))
+            place = PanePlace.parse((ids.encode(),))
             window, pane = place.window, place.pane
             session_id, active, dead = ids.split(" ")[-3:]
             sessions.add(session_id)

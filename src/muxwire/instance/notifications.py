@@ -36,7 +36,7 @@ class Notifications:
         """A server of ours runs: from here on its windows and the people at it are followed."""
         self._server = server
         self._people = People(server, self._book)
-        self._book.spawn(self._people.look)
+        self._book.spawn(self._people.refresh)
 
     def end(self) -> None:
         """It is gone."""
@@ -49,8 +49,8 @@ class Notifications:
         try:
             yield
         finally:
-            told, self._kept = self._kept, None
-            for event in told:
+            kept, self._kept = self._kept, None
+            for event in kept:
                 self._hear(event)
 
     def tell(self, event: Event) -> None:
@@ -63,7 +63,7 @@ class Notifications:
     async def ask(self) -> None:
         """Ask tmux for tabs that other processes have made, which it may not have reported yet."""
         if self._server is not None and self._kept is None:  # not while the tabs are reattached
-            await self._newcomers.look(self._server)
+            await self._newcomers.find(self._server)
 
     def _hear(self, event: Event) -> None:
         if self._people is not None:

@@ -60,7 +60,7 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
     where = ("-t", window) if window else ("-a",)
     found: dict[str, RunningPane] = {}
     for line in await server.client.command("list-panes", *where, "-F", _PANES):
-        place = PanePlace.told((line,))
+        place = PanePlace.parse((line,))
         *_, session, command = line.decode("utf-8", "replace").split(" ", 7)
         records = (TabRecord.load(server.folders.tab(nonce)) for nonce in _NONCE.findall(command))
         record = next(filter(None, records), None)
@@ -177,9 +177,9 @@ class Newcomers:
             case ClientDetached() if server.access.role == "follower":
                 self._book.spawn(lambda: succeed(server, self._book))
             case WindowAdd(window) | UnlinkedWindowAdd(window) if window not in self._book.open:
-                self._book.spawn(lambda: self._look(window, server))
+                self._book.spawn(lambda: self._find_later(window, server))
             case LayoutChange(window) if server.access.persistent and self._strange(event.sizes):
-                self._book.spawn(lambda: self._look(window, server, event.sizes))
+                self._book.spawn(lambda: self._find_later(window, server, event.sizes))
             case _:
                 pass
 
@@ -190,14 +190,14 @@ class Newcomers:
     def _known(self) -> Collection[Tab]:
         return self._book.open.values()
 
-    async def _look(self, window: str, server: TmuxServer, panes: Collection[str] | None = None) -> None:
+    async def _find_later(self, window: str, server: TmuxServer, panes: Collection[str] | None = None) -> None:
         await anyio.sleep(OWN_SECONDS)
         known = window in self._book.open if panes is None else not self._strange(panes)
         if known or server.client.closed:
             return
-        await self.look(server, window)
+        await self.find(server, window)
 
-    async def look(self, server: TmuxServer, window: str = "") -> None:
+    async def find(self, server: TmuxServer, window: str = "") -> None:
         """Ask tmux once for panes of ours, in one window or in all, and reattach those that are not known yet."""
         with suppress(CommandError, ConnectionClosed):
             panes = await running_panes(server, window)

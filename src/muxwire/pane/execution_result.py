@@ -37,7 +37,7 @@ async def result_of(
         remedy = "check the tab; then run it again"
         if few:
             what, remedy = f"{what}: {few}", "create a new tab"
-        raise TabUnavailable(what, state=pane.look(), remedy=remedy)
+        raise TabUnavailable(what, state=pane.tab_state(), remedy=remedy)
     running = None
     while running != execution.running:  # else it has ended while an output was read that memory no longer held
         running = execution.running

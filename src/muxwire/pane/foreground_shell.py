@@ -188,7 +188,9 @@ async def reached(pane: PaneState, deadline: float, ready: Callable[[], Awaitabl
             pass
         if time.monotonic() >= deadline:
             what = f"{pane.host.prefix[:-1]} does not answer"
-            raise TabUnavailable(what, state=pane.look(), remedy="nothing was typed; try again when its link is up")
+            raise TabUnavailable(
+                what, state=pane.tab_state(), remedy="nothing was typed; try again when its link is up"
+            )
 
 
 def takes_lines(shell: Shell, kind: str) -> bool:
@@ -311,14 +313,14 @@ def check_width(pane: PaneState, columns: int) -> None:
     if columns < COLUMNS_MIN:
         raise TabUnavailable(
             f"the pane is {columns} columns wide, and shells crash when a line is typed into fewer than {COLUMNS_MIN}",
-            state=pane.look(),
+            state=pane.tab_state(),
             remedy="make it wider: close a pane next to it, or resize_pane",
         )
 
 
 def refusal(pane: PaneState) -> TabUnavailable:
     """Why no command can be typed now, and what to do instead."""
-    session, state = pane.session, pane.look()
+    session, state = pane.session, pane.tab_state()
     running = session.running
     if state == "dead":
         return TabUnavailable(

@@ -276,7 +276,7 @@ class KeySender:
         if modes.input_off:
             raise TabUnavailable(
                 "somebody switched this pane's input off (tmux select-pane -d): tmux types nothing into it",
-                state=self._pane.look(),
+                state=self._pane.tab_state(),
                 remedy="switch it on again: select-pane -e",
             )
         next_byte = self._pane.stream.end

@@ -63,7 +63,7 @@ async def reach_shell(
         return replace(found, fish=reply.fish, status=reply.status)
     raise TabUnavailable(
         "no shell answered through the program in the foreground: a test line was typed into it",
-        state=pane.look(),
+        state=pane.tab_state(),
         remedy="see it with snapshot or read_logs_from_tab, and use send_keys and wait_for",
     )
 

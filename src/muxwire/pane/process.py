@@ -53,17 +53,17 @@ async def begun(runner: Runner, execution: Execution) -> None:
         await runner.wait(execution, _FAILS_WITHIN)
 
 
-def started(execution: Execution, told: ExecutionResult, from_byte: int, ready: bool | None) -> ProcessStart:
-    """What `start_process` says of a command, of which `told` is known so far."""
+def started(execution: Execution, result: ExecutionResult, from_byte: int, ready: bool | None) -> ProcessStart:
+    """What `start_process` says of a command, of which `result` is known so far."""
     return ProcessStart(
         started=execution.ran,
         from_byte=from_byte,
         ready=ready,
-        state=told.state,
-        command_id=told.command_id,
-        output=told.output,
-        exit_code=told.exit_code,
-        ended=not told.running,
+        state=result.state,
+        command_id=result.command_id,
+        output=result.output,
+        exit_code=result.exit_code,
+        ended=not result.running,
     )
 
 
@@ -115,7 +115,7 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
     if not sent and newest is not None and ran_last(pane.session, newest):
         status = newest.exit_code  # it ended before the call, and nothing has run since
     success = pane.session.dead or pane.listens or (newest is not None and _back_from(pane, newest))
-    return ProcessStop(success=success, signal_sent=sent, exit_code=status, state=pane.look())
+    return ProcessStop(success=success, signal_sent=sent, exit_code=status, state=pane.tab_state())
 
 
 def _back_from(pane: PaneState, ended: Execution) -> bool:

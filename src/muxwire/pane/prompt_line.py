@@ -168,7 +168,7 @@ async def editor_up(pane: PaneState, client: ControlClient) -> None:
                 if await line_kind(pane, client):
                     return
                 await pane.stream.changed_within(LOOK_MIN)
-            elif pane.look() == "starting":
+            elif pane.tab_state() == "starting":
                 await pane.stream.changed_within(LOOK_MAX)
             else:
                 return

@@ -191,13 +191,13 @@ class Runner:
 
     async def _surely_waits(self) -> bool:
         """Whether input is waited for: a shell may be back at a prompt whose mark tmux has not read yet."""
-        if self.pane.look() != "interactive":
+        if self.pane.tab_state() != "interactive":
             return False
         with contextlib.suppress(ConnectionClosed):
             if not await caught_up(self.pane, self._client):
                 return False
         await self.pane.refresh()
-        return self.pane.look() == "interactive"
+        return self.pane.tab_state() == "interactive"
 
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None

@@ -116,7 +116,7 @@ class PaneState:
         if shell is not None:
             self.session.adopt(self.leader_pid)
 
-    def look(self) -> State:
+    def tab_state(self) -> State:
         """The state now; asks the kernel where the marks alone cannot tell."""
         return tab_state(self.session, self, time.monotonic())
 
@@ -124,7 +124,7 @@ class PaneState:
         """The state for a result of `execution`. After its end the prompt may be some microseconds away."""
         if execution.running:
             # A relay's tty looks the same whatever it connects to.
-            return self.look() if execution.level < 3 or self.session.dead else "running"
+            return self.tab_state() if execution.level < 3 or self.session.dead else "running"
         running = self.session.running
         if self.session.dead or running is None:
             return "dead" if self.session.dead else "prompt"

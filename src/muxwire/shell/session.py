@@ -319,10 +319,10 @@ class ShellSession:
         self.hidden_id = hidden_id
         self.hidden_since = end if self.hidden_since < 0 else self.hidden_since
 
-    def unhide(self, *, told: bool) -> None:
-        """What is hidden, if anything, was not taken by a shell; `told`: the stream will say so."""
+    def unhide(self, *, reported: bool) -> None:
+        """What is hidden, if anything, was not taken by a shell; `reported`: the stream will say so."""
         self.hidden_id = ""
-        if not told:
+        if not reported:
             self.hidden_since = -1
 
     def adopt(self, pid: int) -> None:

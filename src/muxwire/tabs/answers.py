@@ -62,7 +62,7 @@ async def _outcome(
     with anyio.move_on_after(timeout):
         while True:
             end = stream.end
-            found = await watch.look(at_entry=False) if watch is not None else None
+            found = await watch.check(at_entry=False) if watch is not None else None
             if found is not None:
                 return found.outcome
             if stream.end != end:

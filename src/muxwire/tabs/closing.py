@@ -25,7 +25,7 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
     if pane.session.running is None:
         await runner.settled()  # a command has ended before its shell is back at the prompt
     await pane.refresh()
-    state = pane.look()
+    state = pane.tab_state()
     if pane.session.running is not None or state not in ("prompt", "starting", "incomplete"):
         remedy = "stop it first, or close with force"
         raise TabUnavailable(f"something still runs in {key}", state=state, remedy=remedy)

@@ -109,7 +109,7 @@ class PanePlace:
     size: tuple[int, int]
 
     @classmethod
-    def told(cls, answer: Sequence[bytes]) -> PanePlace:
+    def parse(cls, answer: Sequence[bytes]) -> PanePlace:
         """Read what tmux printed for `PANE_FORMAT`, whatever comes after it."""
         window, pane, pid, tty, columns, rows = answer[0].decode("utf-8", "replace").split(" ")[:6]
         return cls(window, pane, int(pid), tty, (int(columns), int(rows)))
@@ -185,12 +185,12 @@ class TabMaker:
         await asked.settled()
         answer, session_id = asked.result(), ""
         try:
-            session_id = await self._place(request, PanePlace.told(answer).window)
+            session_id = await self._place(request, PanePlace.parse(answer).window)
         except TmuxSilent:
             self.register(spec, answer, size=request.size)
             raise
         except MuxwireError:
-            await self._server.kill_window(PanePlace.told(answer).window)
+            await self._server.kill_window(PanePlace.parse(answer).window)
             raise
         tab = self.register(spec, answer, size=request.size)
         tab.session_id = session_id
@@ -267,7 +267,7 @@ class TabMaker:
         To be called as soon as the answer is here: until then its output is kept, within bounds. `size`: what tmux was
         reported since, before the program could write anything.
         """
-        tab = self.build(spec.record, PanePlace.told(answer), self._server.sessions.hub)
+        tab = self.build(spec.record, PanePlace.parse(answer), self._server.sessions.hub)
         tab.size = size or tab.size
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id

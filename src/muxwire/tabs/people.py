@@ -53,18 +53,18 @@ class People:
         """Take a notification of tmux."""
         match event:
             case ClientSessionChanged():
-                self._book.spawn(self.look)
+                self._book.spawn(self.refresh)
             case ClientDetached(client):
                 self._left(client.decode("utf-8", "replace"))
             case SessionChanged():  # a new connection to the same server: it subscribed to nothing
                 self._subscribed = False
-                self._book.spawn(self.look)
+                self._book.spawn(self.refresh)
             case SubscriptionChanged(name, value=value) if name == _NAME.encode():
                 self._compare(value)
             case _:
                 pass
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Learn who is attached; some may have been so before us."""
         gone = self._gone = set()
         try:

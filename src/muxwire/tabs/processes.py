@@ -34,8 +34,8 @@ async def started_process(
         await process.begun(tab.runner, execution)
     if execution is None:
         return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=tab.state)
-    told = await tab.result(execution, strip_ansi=True, max_chars=process.OUTPUT_CHARACTERS)
-    return process.started(execution, told, from_byte, is_ready)
+    result = await tab.result(execution, strip_ansi=True, max_chars=process.OUTPUT_CHARACTERS)
+    return process.started(execution, result, from_byte, is_ready)
 
 
 async def is_found(pane: PaneState, search: TextSearch, execution: Execution | None) -> bool:

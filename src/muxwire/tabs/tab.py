@@ -118,7 +118,7 @@ class Tab:
     @property
     def state(self) -> State:
         """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
-        return self.pane.look()
+        return self.pane.tab_state()
 
     @property
     def columns(self) -> int:

@@ -126,12 +126,12 @@ class TextSearch:
             data, lost = await self._stream.read(begin, stop)
             self._settled = max(self._settled, begin + lost)
             at_end = stop == self._stream.end
-            found = self._look(data, begin + lost, stop, last=at_end, final=final and at_end)
+            found = self._examine(data, begin + lost, stop, last=at_end, final=final and at_end)
             if found or at_end:
                 return found
             await anyio.lowlevel.checkpoint()
 
-    def _look(self, data: bytes, base: int, stop: int, *, last: bool, final: bool) -> Found | None:
+    def _examine(self, data: bytes, base: int, stop: int, *, last: bool, final: bool) -> Found | None:
         start = self._settled
         before = copy.copy(self._stripper), self._decoder.getstate(), len(self._text)
         piece, self._settled = visible_slice(data, base, start, SLICE, TYPED_LINES, final=final)
@@ -231,7 +231,7 @@ class Watch:
         at_entry = True
         while True:
             end = self._stream.end
-            found = await self.look(at_entry=at_entry)
+            found = await self.check(at_entry=at_entry)
             at_entry = False
             if found is not None:
                 return found
@@ -242,7 +242,7 @@ class Watch:
             if timer.cancelled_caught and self.until_idle() <= 0:
                 return await self._met("idle", self._stream.end, at_entry=False)
 
-    async def look(self, *, at_entry: bool) -> WaitOutcome | None:
+    async def check(self, *, at_entry: bool) -> WaitOutcome | None:
         """What is wanted, if it is there; or that nothing can come any more."""
         dead = self._pane.session.dead
         found = await self._found(dead=dead, at_entry=at_entry)
@@ -340,7 +340,7 @@ async def _wait_for(tabs: Sequence[LiveTab], wanted: Wanted, *, from_byte: int |
     watches = [Watch(tab, wanted, from_byte) for tab in tabs]
     which = tabs[0].key if len(tabs) == 1 else ""
     if timeout == 0:  # a check takes as long as it takes
-        seen = [await watch.look(at_entry=True) for watch in watches]
+        seen = [await watch.check(at_entry=True) for watch in watches]
         over = all(outcome is not None for outcome in seen)
         found = next((outcome for outcome in seen if outcome is not None and outcome.outcome == "met"), None)
         return found or await watches[0].outcome("closed" if over else "timed_out", which)
