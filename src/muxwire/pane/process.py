@@ -176,7 +176,7 @@ async def _stop_over(
 
     sent = await runner.interrupter.stop(ended, first=first, grace=grace, spared=relay)
     success = await ended(0)
-    state = pane.state_after(newest) if success else pane.look()
+    state = pane.state_after(newest) if success else pane.tab_state()
     return ProcessStop(success=success, signal_sent=sent, exit_code=None, state=state)
 
 
