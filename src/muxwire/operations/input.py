@@ -113,8 +113,9 @@ class WaitFor(Compound):
         self._wanted()
 
     def _wanted(self) -> Wanted:
+        idle = self.idle or None  # strict clients send 0 for no time, as to the tool
         return Wanted.checked(
-            until=self.until, regex=self.regex, idle=self.idle, exit=self.exit, prompt=self.prompt, bell=False
+            until=self.until, regex=self.regex, idle=idle, exit=self.exit, prompt=self.prompt, bell=False
         )
 
     def words(self, places: Sequence[Place]) -> Arguments:

@@ -45,7 +45,7 @@ async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Seque
             if _last_use(panes) + seconds <= time.monotonic():  # nobody came meanwhile
                 for one in reversed(panes):
                     await one.close(reason=f"nobody used it for {seconds:g} s")
-        except MuxwireError:  # what runs there uses it; or its machine does not answer, and nobody can say
+        except (MuxwireError, OSError):  # what runs there uses it; or nobody can say: its machine does not answer
             tab.pane.use.note()
 
 

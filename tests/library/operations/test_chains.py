@@ -83,6 +83,14 @@ async def test_a_pane_that_a_step_makes_is_a_target_of_later_ones(
     assert [one.pane_id for one in (await terminals.list_tabs()).tabs if not one.closed] == [tab.pane_id]
 
 
+async def test_no_time_of_silence_is_no_condition(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
+    step = {"kind": "wait_for", "target": tab.window_id, "until": "never", "idle_ms": 0, "timeout_ms": 0}
+    [done] = (await terminals.run_operations([step])).steps
+    assert (done.status, "not met" in done.error) == ("failed", True)
+    with pytest.raises(muxwire.InvalidArgument, match="wait"):
+        await terminals.run_operations([{**step, "until": ""}])
+
+
 async def test_a_failure_stops_the_rest(terminals: muxwire.Terminals, ask: Ask) -> None:
     result = await terminals.run_operations([setting("@stop-a"), NOWHERE, setting("@stop-b")])
     assert not result.succeeded
