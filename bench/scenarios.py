@@ -14,6 +14,7 @@ from bench.peers.scenario import run as peers
 from bench.persistent import run as persistent
 from bench.plain import run as plain
 from bench.polling import run as polling
+from bench.remote import run as remote
 from bench.replays import run as replay
 from bench.snapshots import run as screen
 from bench.startup import run as startup
@@ -41,6 +42,7 @@ SCENARIOS: dict[str, Scenario] = {
     "operations": operations,
     "verbs": verbs,
     "persistent": persistent,
+    "remote": remote,
     "plain": plain,
     "churn": churn,
     "growth": growth,

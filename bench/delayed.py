@@ -1,0 +1,47 @@
+"""A carrier with a round trip of so many milliseconds: `delayed.py MILLISECONDS PROGRAM...`.
+
+It passes on what goes to the program and what comes from it, each half a round trip later.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections import deque
+
+_BYTES = 65536
+
+
+def main() -> None:
+    """Pass on, until the program has ended and all that it wrote is through."""
+    late = float(sys.argv[1]) / 2000
+    program = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert program.stdin is not None
+    assert program.stdout is not None
+    ways = {0: program.stdin.fileno(), program.stdout.fileno(): 1}
+    held: deque[tuple[float, int, bytes]] = deque()  # all wait equally long, so their order is that of time
+    with selectors.DefaultSelector() as ready:
+        for source in ways:
+            ready.register(source, selectors.EVENT_READ)
+        while True:
+            found = ready.select(max(0.0, held[0][0] - time.monotonic()) if held else None)
+            for key, _ in found:
+                data = os.read(key.fd, _BYTES)
+                held.append((time.monotonic() + late, ways[key.fd], data))
+                if not data:
+                    ready.unregister(key.fd)
+            while held and held[0][0] <= time.monotonic():
+                _, target, data = held.popleft()
+                if not data and target == 1:
+                    return
+                if not data:
+                    program.stdin.close()
+                while data:
+                    data = data[os.write(target, data) :]
+
+
+if __name__ == "__main__":
+    main()
