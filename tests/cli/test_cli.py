@@ -86,6 +86,8 @@ def test_serve_ends_with_its_input_and_starts_no_tmux(tmp_path: Path) -> None:
         (["wait", "--until"], "muxwire wait ", "muxwire wait --help shows what it takes"),
         (["snapshot", "a", "b"], "muxwire snapshot ", "muxwire snapshot --help shows"),
         (["snapshot", "a", "-t", "b"], "muxwire snapshot ", "two tabs are named: a and b"),
+        (["run", "--timeout", "5", "--"], "muxwire run ", "muxwire run COMMAND, or muxwire run - < FILE"),
+        (["completion"], "muxwire completion ", "arguments are required: SHELL\n"),
         (["zzz"], "muxwire [-h]", "muxwire --help shows what it takes"),
         (["help", "lgos"], "muxwire [-h]", "did you mean muxwire logs?"),
     ],

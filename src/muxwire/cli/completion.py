@@ -40,7 +40,8 @@ def add(verbs: Verbs) -> None:
         "source into config.fish.",
     )
     completion.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
-    completion.add_argument("words", metavar="WORD", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    words = completion.add_argument("words", metavar="WORD", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    words.required = False  # there may be none, and argparse would name it where SHELL is missing
 
 
 def _run(arguments: argparse.Namespace) -> int:

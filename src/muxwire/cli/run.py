@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from muxwire.cli.options import Verbs
+    from muxwire.cli.options import Verb, Verbs
     from muxwire.library.terminals import Terminals
     from muxwire.results import ExecutionResult
     from muxwire.tabs.tab import Tab
@@ -68,15 +68,20 @@ def add(verbs: Verbs) -> None:
     )
     add_plain(run)
     run.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER)
-    run.set_defaults(failed=NOT_RUN)
+    opened: Verb = run.get_default("run")
+
+    def with_command(arguments: argparse.Namespace) -> int:
+        if not words_behind(arguments.command):
+            run.refuse("no command was given", "muxwire run COMMAND, or muxwire run - < FILE")
+        return opened(arguments)
+
+    run.set_defaults(failed=NOT_RUN, run=with_command)
 
 
 async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
     import anyio
 
     words = words_behind(arguments.command)
-    if not words:
-        raise InvalidArgument("no command was given", remedy="muxwire run COMMAND, or muxwire run - < FILE")
     if arguments.host and arguments.target is not None:
         raise InvalidArgument("--host and -t exclude each other", remedy="leave one of them out")
     on_host = await terminals.create_tab(host=arguments.host) if arguments.host else None
