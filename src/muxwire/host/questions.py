@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 _ANSWER_SECONDS = 5.0
 # What is kept of an answer's line that has not ended: a longer one is none of our helper's.
 _LINE_BYTES = 64 << 10
+# And of all its lines: the longest are a quarter of a MiB of output, as hexadecimal digits.
+_ANSWER_BYTES = 2 << 20
+# Digits of a question's number: no process asks so many.
+_DIGITS = 9
 
 
 class Line(Protocol):
@@ -31,6 +35,7 @@ class Question:
     def __init__(self) -> None:
         self.rows: list[list[str]] = []
         self.encoded: list[str] = []  # lines that are no rows
+        self.size = 0
         self.answered = self.cut = False  # `cut`: the connection was lost before there was an answer
         self.done = anyio.Event()
 
@@ -60,7 +65,11 @@ class Helper:
         self._unread = rest[-_LINE_BYTES:]
         for line in lines:
             number, *fields = line.decode("utf-8", "surrogateescape").split("\t")
-            question = self._asked.get(int(number)) if number.isdecimal() else None
+            question = self._asked.get(int(number)) if len(number) <= _DIGITS and number.isdecimal() else None
+            if (asked := question or self._answering) is not None:
+                asked.size += len(line)
+                if asked.size > _ANSWER_BYTES:
+                    continue
             if not fields and self._answering is not None:
                 self._answering.encoded.append(line.decode("ascii", "replace"))
             elif question is None or not fields:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, final
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     Opener: TypeAlias = Callable[..., AbstractAsyncContextManager[TmuxServer]]
 
+_LOG = logging.getLogger("muxwire")
 # After kill-server a server still listens for 14 ms here; one that refuses us for much longer does not end.
 _ENDING_SECONDS = 3.0
 _RETRY_SECONDS = 0.02
@@ -85,7 +87,9 @@ class ServerLifetime:
     def elsewhere(self, folders: Folders, host: Host, opener: Opener) -> ServerLifetime:
         """The same on another machine, whose server ends with us."""
         access = Access(persistent=False)
-        return ServerLifetime(folders, host, self._tasks, self._wrap, access, opener=opener, parent=self.book)
+        there = ServerLifetime(folders, host, self._tasks, self._wrap, access, opener=opener, parent=self.book)
+        there.book.on_nonsense = there._on_nonsense
+        return there
 
     async def server(self) -> TmuxServer:
         """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
@@ -145,10 +149,16 @@ class ServerLifetime:
     async def _run_server(self, *, task_status: TaskStatus[TmuxServer]) -> None:
         """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
         self._stop, self._stopped = anyio.Event(), anyio.Event()
+        started = False
         try:
             async with self._open_server() as server:
                 task_status.started(server)
+                started = True
                 await self._stop.wait()
+        except Exception as error:
+            if self.host.is_local or not started:
+                raise
+            self._on_nonsense(error)
         finally:
             self._stopped.set()
 
@@ -184,6 +194,12 @@ class ServerLifetime:
         """The connection is gone: nothing that waits may wait on, and what ran in the tabs must not stay."""
         self.book.retire_all(f"the tmux server ended: {reason}", persistent=self.access.persistent)
         self._stop.set()
+
+    def _on_nonsense(self, error: Exception) -> None:
+        """Another machine says what no tmux does: its tabs end, those of this machine and of others do not."""
+        name = self.host.prefix.removesuffix("/")
+        _LOG.warning("%s is given up, its answers make no sense", name, exc_info=error)
+        self._on_end(f"the answers of {name} make no sense")
 
     async def aclose(self) -> None:
         """End the instance: every process in its tabs, its tmux server, its connection. Logs stay."""

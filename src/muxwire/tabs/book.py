@@ -48,6 +48,7 @@ class TabBook:
         self.closed: dict[str, Tab] = {}
         self.coming: set[str] = set()  # the nonces of panes that we are making
         self.on_latest: Callable[[], None] | None = None
+        self.on_nonsense: Callable[[Exception], None] | None = None  # another machine's answers cannot be read
         self.generation = 0
         self.idle_timeout: float = parent.idle_timeout if parent is not None else 0.0  # of tabs that have none
         self.leaves_running = False  # a call that is cancelled now is cancelled because its process ends
@@ -235,5 +236,9 @@ class TabBook:
                 await work()
             except TmuxSilent as error:  # nobody waits for it, and what was sent to tmux is done when it continues
                 _LOG.warning("%s", error)
+            except Exception as error:
+                if self.on_nonsense is None:
+                    raise
+                self.on_nonsense(error)
 
         self._tasks.start_soon(run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from muxwire.errors import MuxwireError
 from muxwire.results import SessionInfo, TabInfo, TabList
 from muxwire.shell import SUPERVISOR
 from muxwire.tabs.tab_events import COMMAND_SHOWN
@@ -29,9 +30,21 @@ async def list_tabs(
 
     `ask` is awaited if there are windows that are no tabs: it may add tabs.
     """
-    if server is None or (server.host.link is not None and not server.host.link.up):
-        known = (*book.open.values(), *(book.closed.values() if closed else ()))
-        return TabList(_rows_without_tmux(known, book, session), ())
+    link = server.host.link if server is not None else None
+    if server is not None and (link is None or link.up):
+        try:
+            return await _asked(server, book, ask, closed=closed, session=session)
+        except (MuxwireError, ValueError):
+            if link is None:
+                raise
+            # Another machine does not answer, or nonsense: that is no reason not to list those of this one.
+    known = (*book.open.values(), *(book.closed.values() if closed else ()))
+    return TabList(_rows_without_tmux(known, book, session), ())
+
+
+async def _asked(
+    server: TmuxServer, book: TabBook, ask: Callable[[], Awaitable[None]], *, closed: bool, session: str
+) -> TabList:
     asked = (server.sessions.windows_command(), _PANES, _SESSIONS, _CLIENTS)
     windows_answer, *answers = await server.client.ask(*asked)
     windows = server.sessions.rows(windows_answer)
@@ -39,7 +52,7 @@ async def list_tabs(
     if strange:
         await ask()
         if not strange.isdisjoint(tab.window_id for tab in book.open.values()):
-            return await list_tabs(server, book, ask, closed=closed, session=session)
+            return await _asked(server, book, ask, closed=closed, session=session)
     panes, sessions, clients = (
         [line.decode("utf-8", "replace").partition(" ")[::2] for line in answer] for answer in answers
     )

@@ -112,7 +112,7 @@ class PanePlace:
     def parse(cls, answer: Sequence[bytes]) -> PanePlace:
         """Read what tmux printed for `PANE_FORMAT`, whatever comes after it."""
         window, pane, pid, tty, columns, rows = answer[0].decode("utf-8", "replace").split(" ")[:6]
-        return cls(window, pane, int(pid), tty, (int(columns), int(rows)))
+        return cls(window_id(window), pane_id(pane), int(pid), tty, (int(columns), int(rows)))
 
 
 @final
