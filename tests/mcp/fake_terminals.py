@@ -45,6 +45,7 @@ class FakeTab:
     note: Note
     name: str = "work"
     pane_id: str = "%1"
+    prefix: str = ""
     session: str = "hub"
     log_path: str = "/logs/pane-@1.log"
     asked: list[dict[str, Any]] = field(default_factory=list)
