@@ -40,13 +40,19 @@ end_all() {
   rmdir "${d%/*}"
 }
 
+# Signal the server, which has our socket in its arguments; nobody else who has its number by now.
+signal_server() {
+  a=$(tr '\0' ' ' <"/proc/$PPID/cmdline" || ps -o args= -p "$PPID")
+  case $a in *"$d/s"*) kill -"$1" "$PPID" ;; esac
+}
+
 # The far half of the watch over the connection: a client whose driver says nothing for 8 s is killed, for with it every
 # pane stands still; after `keep` seconds without one all ends here.
 watch() {
   n=0 b=
   while sleep 2; do
     # Without an answer it is gone, or its socket is: then nobody can ever reach it again.
-    x=$(t display-message -p -t =hub '#{@muxwire-beat}') || { kill "$PPID"; sleep 1; kill -9 "$PPID"; rm -rf "$d"; rmdir "${d%/*}"; exit; }
+    x=$(t display-message -p -t =hub '#{@muxwire-beat}') || { signal_server TERM; sleep 1; signal_server KILL; rm -rf "$d"; rmdir "${d%/*}"; exit; }
     if [ "$x" = "$b" ]; then n=$((n + 2)); else n=0 b=$x; fi
     [ "$n" -ge 8 ] || continue
     for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill -9 "$p"; done
