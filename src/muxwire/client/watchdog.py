@@ -70,7 +70,6 @@ _SELF = (b"/muxwire/client/watchdog.py", b"/muxwire/client/adopted_watchdog.py")
 QUIET_LOOKS = 3
 QUIET_LOOK_S = 0.01
 _DRAIN_S = 60.0
-
 # Beyond that the panes continue, whatever tmux does.
 _ANSWER_S = 5.0
 
@@ -398,3 +397,4 @@ def ps_processes() -> dict[int, Process]:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
+    os._exit(0)  # who waits for us waits 5 ms less than for an interpreter that tidies up
