@@ -29,6 +29,7 @@ SECONDS = 3600
 
 @pytest.mark.skipif(not os.environ.get("MUXWIRE_TEST_VERSIONS"), reason="takes ten minutes: MUXWIRE_TEST_VERSIONS=1")
 @pytest.mark.skipif(bool(reason := build_tmux.cannot()), reason=reason)
+@pytest.mark.timeout(2 * SECONDS)  # building it included
 @pytest.mark.parametrize("version", VERSIONS)
 def test_on_another_tmux(version: str) -> None:
     program = build_tmux.build(version)
