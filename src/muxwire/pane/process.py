@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import InvalidArgument
-from muxwire.pane.foreground_shell import DRAWN_REMOTE, START_TIMEOUT, prompt_after
+from muxwire.pane.foreground_shell import DRAWN_REMOTE, START_TIMEOUT, prompt_after, quiet
+from muxwire.pane.interrupt import FORKS_WITHIN
 from muxwire.results import ProcessStart, ProcessStop
 from muxwire.shell.tab_state import prompt_due, ran_last
 
@@ -29,6 +30,9 @@ OUTPUT_CHARACTERS = 2000
 # is looked for.
 _TAKEN_WITHIN = 0.15
 _LOOK_SECONDS = 0.001
+# A nested shell has forked what was entered by then, on a busy machine too; of a prompt that changes nobody sees that
+# it is there again.
+_ENTERED_WITHIN = 1.0
 
 STOPPING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 
@@ -80,9 +84,9 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
     execution, newest = pane.session.running, pane.session.current
     await pane.refresh()
     if newest is not None and newest.level > 1 and not newest.running:
-        if (relay := _relay(pane, newest)) and _typed_over(pane, runner, newest):
+        if (relay := _relay(pane, newest)) and _line_under_way(pane, newest):
             return await _stop_over(pane, runner, newest, relay, first, grace)
-        if await _busy_within(pane, runner, newest):
+        if await _busy_within(pane, newest):
             execution = None  # the nested shell itself is to stay
     if execution is not None:
         await runner.interrupt(execution, first=first, grace=grace)
@@ -128,7 +132,7 @@ def _back_from(pane: PaneState, ended: Execution) -> bool:
     return ended.level == 1 or pane.host.foreground_pgrp(pane.leader_pid) == ended.shell_pgrp
 
 
-async def _busy_within(pane: PaneState, runner: Runner, newest: Execution) -> bool:
+async def _busy_within(pane: PaneState, newest: Execution) -> bool:
     """Whether keys have started something in the nested shell of our newest command, which is there still."""
 
     def in_front() -> bool:
@@ -136,27 +140,36 @@ async def _busy_within(pane: PaneState, runner: Runner, newest: Execution) -> bo
 
     if newest.level != 2:
         return False
-    while in_front() and newest.end_time < runner.keyboard.pressed_at > time.monotonic() - _TAKEN_WITHIN:
-        await pane.stream.changed_within(_LOOK_SECONDS)
-        await pane.refresh()
+    with anyio.move_on_after(_ENTERED_WITHIN):
+        while in_front() and _line_under_way(pane, newest):
+            await pane.stream.changed_within(_LOOK_SECONDS)
+            await pane.refresh()
     return not in_front() and bool(pane.host.program_of(newest.shell_pgrp))
+
+
+def _entered_at(pane: PaneState, newest: Execution) -> int:
+    """The offset at which a line was entered since our newest command; -1 if none was by us."""
+    typed = pane.session.last_input
+    return typed.offset if typed.offset >= newest.end and "\n" in typed.text else -1
+
+
+def _line_under_way(pane: PaneState, newest: Execution) -> bool:
+    """Whether a line was entered since our newest command in a nested shell, whose prompt is not there again.
+
+    What was entered ends its line in any case: a prompt before that was on its way when the keys were sent.
+    """
+    entered = _entered_at(pane, newest)
+    drawn = pane.stream.ring.read(max(entered, newest.end), pane.stream.end)
+    before, prompt, after = drawn.rpartition(newest.shell_prompt or drawn)
+    if not newest.shell_prompt or not prompt:
+        return entered >= 0
+    return b"\n" in after or (entered >= 0 and b"\n" not in before)
 
 
 def _relay(pane: PaneState, newest: Execution) -> int:
     """The process group of the relay in front, if our newest command ran in the shell behind it; else 0."""
     front = pane.host.foreground_pgrp(pane.leader_pid)
     return newest.shell_pgrp if newest.level == 3 and front == newest.shell_pgrp else 0
-
-
-def _typed_over(pane: PaneState, runner: Runner, newest: Execution) -> bool:
-    """Whether something may run behind a relay: keys were sent since, and its prompt does not stand there again."""
-    pressed = runner.keyboard.pressed_at
-    if pressed <= newest.end_time:
-        return False
-    if pressed >= pane.stream.last_output:  # the shell there has not even echoed it
-        return True
-    prompt, drawn = newest.shell_prompt, pane.stream.ring.read(newest.end, pane.stream.end)
-    return not prompt or prompt not in drawn or b"\n" in drawn.rpartition(prompt)[2]
 
 
 async def _stop_over(
@@ -166,15 +179,25 @@ async def _stop_over(
 
     The relay itself gets no signal: that would end the connection.
     """
-    begin = pane.stream.end
+    begin = max(_entered_at(pane, newest), newest.end)
+
+    def is_back() -> bool:
+        # Silent, else a C-c that the shell has not dealt with yet would throw the next line away.
+        prompt = prompt_after(pane, newest, begin) if quiet(pane, DRAWN_REMOTE) else -1
+        return pane.session.dead or b"\n" in pane.stream.ring.read(begin, prompt)
 
     async def ended(seconds: float) -> bool:
         with anyio.move_on_after(seconds):
-            while not pane.session.dead and prompt_after(pane, newest, begin) < 0:
+            while not is_back():
                 await pane.stream.changed_within(DRAWN_REMOTE)
-        return pane.session.dead or prompt_after(pane, newest, begin) >= 0
+        return is_back()
 
-    sent = await runner.interrupter.stop(ended, first=first, grace=grace, spared=relay)
+    # bash that is hit between its fork and the program's own group loses its terminal to that program, and ends.
+    with anyio.move_on_after(_ENTERED_WITHIN - (time.monotonic() - runner.keyboard.pressed_at)):
+        while b"\n" not in pane.stream.ring.read(begin, pane.stream.end):
+            await pane.stream.changed()
+        await ended(FORKS_WITHIN)
+    sent = "" if is_back() else await runner.interrupter.stop(ended, first=first, grace=grace, spared=relay)
     success = await ended(0)
     state = pane.state_after(newest) if success else pane.tab_state()
     return ProcessStop(success=success, signal_sent=sent, exit_code=None, state=state)
