@@ -12,6 +12,8 @@ from muxwire.pane.output import Reading, output_range, read_output
 from muxwire.results import ExecutionResult
 
 if TYPE_CHECKING:
+    from muxwire.errors import State
+    from muxwire.pane.output import OutputText
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
 
@@ -21,14 +23,21 @@ _BEGINS_WITHIN = 0.25
 
 
 async def result_of(
-    execution: Execution, pane: PaneState, *, strip_ansi: bool, max_chars: int | None, columns: int
+    execution: Execution,
+    pane: PaneState,
+    strip_ansi: bool,
+    *,
+    max_chars: int | None,
+    columns: int,
+    waited: bool = True,
 ) -> ExecutionResult:
     """What the caller gets now: everything since the last result of this command; TabUnavailable if it never ran.
 
-    With `strip_ansi` it is read as a person would have, in a pane of that many columns.
+    With `strip_ansi` it is read as a person would have, in a pane of that many columns. A caller who has not `waited`
+    gets the output of a command that has ended already, and of another one where it begins; the next gets all of it.
     """
     stream = pane.stream
-    if not execution.started:  # a caller who does not wait is told where the output begins, and that is not known yet
+    if not waited:
         with anyio.move_on_after(_BEGINS_WITHIN):
             while execution.running and not execution.started:
                 await stream.changed()
@@ -43,21 +52,15 @@ async def result_of(
         running = execution.running
         begin, end = output_range(execution, stream, pane.shell)
         begin = min(max(begin, execution.read_up_to), end)
+        if running and not waited:
+            end = begin
         since = execution.begin if execution.started else begin
         how = Reading(readable=strip_ansi, columns=columns, since=since, ours=execution.ours)
         text = await read_output(stream, begin, end, how, max_chars=max_chars)
-    if execution.read_up_to >= 0:
+    if waited and execution.read_up_to >= 0:
         execution.read_up_to = max(execution.read_up_to, end)  # another call may have asked meanwhile
     until = time.monotonic() if execution.running else execution.end_time
-    notes, state = [execution.note] if execution.note else [], pane.state_after(execution)
-    asks = execution.level == 3 and execution.answered_at == stream.end  # by what stands after a relay's cursor
-    if execution.running and (asks or state == "interactive"):
-        what = f"the program waits for {pane.waited_for()}; it still runs"
-        notes.insert(0, f"{what}: answer with send_keys, or stop_process")
-    if text.lost_bytes:
-        notes.append(f"the first {text.lost_bytes} bytes are lost: neither memory nor the log holds them")
-    if text.note:
-        notes.append(text.note)
+    state = pane.state_after(execution)
     return ExecutionResult(
         command_id=execution.command_id,
         output=text.text,
@@ -72,6 +75,19 @@ async def result_of(
         running=execution.running,
         omitted_bytes=text.omitted_bytes,
         signal_sent=execution.signal_sent,
-        note="; ".join(notes),
+        note="; ".join(_notes(execution, pane, text, state)),
         started_in=execution.started_in,
     )
+
+
+def _notes(execution: Execution, pane: PaneState, text: OutputText, state: State) -> list[str]:
+    notes = [execution.note] if execution.note else []
+    asks = execution.level == 3 and execution.answered_at == pane.stream.end  # by what stands after a relay's cursor
+    if execution.running and (asks or state == "interactive"):
+        what = f"the program waits for {pane.waited_for()}; it still runs"
+        notes.insert(0, f"{what}: answer with send_keys, or stop_process")
+    if text.lost_bytes:
+        notes.append(f"the first {text.lost_bytes} bytes are lost: neither memory nor the log holds them")
+    if text.note:
+        notes.append(text.note)
+    return notes

@@ -88,7 +88,7 @@ def sent_command(line: bytes) -> Command | None:
     except MuxwireError:
         # Another program's line, which its tmux may have understood: one block is what most lines are answered by.
         made = command("unknown") if line.strip() else None
-    return None if made is None else Command(made.name, line, made.silent)
+    return None if made is None else Command(made.name, line, made.silent, more=made.more)
 
 
 @final

@@ -162,8 +162,7 @@ class Tab:
         The shell's state persists (`cd`, `export`, functions), unless `env` or `cwd` is given: then the command runs
         apart. `timeout` is in seconds; at its end the command is interrupted, or left running (`on_timeout="leave"`).
         `wait=False` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
-        Cancelling this call interrupts the command, and so does an error of `on_output`, which is raised when it has
-        ended.
+        Cancelling this call interrupts the command; an error of `on_output` too, and is raised at its end.
 
         `on_start` gets the command_id when the command's turn has come. With `on_output` the exact bytes go there as
         they arrive, and not into the result. A command that waits for input ends the call, or with `on_input` is
@@ -184,7 +183,7 @@ class Tab:
             await live.during(end if wait else anyio.lowlevel.checkpoint)
         elif wait:
             await end()
-        return await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+        return await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait)
 
     @attaching
     async def execute_script(
@@ -218,7 +217,7 @@ class Tab:
             raise
         if wait:
             await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress)
-        result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+        result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait)
         return replace(result, script_path=str(kept))
 
     async def _start(
@@ -234,11 +233,11 @@ class Tab:
         return execution
 
     async def result(
-        self, execution: Execution, *, strip_ansi: bool | None = None, max_chars: int | None = None
+        self, execution: Execution, *, strip_ansi: bool | None = None, max_chars: int | None = None, waited: bool = True
     ) -> ExecutionResult:
-        """What `execution` has to say since it was last asked; TabUnavailable if it never ran."""
+        """What `execution` has to say since it was last asked, as `result_of`; TabUnavailable if it never ran."""
         plain = self.strip_ansi if strip_ansi is None else strip_ansi
-        return await result_of(execution, self.pane, strip_ansi=plain, max_chars=max_chars, columns=self.columns)
+        return await result_of(execution, self.pane, plain, max_chars=max_chars, columns=self.columns, waited=waited)
 
     async def _wait(
         self,
