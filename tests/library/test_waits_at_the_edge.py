@@ -6,6 +6,7 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
+import anyio
 import pytest
 
 from muxwire.tabs.waits import SLICE, Watch
@@ -22,6 +23,10 @@ DEADLINE = 20
 async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: Terminals) -> None:
     tab = await terminals.create_tab(shell="bash")
     await tab.execute("true")
+    stream = tab.pane.stream
+    with anyio.fail_after(DEADLINE):
+        while stream.ring.read(stream.end - 2, stream.end) != b"$ ":  # a shell that draws its prompt is continued
+            await stream.changed()
     shell = tab.pane.session.shell_pid
     os.kill(shell, signal.SIGSTOP)
     running = await tab.execute("echo begun; read -r go", wait=False)
