@@ -59,7 +59,7 @@ async def run(scale: Scale) -> Report:
             over.append(row[1] - link)
             rows.append((f"{link} ms" if link else "none", *row))
         async with open_terminals(environ=environ, state_dir=home / "state") as opened:
-            rows.append(("a tab of here", *await _timed(opened, "", (), scale)))
+            rows.append(("a local tab", *await _timed(opened, "", (), scale)))
             far, near = await _rate(opened, "link-0", scale), await _rate(opened, "", scale)
             memory, processor, everywhere = await _many(opened, [key for key in carriers if key.startswith("host")])
     return Report(
@@ -73,7 +73,7 @@ async def run(scale: Scale) -> Report:
             Target("processor time of each further host", processor, HOST_CPU_MS, "ms"),
         ),
         (
-            f"output of {scale.of(MEGABYTES, MEGABYTES_SHORT)} MB: {far:.1f} MB/s there, {near:.1f} in a tab of here",
+            f"output of {scale.of(MEGABYTES, MEGABYTES_SHORT)} MB: {far:.1f} MB/s there, {near:.1f} in a local tab",
             f"one command on {scale.of(HOSTS, HOSTS_SHORT)} hosts at once: {everywhere:.0f} ms",
             "a lost connection: from the kill of its carrier to the result of the next command",
         ),

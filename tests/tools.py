@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,6 +12,11 @@ from muxwire.mcp.progress import Progress
 from muxwire.mcp.registry import Call
 from muxwire.mcp.schemas import told
 from muxwire.mcp.tools import TOOLS
+
+
+def named_after_tools(names: Mapping[str, Any]) -> dict[str, Any]:
+    """The functions of a test module that have a tool's name; its test of a new tool, which has none, fails."""
+    return {tool.name: names[tool.name] for tool in TOOLS if tool.name in names}
 
 
 class Tools:

@@ -44,7 +44,7 @@ class Proxied:
             words = Path(f"/proc/{pid}/cmdline").read_bytes()
         except (OSError, ValueError):
             return False
-        if b"proxy.py" not in words:  # it has ended
+        if b"disturbed.py" not in words:  # it has ended
             return False
         os.kill(pid, _SIGNALS[kind])
         return True
@@ -83,7 +83,7 @@ async def proxied(folder: Path, environ: dict[str, str], more: str = "") -> Asyn
     place = folder / "proxy"
     place.mkdir(exist_ok=True)
     there = {name: environ[name] for name in ("HOME", "PATH", "SHELL")} | {"TMPDIR": str(folder / "there")}
-    words = [sys.executable, str(Path(__file__).with_name("proxy.py")), str(place / "pid")]
+    words = [sys.executable, str(Path(__file__).with_name("disturbed.py")), "cut", str(place / "pid")]
     words += ["env", "-i", *(f"{name}={value}" for name, value in there.items())]
     (place / "hosts.toml").write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n{more}")
     user = environ | {"MUXWIRE_HOSTS": str(place / "hosts.toml")}

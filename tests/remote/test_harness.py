@@ -36,10 +36,17 @@ async def session(terminals: Terminals) -> AsyncIterator[HarnessSession]:
         assert not await made.is_session_alive()
 
 
-async def shown(session: HarnessSession, text: str) -> str:
-    """The new output, once it has that text."""
+async def prompted(session: HarnessSession) -> None:
+    """Return when the prompt is drawn, which comes after the end of a command."""
+    stream = session.tab.pane.stream
+    while stream.ring.read(stream.end - 2, stream.end) not in (b"$ ", b"# "):
+        await stream.changed()
+
+
+async def shown(session: HarnessSession, text: str, times: int = 1) -> str:
+    """The new output, once it has that text, and so often."""
     seen = ""
-    while text not in seen:
+    while seen.count(text) < times:
         await session.tab.pane.stream.changed_within(0.1)
         new = await session.get_incremental_output()
         if new.startswith(NEW):  # else it is the screen, since nothing is new
@@ -111,7 +118,8 @@ async def test_keys_that_begin_with_a_dash_are_text(session: HarnessSession) -> 
     await session.get_incremental_output()
     await session.send_keys(["-x", "Enter"])
     await session.send_keys("-----BEGIN KEY-----\n")
-    assert (await shown(session, "BEGIN KEY-----\n-----BEGIN")).count("-x\n") == 2
+    seen = await shown(session, "-----BEGIN KEY-----\n", times=2)  # typed, and printed; maybe both lines typed first
+    assert seen.count("-x\n") == 2
     await session.send_keys("C-d")
 
 
@@ -122,6 +130,7 @@ async def test_a_call_ends_with_its_command(session: HarnessSession) -> None:
     assert "\na\n" in await session.get_incremental_output()
     await session.send_keys("pw")
     await session.send_keys(["d", "Enter"], block=True)
+    await prompted(session)
     assert "\n/\n" in await session.get_incremental_output()
     assert (await session.get_incremental_output()).startswith("Current Terminal Screen:\n")
     await session.send_keys(["read answer; echo got $answer", "Enter"], block=True)  # it waits for an answer

@@ -34,7 +34,7 @@ async def test_tabs_of_this_machine_are_as_before(
     place = folder / f"liar-{seed}"
     place.mkdir(mode=0o700)
     there = {name: environ[name] for name in ("HOME", "PATH", "SHELL")} | {"TMPDIR": str(place)}
-    words = [sys.executable, str(Path(__file__).with_name("liar.py")), str(place / str(seed))]
+    words = [sys.executable, str(Path(__file__).with_name("disturbed.py")), "lie", str(place / str(seed))]
     words += ["env", "-i", *(f"{name}={value}" for name, value in there.items())]
     (place / "hosts.toml").write_text(f'[hosts.liar]\nvia = {json.dumps(words)}\nkeep = "2s"\n')
     with anyio.fail_after(DEADLINE):

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 # The tab that was used last.
 ACTIVE = "."
-# Of times that a person gives, in seconds.
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 # What is asked for with another verb elsewhere, and what it is called here.
@@ -162,10 +160,12 @@ def seconds(text: str) -> float:
 
 def duration(text: str) -> float:
     """A time from 1 s on, with its unit."""
+    from muxwire.host.hosts_file import UNITS  # late: few verbs take a time
+
     number, unit = text[:-1], text[-1:]
-    if not (number.isdecimal() and int(number) and unit in _UNITS):
+    if not (number.isdecimal() and int(number) and unit in UNITS):
         raise argparse.ArgumentTypeError(f"{text!r} is no time; give a number and s, m, h or d, as 30m")
-    return int(number) * _UNITS[unit]
+    return float(int(number) * UNITS[unit])
 
 
 def positive(text: str) -> int:

@@ -94,7 +94,7 @@ class CarrierProcess(ProcessPipes):
         while len(seen) < _GREETING_BYTES:
             data = await super().receive()
             if not data:
-                raise self._unavailable(*self._why(seen, "it ended without a word"))
+                raise self._unavailable(*self._why(seen, "it ended without a message"))
             seen += data
             self._read_complaint()
             at = seen.find(begin)

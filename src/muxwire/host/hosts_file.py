@@ -43,7 +43,8 @@ _CONTEXT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:@-]*\Z")
 _TIME = re.compile(r"([0-9]{1,6})([smhd])\Z")
 _SIZE = re.compile(r"([0-9]{1,6})([KMG])\Z")
 _BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+# Seconds of each unit in which a person gives a time.
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SHOWN_MAX = 60
 
 # Their `exec` gives a terminal with -t, and none without.
@@ -219,7 +220,7 @@ def _words(value: object, where: str) -> list[str]:
 def _seconds(value: object, where: str) -> int:
     found = _TIME.match(value) if isinstance(value, str) else None
     if found is not None:
-        return int(found[1]) * _SECONDS[found[2]]
+        return int(found[1]) * UNITS[found[2]]
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise ValueError(f'{where} must be a time, as "90s", "10m", "24h" or "7d"')

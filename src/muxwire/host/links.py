@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 from muxwire.host.folders import replace_private
+from muxwire.host.locks import started
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -47,15 +48,5 @@ def links_to(host: str, state: Path) -> list[Linked]:
         with suppress(OSError, ValueError, KeyError, TypeError):  # gone meanwhile, or not of our making
             said = json.loads(path.read_bytes())
             if said["host"] == host:
-                found.append(Linked(host, path.parent.name, path.parents[2].name, _lives(int(said["pid"]))))
+                found.append(Linked(host, path.parent.name, path.parents[2].name, bool(started(int(said["pid"])))))
     return sorted(found, key=lambda one: not one.driven)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True

@@ -110,8 +110,8 @@ class HarnessSession:
         at_prompt, self._line_open = not self._line_open and self.tab.state == "prompt", False
         lines = _lines(keys)
         if at_prompt and lines.strip():
-            told = await self.tab.execute(lines, timeout=seconds, on_timeout="leave")
-            return not told.timed_out
+            result = await self.tab.execute(lines, timeout=seconds, on_timeout="leave")
+            return not result.timed_out
         return (await self.tab.send_keys([lines, "Enter"] if lines else keys, wait=seconds)).outcome != "timed_out"
 
     async def capture_pane(self, capture_entire: bool = False) -> str:

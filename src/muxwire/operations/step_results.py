@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # answer came in time, so it may have happened or may still happen; it is never sent again.
 Status = Literal["succeeded", "failed", "skipped", "planned", "unknown"]
 
-# What a dispatch is, that has steps of several kinds.
+# A dispatch has the status that comes first here, of those that its steps have.
 _WORST_FIRST: tuple[Status, ...] = ("failed", "unknown", "succeeded", "planned", "skipped")
 
 # Microseconds are all that the clock knows.

@@ -138,7 +138,7 @@ class Interrupter:
             group = pane.host.foreground_pgrp(pane.leader_pid)
             if group is None:
                 return
-            if self._is_program(group, spared) and pane.host.takes(group, number, spared or pane.session.shell_pid):
+            if pane.is_program(group, spared) and pane.host.takes(group, number, spared or pane.session.shell_pid):
                 return
             if await ended(_LOOK_SECONDS):
                 return
@@ -186,14 +186,10 @@ class Interrupter:
                 return False
             await pane.refresh()
             now = pane.host.foreground_pgrp(pane.leader_pid)
-            if now != group and self._is_program(now, spared):
+            if now != group and pane.is_program(now, spared):
                 group = now
                 self._press()
         return True
-
-    def _is_program(self, group: int | None, spared: int) -> bool:
-        """Whether that foreground group is a program's, and no shell's."""
-        return group not in (None, self._pane.session.shell_pid, self._pane.leader_pid, spared)
 
     def _send(self, number: signal.Signals, *, typed: int, spared: int) -> signal.Signals | None:
         """Send one signal the best way, and return which; None if nothing may get it."""

@@ -341,7 +341,7 @@ class KeySender:
             await answer.wait()
 
     async def _overtaken(self, since: int) -> str:
-        """Send the signal of a C-c that stands in the terminal after text that nobody reads; return a word on that."""
+        """Send the signal of a C-c that stands in the terminal after text that nobody reads; return a note on it."""
         pane = self._pane
         await pane.refresh()
         modes = pane.host.tty_modes(pane.tty)
@@ -352,9 +352,9 @@ class KeySender:
                 await pane.stream.changed()
             return ""
         group = pane.host.foreground_pgrp(pane.leader_pid)
-        if group in (None, pane.leader_pid, pane.session.shell_pid) or not pane.host.signal_group(group, signal.SIGINT):
+        if group is None or not pane.is_program(group) or not pane.host.signal_group(group, signal.SIGINT):
             return ""
-        return "the program does not read what was typed before, where C-c had to wait; it got SIGINT at once"
+        return "the program does not read the text typed before C-c, so it was sent SIGINT directly"
 
     def _marked(self, text: bytes) -> bytes:
         """A paste for a pane that somebody scrolls in: there tmux would ask copy mode whether to mark it."""

@@ -82,11 +82,11 @@ def stopping_signal(name: str) -> signal.Signals:
 async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float) -> ProcessStop:
     """Stop what runs in the foreground; success if nothing runs afterwards."""
     execution, newest = pane.session.running, pane.session.current
-    await pane.refresh()
     if newest is not None and newest.level > 1 and not newest.running:
-        if (relay := _relay(pane, newest)) and _line_under_way(pane, newest):
-            return await _stop_over(pane, runner, newest, relay, first, grace)
-        if await _busy_within(pane, newest):
+        await pane.refresh()
+        if newest.level == 3 and _in_front(pane, newest) and _line_under_way(pane, newest):
+            return await _stop_over(pane, runner, newest, first, grace)
+        if newest.level == 2 and await _busy_within(pane, newest):
             execution = None  # the nested shell itself is to stay
     if execution is not None:
         await runner.interrupt(execution, first=first, grace=grace)
@@ -98,11 +98,12 @@ async def stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: fl
             state=pane.state_after(execution),
         )
     sent = ""
+    await pane.refresh()
     if newest is not None and _back_from(pane, newest):
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
         return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
     await _accepted(pane, runner)
-    await _started(pane)
+    await _forked(pane)
     if not pane.listens and not pane.session.dead:
         await runner.interrupter.forked(pane.session.preexec_time or 0.0, first, functools.partial(_prompted, pane))
         busy = pane.host.foreground_pgrp(pane.leader_pid)
@@ -129,22 +130,21 @@ def _back_from(pane: PaneState, ended: Execution) -> bool:
     """
     if not prompt_due(pane.session):
         return False
-    return ended.level == 1 or pane.host.foreground_pgrp(pane.leader_pid) == ended.shell_pgrp
+    return ended.level == 1 or _in_front(pane, ended)
+
+
+def _in_front(pane: PaneState, ran: Execution) -> bool:
+    """Whether the nested shell that a command ran in, or the relay to it, is in the foreground."""
+    return pane.host.foreground_pgrp(pane.leader_pid) == ran.shell_pgrp
 
 
 async def _busy_within(pane: PaneState, newest: Execution) -> bool:
     """Whether keys have started something in the nested shell of our newest command, which is there still."""
-
-    def in_front() -> bool:
-        return pane.host.foreground_pgrp(pane.leader_pid) == newest.shell_pgrp
-
-    if newest.level != 2:
-        return False
     with anyio.move_on_after(_ENTERED_WITHIN):
-        while in_front() and _line_under_way(pane, newest):
+        while _in_front(pane, newest) and _line_under_way(pane, newest):
             await pane.stream.changed_within(_LOOK_SECONDS)
             await pane.refresh()
-    return not in_front() and bool(pane.host.program_of(newest.shell_pgrp))
+    return not _in_front(pane, newest) and bool(pane.host.program_of(newest.shell_pgrp))
 
 
 def _entered_at(pane: PaneState, newest: Execution) -> int:
@@ -166,14 +166,8 @@ def _line_under_way(pane: PaneState, newest: Execution) -> bool:
     return b"\n" in after or (entered >= 0 and b"\n" not in before)
 
 
-def _relay(pane: PaneState, newest: Execution) -> int:
-    """The process group of the relay in front, if our newest command ran in the shell behind it; else 0."""
-    front = pane.host.foreground_pgrp(pane.leader_pid)
-    return newest.shell_pgrp if newest.level == 3 and front == newest.shell_pgrp else 0
-
-
 async def _stop_over(
-    pane: PaneState, runner: Runner, newest: Execution, relay: int, first: signal.Signals, grace: float
+    pane: PaneState, runner: Runner, newest: Execution, first: signal.Signals, grace: float
 ) -> ProcessStop:
     """Stop what keys have started behind a relay: only C-c reaches it, and the prompt says that it has ended.
 
@@ -197,8 +191,10 @@ async def _stop_over(
         while b"\n" not in pane.stream.ring.read(begin, pane.stream.end):
             await pane.stream.changed()
         await ended(FORKS_WITHIN)
-    sent = "" if is_back() else await runner.interrupter.stop(ended, first=first, grace=grace, spared=relay)
-    success = await ended(0)
+    sent = ""
+    if not is_back():
+        sent = await runner.interrupter.stop(ended, first=first, grace=grace, spared=newest.shell_pgrp)
+    success = is_back()
     state = pane.state_after(newest) if success else pane.tab_state()
     return ProcessStop(success=success, signal_sent=sent, exit_code=None, state=state)
 
@@ -209,7 +205,7 @@ async def _accepted(pane: PaneState, runner: Runner) -> None:
         await pane.stream.changed_within(_LOOK_SECONDS)
 
 
-async def _started(pane: PaneState) -> None:
+async def _forked(pane: PaneState) -> None:
     """Wait until the program in place of a shell is there: until then nothing can get a signal."""
     deadline = time.monotonic() + START_TIMEOUT
     await pane.refresh()

@@ -64,6 +64,10 @@ class PaneState:
         """Whether it was made for a program of its own, in place of a shell that we know."""
         return self.shell is None and self.supervised
 
+    def is_program(self, group: int | None, spared: int = 0) -> bool:
+        """Whether that foreground group is a program's: no shell's of ours, and not `spared`."""
+        return group not in (None, self.session.shell_pid, self.leader_pid, spared)
+
     @property
     def listens(self) -> bool:
         """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""

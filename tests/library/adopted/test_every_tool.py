@@ -11,7 +11,7 @@ import pytest
 import muxwire
 from muxwire.mcp.tools import TOOLS
 from tests.library.adopted.person import Person, differences, theirs
-from tests.tools import Tools
+from tests.tools import Tools, named_after_tools
 
 pytestmark = pytest.mark.anyio
 
@@ -154,15 +154,7 @@ async def run_tmux_operations(tools: Tools) -> None:
             assert refused.value.remedy
 
 
-# A new tool is one that this says nothing of, and fails.
-CALLS: dict[str, Callable[[Tools], Awaitable[None]]] = {
-    call.__name__: call
-    for call in (
-        create_tab, list_tabs, close_tab, execute_command, command_result, execute_script, start_process, stop_process,
-        read_logs_from_tab, stream_logs_from_tab, set_history_limit, snapshot, send_keys, wait_for, watch_events,
-        run_tmux_operations,
-    )
-}  # fmt: skip
+CALLS: dict[str, Callable[[Tools], Awaitable[None]]] = named_after_tools(globals())
 
 
 def test_every_kind_of_operation_is_harmless_or_refused() -> None:
