@@ -122,10 +122,11 @@ class Runner:
         env: Mapping[str, str],
         cwd: str | None,
         shown: bytes | None = None,
+        write: Callable[[], None] | None = None,
     ) -> Execution:
         """Type `command` as soon as it is its turn, and return without waiting for its end.
 
-        A person sees `shown` in its place, if that is given.
+        A person sees `shown` in its place, if that is given. `write` is called before, when the shell listens.
         InvalidArgument for a NUL or more than 16 MiB; TabUnavailable if the pane cannot take it in time.
         """
         check_command(command)
@@ -133,6 +134,8 @@ class Runner:
         await self._take_turn(turn_timeout)
         try:
             listener = await reached(self.pane, deadline, lambda: self._ready(deadline, env, cwd))
+            if write is not None:
+                write()
             return await self._type(command, shown or command, listener, env=env, cwd=cwd)
         except BaseException:
             self.pane.hidden.give_up(seen=True)

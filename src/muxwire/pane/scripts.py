@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InvalidArgument
@@ -16,7 +17,7 @@ from muxwire.logs.segments import script_path
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from muxwire.host.host import Host
@@ -72,11 +73,14 @@ def script_name(language: str, script_id: str) -> str:
     return f"script-{script_id}{kind.suffix}"
 
 
-def keep_script(host: Host, log: PaneLog | FollowerLog, folder: Path, name: str, code: bytes) -> tuple[Path, Path]:
+def keep_script(
+    host: Host, log: PaneLog | FollowerLog, folder: Path, name: str, code: bytes
+) -> tuple[Path, Path, Callable[[], None] | None]:
     """Write a script next to its tab's log, where it stays as long as that; where the disk is full, in `folder`.
 
-    `folder` is the tab's own, in memory: scripts run on, as commands do. Return where it is to be run, and where it is
-    kept: on another machine it is run in `folder`. OSError; InvalidArgument for a NUL that cannot be sent there.
+    `folder` is the tab's own, in memory: scripts run on, as commands do. Return where it is to be run, where it is
+    kept, and what is still to be done when its shell listens: on another machine it is run in `folder`, which the pane
+    itself makes there. OSError; InvalidArgument for a NUL that cannot be sent there.
     """
     kept = script_path(log.path, name)
     try:
@@ -86,12 +90,13 @@ def keep_script(host: Host, log: PaneLog | FollowerLog, folder: Path, name: str,
             kept.unlink()  # the beginning of it
         kept = folder / name
     log.note_script(len(code))
-    run = kept if host.is_local else folder / name
-    if run == folder / name:
-        if b"\0" in code and not host.is_local:
+    if not host.is_local:
+        if b"\0" in code:
             raise InvalidArgument("a script with a NUL byte cannot be sent to another machine", remedy="leave it out")
-        host.write_file(run, code)
-    return run, kept
+        return folder / name, kept, partial(host.write_file, folder / name, code)
+    if kept == folder / name:
+        host.write_file(kept, code)
+    return kept, kept, None
 
 
 def script_command(language: Language, path: Path, args: Sequence[str], *, shell: str = "") -> tuple[bytes, bytes]:

@@ -57,7 +57,7 @@ async def _asked(
         [line.decode("utf-8", "replace").partition(" ")[::2] for line in answer] for answer in answers
     )
     commands = dict(panes)
-    for tab in book.open.values():
+    for tab in tuple(book.open.values()):  # some are opened or closed meanwhile
         await tab.pane.refresh()
     counts = Counter(row.session for row in windows)
     # Our own control client is no visitor.

@@ -201,17 +201,15 @@ class Tab:
         max_chars: int | None = None,
         on_progress: OnProgress | None = None,
     ) -> ExecutionResult:
-        """Write `code` to a private file and run it in the tab's shell, with its environment; else as `execute`.
-
-        `script_path` of the result names the file, which stays as long as the tab's log.
-        """
+        """Write `code` to a private file (`script_path`), kept as long as the log, and run it; else as `execute`."""
         name = script_name(language, secrets.token_hex(4))
         body = code.encode("utf-8", "surrogateescape")
-        path, kept = keep_script(self.pane.host, self.pane.stream.log, self.runner.folder, name, body)
+        path, kept, write = keep_script(self.pane.host, self.pane.stream.log, self.runner.folder, name, body)
         shell = self.pane.shell.name if self.pane.shell is not None else ""
         try:
             command, shown = script_command(language, path, args, shell=shell)
-            execution = await self._start(command, timeout if wait else min(timeout, TURN_SECONDS), env, cwd, shown)
+            turn_timeout = timeout if wait else min(timeout, TURN_SECONDS)
+            execution = await self._start(command, turn_timeout, env, cwd, shown, write)
         except BaseException:
             kept.unlink(missing_ok=True)
             raise
@@ -221,14 +219,17 @@ class Tab:
         return replace(result, script_path=str(kept))
 
     async def _start(
-        self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None, shown: bytes | None = None
-    ) -> Execution:
+        self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None,
+        shown: bytes | None = None, write: Callable[[], None] | None = None,
+    ) -> Execution:  # fmt: skip
         if timeout <= 0:
             raise InvalidArgument("a command needs a timeout of more than 0 s", remedy="not to wait is `wait=False`")
         check_width(self.pane, self.columns)
         variables = checked_environment(env or {})
         folder = str(self.pane.host.checked_folder(cwd, self.cwd)) if cwd is not None else None
-        execution = await self.runner.start(command, turn_timeout=timeout, env=variables, cwd=folder, shown=shown)
+        execution = await self.runner.start(
+            command, turn_timeout=timeout, env=variables, cwd=folder, shown=shown, write=write
+        )
         self._book.remember(self, execution)
         return execution
 
