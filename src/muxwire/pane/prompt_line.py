@@ -77,6 +77,11 @@ def prompt_whole(pane: PaneState) -> bool:
     return drawn_prompt(pane) in pane.prompts
 
 
+def expects_prompt(pane: PaneState) -> bool:
+    """Whether the rest of the prompt is a moment away: its mark is, or the mark came and the last prompt was known."""
+    return not pane.listens or (pane.prompts.took > 0 and not prompt_whole(pane))
+
+
 def on_its_way(pane: PaneState) -> bool:
     """Whether the tab's shell is sure to come to its prompt by itself: what runs in front runs for that prompt.
 

@@ -46,7 +46,15 @@ from muxwire.pane.nesting import (
     settle_aborted,
     typed_lines,
 )
-from muxwire.pane.prompt_line import PROMPT_SOON, PromptEnd, look_again, on_its_way, own_listener, prompt_whole
+from muxwire.pane.prompt_line import (
+    PROMPT_SOON,
+    PromptEnd,
+    expects_prompt,
+    look_again,
+    on_its_way,
+    own_listener,
+    prompt_whole,
+)
 from muxwire.pane.state import end_of
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.execution import Execution
@@ -235,11 +243,12 @@ class Runner:
         pane = self.pane
         begun = time.monotonic()
         deadline = ready_deadline(pane, begun, deadline)
-        if not pane.listens and pane.session.current is not None and pane.session.current.ending == "completed":
+        if pane.session.current is not None and pane.session.current.ending == "completed" and expects_prompt(pane):
             self._client.poll_until(lambda: pane.listens and prompt_whole(pane))
-            await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
+            if not pane.listens:
+                await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
         while True:
-            waited = time.monotonic() - begun
+            heard, waited = pane.stream.end, time.monotonic() - begun
             # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
             typed = pane.session.running
             at_prompt = pane.listens and (typed is None or typed.started)
@@ -253,7 +262,9 @@ class Runner:
                 continue  # an earlier process typed it, and it never ran: the shell may listen all the time
             if pane.session.dead or waited >= deadline - begun or await self._in_vain(waited):
                 raise refusal(pane)
-            await pane.stream.changed_within(min(look_again(pane) if at_prompt else QUIET, deadline - begun - waited))
+            if pane.stream.end == heard:  # else what was waited for may have come meanwhile
+                again = look_again(pane) if at_prompt else QUIET
+                await pane.stream.changed_within(min(again, deadline - begun - waited))
 
     async def _other_shell(self, waited: float) -> ForegroundShell | None:
         """Who listens while no prompt of ours says so."""
