@@ -61,7 +61,7 @@ async def snapshot_times(home: Path, runs: int) -> dict[str, Timing]:
             subprocess.run(argv, check=True, capture_output=True, env=environ)
 
         await _more(tab, MUCH)
-        cases = {"nothing new": 0, "500 bytes new": LITTLE, "100 KB new": MUCH, "1 MB new": MOST}
+        cases = {"500 bytes new": LITTLE, "100 KB new": MUCH, "1 MB new": MOST, "nothing new": 0}
         times: dict[str, list[float]] = {name: [] for name in (*cases, "capture-pane, a process")}
         for turn in range(runs + WARM_UP):
             for name, size in cases.items():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from muxwire.vt.capture import Wraps, cell_rows, draws_lines, styled_lines, text_rows, unescaped, wrapped_rows
 from muxwire.vt.cells import PLAIN, Cell, Style, runs, styled, text_of
+from muxwire.vt.ring import RingBuffer
 
 
 def test_styles() -> None:
@@ -64,8 +65,10 @@ def test_rows_that_go_on() -> None:
 
 @pytest.mark.parametrize("output", [b"\x0e", b"a\x1b(0q", b"\x1b)0\x0eq"])
 def test_letters_may_stand_for_lines(output: bytes) -> None:
-    assert draws_lines(output)
-    assert not draws_lines(b"\x1b(B\x1b[0mq\x0f\r\n")
+    ring = RingBuffer(64, start=7)
+    ring.append(output + b"\x1b(B\x1b[0mq\x0f\r\n")
+    assert draws_lines(ring, 0)
+    assert not draws_lines(ring, 7 + len(output))
 
 
 def escaped(data: bytes) -> bytes:

@@ -127,7 +127,6 @@ class ScreenView:
         kept = self._kept
         if scrollback is None and kept is not None and (kept.styled or not cells) and self._is_current(kept):
             return kept
-        self._search_lines()
         styled = cells or self._draws_lines
         question: tuple[Command, ...] = ()
         if scrollback is not None:
@@ -140,6 +139,9 @@ class ScreenView:
             if stream.end == asked_at:
                 self._kept = look
                 break
+        if self._draws_lines and not styled:
+            self._kept = None
+            return await self._look(scrollback, cells=cells, unwrap=unwrap)
         # Of what came while tmux was asked nobody knows how much the picture shows: the next reader gets it.
         return look
 
@@ -152,7 +154,7 @@ class ScreenView:
         ring = self._pane.stream.ring
         if not self._draws_lines:
             unknown = not self._pane.supervised or self._searched < ring.start
-            self._draws_lines = unknown or draws_lines(ring.read(self._searched, ring.end))
+            self._draws_lines = unknown or draws_lines(ring, self._searched)
             self._searched = max(ring.end - LINES_REACH, self._searched)
 
     def _commands(self, *above: tuple[str, ...], styled: bool, wraps: bool) -> list[tuple[str, ...]]:
@@ -163,6 +165,7 @@ class ScreenView:
 
     async def _asked(self, question: tuple[Command, ...], asked_at: int, *, styled: bool) -> _Look:
         (answer,) = self._client.submit_prepared(question or self._questions[styled, self._wraps])
+        self._search_lines()  # while tmux works: it takes as long for 1 MB
         self._client.poll_until(lambda: answer.done)
         await answer.wait()
         words, *outputs = (block.output for block in answer.blocks)

@@ -12,7 +12,6 @@ what breaks the rules of correlation ends the connection, with the reason in `fa
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import LocalProtocolError, RemoteProtocolError
@@ -57,11 +56,12 @@ class OpenBlock:
 
     def end_in(self, lines: list[bytes], begin: int) -> int:
         """Where from `begin` on the guard is that closes it, after the last line if it is not there yet."""
-        end = len(lines)
-        for word in (b"%end", b"%error"):
-            with suppress(ValueError):
-                end = lines.index(word + self.guard, begin, end)
-        return end
+        try:
+            end = lines.index(b"%end" + self.guard, begin)
+        except ValueError:
+            end = len(lines)
+        error = b"%error" + self.guard
+        return min(end, lines.index(error, begin)) if error in lines[begin:end] else end
 
 
 @final
@@ -125,9 +125,12 @@ class ControlProtocol:
                 payloads.append(line[start:])
                 continue
             block = self._block
-            if block is not None and not block.silent and not line.endswith(block.guard):
-                taken = block.end_in(lines, number)
-                block.lines += lines[number:taken]
+            if block is not None and not block.silent:
+                end = block.end_in(lines, number)
+                block.lines += lines[number:end]
+                if end < len(lines):
+                    self._close_block(block, error=lines[end].startswith(b"%error"))
+                taken = end + 1
                 continue
             pane, start = self._output_line(line)
             if pane is not None:

@@ -12,6 +12,8 @@ from muxwire.vt.widths import GRAPHICS, guessed_width
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muxwire.vt.ring import RingBuffer
+
 _TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)|\x1b\[(?P<style>[0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|(?P<control>[\x00-\x1a])"
 )
@@ -54,10 +56,12 @@ def _unescaped_one(found: re.Match[bytes]) -> bytes:
     return _NAMED.get(code, b"\0" if code == b"0" else code)
 
 
-def draws_lines(output: bytes) -> bool:
-    """Whether output may have switched to the line drawing set: as G0, or to what G1 holds."""
+def draws_lines(output: RingBuffer, since: int) -> bool:
+    """Whether output from an offset on may have switched to the line drawing set: as G0, or to what G1 holds."""
+    if output.find(b"\x0e", since) >= 0:
+        return True
     # In coloured output every ESC is a possible beginning; most has no "(", and rfind compares the last byte first.
-    return b"\x0e" in output or (b"(" in output and output.rfind(b"\x1b(0") >= 0)
+    return output.find(b"(", since) >= 0 and output.rfind(b"\x1b(0", since) >= 0
 
 
 @final

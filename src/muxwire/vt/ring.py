@@ -66,3 +66,9 @@ class RingBuffer:
         base = self.end - len(self._buffer)
         index = self._buffer.find(needle, max(from_offset, self.start) - base)
         return index if index < 0 else base + index
+
+    def rfind(self, needle: bytes, from_offset: int) -> int:
+        """As `find`, of the last one."""
+        base = self.end - len(self._buffer)
+        index = self._buffer.rfind(needle, max(from_offset, self.start) - base)
+        return index if index < 0 else base + index
