@@ -77,9 +77,18 @@ def prompt_whole(pane: PaneState) -> bool:
     return drawn_prompt(pane) in pane.prompts
 
 
-def expects_prompt(pane: PaneState) -> bool:
-    """Whether the rest of the prompt is a moment away: its mark is, or the mark came and the last prompt was known."""
-    return not pane.listens or (pane.prompts.took > 0 and not prompt_whole(pane))
+async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
+    """After a command of ours: wait for the moment that a known prompt takes to come and to be drawn.
+
+    To ask the kernel who listens would take far longer.
+    """
+    if pane.listens and (not pane.prompts.took or prompt_whole(pane)):
+        return
+    client.poll_until(lambda: pane.listens and prompt_whole(pane))
+    if not pane.listens:
+        with anyio.move_on_after(PROMPT_SOON):
+            while not (pane.listens or pane.session.dead):
+                await pane.stream.changed()
 
 
 def on_its_way(pane: PaneState) -> bool:

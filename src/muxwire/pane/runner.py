@@ -46,15 +46,7 @@ from muxwire.pane.nesting import (
     settle_aborted,
     typed_lines,
 )
-from muxwire.pane.prompt_line import (
-    PROMPT_SOON,
-    PromptEnd,
-    expects_prompt,
-    look_again,
-    on_its_way,
-    own_listener,
-    prompt_whole,
-)
+from muxwire.pane.prompt_line import PromptEnd, look_again, on_its_way, own_listener, prompt_soon
 from muxwire.pane.state import end_of
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.execution import Execution
@@ -226,9 +218,9 @@ class Runner:
                 return
         await self.interrupter.end(execution, self._unstick, first=first, grace=grace)
 
-    async def settled(self, at_most: float = PROMPT_GRACE) -> None:
+    async def settled(self) -> None:
         """Wait, for a moment at most, until the prompt is back."""
-        with anyio.move_on_after(at_most):
+        with anyio.move_on_after(PROMPT_GRACE):
             while not (self.pane.listens or self.pane.session.dead):
                 await self.pane.stream.changed()
 
@@ -243,10 +235,8 @@ class Runner:
         pane = self.pane
         begun = time.monotonic()
         deadline = ready_deadline(pane, begun, deadline)
-        if pane.session.current is not None and pane.session.current.ending == "completed" and expects_prompt(pane):
-            self._client.poll_until(lambda: pane.listens and prompt_whole(pane))
-            if not pane.listens:
-                await self.settled(PROMPT_SOON)  # to ask the kernel who listens would take far longer
+        if pane.session.current is not None and pane.session.current.ending == "completed":
+            await prompt_soon(pane, self._client)
         while True:
             heard, waited = pane.stream.end, time.monotonic() - begun
             # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
