@@ -82,10 +82,12 @@ async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
 
     To ask the kernel who listens would take far longer.
     """
-    if pane.listens and (not pane.prompts.took or prompt_whole(pane)):
-        return
-    client.poll_until(lambda: pane.listens and prompt_whole(pane))
-    if not pane.listens:
+
+    def whole() -> bool:
+        return pane.listens and (not pane.prompts.took or prompt_whole(pane))
+
+    client.poll_until(whole)
+    if not whole():
         with anyio.move_on_after(PROMPT_SOON):
             while not (pane.listens or pane.session.dead):
                 await pane.stream.changed()
