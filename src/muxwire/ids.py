@@ -31,3 +31,12 @@ def window_id(text: str) -> WindowId:
 def pane_id(text: str) -> PaneId:
     """Return `text` as a pane id; ValueError if it is not `%` and a number."""
     return PaneId(_checked(text, "%", "pane"))
+
+
+def host_of(target: str) -> tuple[str, str]:
+    """The host in `HOST/@N`, and the id there; "" for what is on this machine.
+
+    A number in place of the host is a generation of this machine's tmux server, of which the log is meant.
+    """
+    host, _, rest = target.rpartition("/")
+    return (host, rest) if host and not host.isdigit() and _ID.match(rest) and rest[0] != "$" else ("", target)

@@ -259,6 +259,21 @@ def test_events_are_printed_as_they_happen(place: Place, tab: str) -> None:
     assert all(event["schema_version"] == 1 and event["window_id"] == tab for event in found)
 
 
+def test_watch_is_about_the_tab_used_last_or_about_all(place: Place, tab: str) -> None:
+    terminal = place.ok("run", "-t", tab, "tty").strip()
+    other = place.document("new", "-n", "watched", "--json")["window_id"]
+    place.ok("run", "-t", other, "true")
+    for words, meant in (((), {other}), (("--all",), {tab, other})):
+        with place.start("watch", "--json", *words, "--kind", "bell", "--count", "4") as watching:
+            assert watching.stdout is not None
+            while watching.poll() is None:  # until it has begun nobody knows what it misses
+                place.ok("run", "-t", other, rf"printf '\a' | tee {terminal}")
+            assert {json.loads(line)["window_id"] for line in watching.stdout} == meant
+    place.ok("kill", other)
+    refused = place.run("watch", "--all", tab)
+    assert (refused.returncode, b"exclude each other" in refused.stderr) == (2, True)
+
+
 def test_another_name_is_another_instance(place: Place, tab: str) -> None:
     place.ok("new", "-n", "elsewhere", "--name", "other")
     assert " elsewhere " not in place.ok("ls")

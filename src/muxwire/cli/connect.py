@@ -95,7 +95,7 @@ def given_instance(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def chosen_host(arguments: argparse.Namespace) -> tuple[str, str]:
     """The other machine that `--host` or `HOST/@N` names, "" for none, and what the tab is called there."""
-    from muxwire.cli.elsewhere import host_of
+    from muxwire.ids import host_of
 
     given: str = arguments.host
     host, target = host_of(getattr(arguments, "target", ACTIVE))

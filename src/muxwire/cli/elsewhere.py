@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _ANSWER_SECONDS = 30
 # What the directory of a server is called: it is part of a script.
 _DIRECTORY = re.compile(r"[A-Za-z0-9._@-]+\Z")
-_ID = re.compile(r"[@%][0-9]+\Z")
 _IN_ITS_DIRECTORY = "PATH=${PATH:-/usr/bin:/bin}:/usr/local/bin; d=${TMPDIR:-/tmp}/muxwire-$(id -u)/%s; "
 _LISTS = (("t", WINDOWS), ("c", "#{window_id} #{pane_current_command}"), ("d", "#{window_id} #{pane_current_path}"))
 
@@ -42,12 +41,6 @@ class TabThere(NamedTuple):
     tab: ListedTab
     command: str
     cwd: str
-
-
-def host_of(target: str) -> tuple[str, str]:
-    """The host in `HOST/@N`, and the rest; "" for a tab of this machine."""
-    host, _, rest = target.rpartition("/")
-    return (host, rest) if host and not host.isdigit() and _ID.match(rest) else ("", target)
 
 
 def found(arguments: argparse.Namespace, host: str) -> There:

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
 
 from muxwire.cli.printing import USAGE, complain
+from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,6 +112,18 @@ def add_target(parser: argparse.ArgumentParser, *, many: bool = False, word: boo
         parser.add_argument(
             dest, metavar="TAB", nargs=nargs, action=action, default=argparse.SUPPRESS, help="the same as -t TAB"
         )
+
+
+def add_all(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add `--all`, for `named_tabs`."""
+    parser.add_argument("-a", "--all", action="store_true", help=text)
+
+
+def named_tabs(arguments: argparse.Namespace) -> list[str]:
+    """The tabs that are meant: those that are named, none for all of them, or the one used last; InvalidArgument."""
+    if arguments.all and arguments.targets:
+        raise InvalidArgument("--all and a tab exclude each other", remedy="leave one of them out")
+    return [] if arguments.all else arguments.targets or [ACTIVE]
 
 
 @final

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.display import Display
-from muxwire.cli.options import ACTIVE, add_plain, add_target, add_verb, natural, positive
+from muxwire.cli.options import add_all, add_plain, add_target, add_verb, named_tabs, natural, positive
 from muxwire.cli.printing import STDOUT, document, say, table, warn, write, write_soon
 from muxwire.errors import InvalidArgument
 
@@ -72,7 +72,7 @@ def add(verbs: Verbs) -> None:
         details="MUXWIRE_HISTORY=off keeps none.",
     )
     add_target(history, many=True)
-    history.add_argument("-a", "--all", action="store_true", help="of every tab, closed ones too")
+    add_all(history, "of every tab, closed ones too")
     history.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N")
 
 
@@ -149,10 +149,7 @@ async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 
 async def _history(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    if arguments.all and arguments.targets:
-        raise InvalidArgument("--all and a tab exclude each other", remedy="leave one of them out")
-    targets = () if arguments.all else arguments.targets or [ACTIVE]
-    commands = await terminals.history(targets, limit=arguments.lines)
+    commands = await terminals.history(named_tabs(arguments), limit=arguments.lines)
     if arguments.json:
         document({"commands": [asdict(command) for command in commands]})
         return 0

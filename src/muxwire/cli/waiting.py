@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import ACTIVE, add_target, add_verb, natural, positive, seconds
+from muxwire.cli.options import ACTIVE, add_all, add_target, add_verb, named_tabs, natural, positive, seconds
 from muxwire.cli.printing import FAILED, document, packed, say, shown, warn, write_soon
 
 if TYPE_CHECKING:
@@ -48,10 +48,11 @@ def add(verbs: Verbs) -> None:
         "watch",
         on_terminals(_watch, any_running=True),
         summary="print what happens in the tabs, as it happens",
-        example="muxwire watch --kind bell --count 1",
-        details="Without TAB all tabs are watched. With --json each event is one document on one line.",
+        example="muxwire watch --all --kind bell --count 1",
+        details="With --json each event is one document on one line.",
     )
     add_target(watch, many=True)
+    add_all(watch, "of every tab, those that are opened later too")
     watch.add_argument("--kind", metavar="KIND", action="append", default=[], help="only events of that kind")
     watch.add_argument("--count", metavar="N", type=positive, default=math.inf, help="end after N events")
     watch.add_argument("--timeout", metavar="SECONDS", type=seconds, default=math.inf, help="end after so long")
@@ -84,10 +85,13 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
     import anyio
 
     deadline = anyio.current_time() + arguments.timeout
+    targets = named_tabs(arguments)
+    if targets == [ACTIVE]:  # which that is may change while it is watched
+        targets = [(await terminals.tab(ACTIVE)).key]
     left, cursor = arguments.count, terminals.events.end
     while left > 0 and (seconds_left := deadline - anyio.current_time()) > 0:
         batch = await terminals.watch_events(
-            arguments.targets,
+            targets,
             kinds=arguments.kind,
             since=cursor,
             max_events=int(min(left, _EVENTS)),

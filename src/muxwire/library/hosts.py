@@ -14,6 +14,7 @@ import anyio
 
 from muxwire.errors import HostUnavailable, NoSuchTarget
 from muxwire.host.hosts_file import HostsFile, read_hosts
+from muxwire.ids import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -94,8 +95,8 @@ class Hosts(Generic[There]):
         for name in sorted(self._used, key=len, reverse=True):
             if target.startswith(f"{name}/"):
                 return self._used[name], target.removeprefix(f"{name}/")
-        host, slash, rest = target.rpartition("/")
-        if slash and rest[:1] in ("@", "%") and not host.isdigit() and self._allows(host):
+        host, _ = host_of(target)
+        if host and self._allows(host):
             raise NoSuchTarget(
                 f"this process has no tab on {host}",
                 remedy=f"with host={host} a new one is made; muxwire attach shows those of another process",
