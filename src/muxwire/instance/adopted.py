@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from muxwire.instance.connect import Wrap
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
-    from muxwire.tabs.maker import TabRequest
+    from muxwire.tabs.request import TabRequest
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.access import Access
 

@@ -20,7 +20,8 @@ from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.tabs.history_limit import checked_limit, limit_scrollback
 from muxwire.tabs.listing import list_tabs
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail, snapshot_of
-from muxwire.tabs.maker import TabMaker, TabRequest
+from muxwire.tabs.maker import TabMaker
+from muxwire.tabs.request import TabRequest
 from muxwire.tabs.targets import find_tab
 from muxwire.tabs.waits import Wanted, wait_for
 

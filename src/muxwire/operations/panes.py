@@ -22,7 +22,8 @@ from muxwire.operations.operation import (
     in_range,
 )
 from muxwire.operations.rollback import Picture, Rollback, picture_command
-from muxwire.tabs.maker import PANE_FORMAT, TabRequest, window_name
+from muxwire.tabs.maker import PANE_FORMAT, window_name
+from muxwire.tabs.request import TabRequest
 from muxwire.tabs.windows import look_up
 from muxwire.values import dataclass
 

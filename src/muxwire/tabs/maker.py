@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import CommandError, InvalidArgument, MuxwireError, NotPermitted, TmuxSilent
-from muxwire.host.environment import check_size, checked_environment, whole_setting
+from muxwire.errors import CommandError, MuxwireError, NotPermitted, TmuxSilent
+from muxwire.host.environment import whole_setting
 from muxwire.ids import pane_id, window_id
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.pane.keyboard import Keyboard
@@ -20,11 +20,9 @@ from muxwire.pane.state import PaneState
 from muxwire.pane.stream import RING_CAPACITY, RING_MIN, PaneStream
 from muxwire.pane.typing_lock import TypingLock
 from muxwire.shell import Shell, supervisor_argv
-from muxwire.tabs.idle import checked_idle
 from muxwire.tabs.log_access import log_names
 from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name
 from muxwire.tabs.tab import Tab
-from muxwire.tmux.sessions import checked_session
 from muxwire.tmux.start import COLUMNS
 from muxwire.values import dataclass
 
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     from muxwire.client.pending import Pending
     from muxwire.host.host import Host
     from muxwire.tabs.book import TabBook
+    from muxwire.tabs.request import TabRequest
     from muxwire.tmux.server import TmuxServer
 
 PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{pane_height}"
@@ -41,60 +40,6 @@ _FULL = os.strerror(errno.EMFILE)
 # A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
 _SHOWN_NAME = 40
 _FORMAT_SIGN = re.compile(r"#(?=[\[({])")
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class TabRequest:
-    """What `create_tab` was asked for, checked before anything is sent."""
-
-    name: str
-    cwd: str
-    env: dict[str, str]
-    login: bool
-    shell: str
-    command: tuple[str, ...]
-    session: str
-    size: tuple[int, int] | None
-    strip_ansi: bool = False
-    idle_timeout: float = 0.0
-
-    @classmethod
-    def checked(
-        cls,
-        host: Host,
-        *,
-        name: str,
-        cwd: str | os.PathLike[str] | None,
-        env: Mapping[str, str],
-        login: bool,
-        shell: str | None,
-        command: Sequence[str] | None,
-        session: str | None,
-        size: tuple[int, int] | None,
-        strip_ansi: bool = False,
-        idle_timeout: float | None = None,
-    ) -> TabRequest:
-        """Return the request; InvalidArgument for what can never work."""
-        if "\0" in name:
-            raise InvalidArgument("the name contains a NUL byte", remedy="leave it out")
-        if size is not None:
-            check_size(*size)
-        if command is not None and (not command or any("\0" in word for word in command)):
-            raise InvalidArgument("command must be a list of words without NUL", remedy='for example ["python3", "-q"]')
-        program = host.checked_program(command[0], "command") if command else ""
-        return cls(
-            name=name,
-            cwd=str(host.checked_folder(cwd, "")) if cwd is not None else host.own_folder(),
-            env=checked_environment(env),
-            login=login,
-            shell=host.checked_program(shell, "shell") if shell else host.default_shell(),
-            command=(program, *command[1:]) if command else (),
-            session=checked_session(session) if session else "",
-            size=size,
-            strip_ansi=strip_ansi,
-            idle_timeout=checked_idle(idle_timeout, "idle_timeout"),
-        )
 
 
 @final
@@ -161,14 +106,15 @@ class TabMaker:
         spec = self.prepare(request, nonce)
         try:
             (asked,) = self._server.client.submit(self.window_command(spec))
+            made = _Made(self, spec, asked)
             # A window that nobody knows would live for ever: from here on it is made whole or not at all.
             with anyio.CancelScope(shield=True):
                 if not patient:
                     await asked.wait()
-                tab = await self._made(spec, request, asked)
+                tab = await self._placed(made, request, asked)
         except TmuxSilent:
             if not asked.done:
-                self._book.spawn(lambda: self._late(spec, request, asked))
+                self._book.spawn(lambda: self._late(made, request, asked))
             raise
         except CommandError as error:
             spec.discard()
@@ -180,30 +126,28 @@ class TabMaker:
             raise
         return tab
 
-    async def _made(self, spec: PaneSpec, request: TabRequest, asked: Pending) -> Tab:
-        """The tab of the window that tmux was asked for, once it is there."""
+    async def _placed(self, made: _Made, request: TabRequest, asked: Pending) -> Tab:
+        """The tab of the window that tmux was asked for, once it is there and has its place and size."""
         await asked.settled()
-        answer, session_id = asked.result(), ""
+        tab = made.tab()
         try:
-            session_id = await self._place(request, PanePlace.parse(answer).window)
+            tab.session_id = await self._place(request, tab.window_id)
         except TmuxSilent:
-            self.register(spec, answer, size=request.size)
             raise
-        except MuxwireError:
-            await self._server.kill_window(PanePlace.parse(answer).window)
+        except MuxwireError as error:
+            await self._server.kill_window(tab.window_id)
+            tab.lost(f"it could not be placed: {error}")
             raise
-        tab = self.register(spec, answer, size=request.size)
-        tab.session_id = session_id
         return tab
 
-    async def _late(self, spec: PaneSpec, request: TabRequest, asked: Pending) -> None:
+    async def _late(self, made: _Made, request: TabRequest, asked: Pending) -> None:
         """The call was given up while tmux stood still."""
         try:
-            await self._made(spec, request, asked)
+            await self._placed(made, request, asked)
         except TmuxSilent:
             raise
         except MuxwireError:
-            spec.discard()
+            made.spec.discard()
 
     def prepare(self, request: TabRequest, nonce: str, *, is_split: bool = False) -> PaneSpec:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable, NotPermitted."""
@@ -260,15 +204,12 @@ class TabMaker:
         answer: Sequence[bytes],
         *,
         beside: Tab | None = None,
-        size: tuple[int, int] | None = None,
     ) -> Tab:
         """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.
 
-        To be called as soon as the answer is here: until then its output is kept, within bounds. `size`: what tmux was
-        reported since, before the program could write anything.
+        To be called as soon as the answer is here: until then its output is kept, within bounds.
         """
         tab = self.build(spec.record, PanePlace.parse(answer), self._server.sessions.hub)
-        tab.size = size or tab.size
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
@@ -369,6 +310,36 @@ class TabMaker:
             tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
             if tab.pane.session.exit_status is not None:  # it ended while nobody was here
                 tab.pane.on_exit()
+
+
+@final
+class _Made:
+    """A window that tmux was asked for. Its tab is registered by the reader, with the answer.
+
+    So the size that tmux reports next is recorded where it stands between the bytes of the pane: what a shell wrote
+    before it had the size that was asked for is laid out for the old one.
+    """
+
+    def __init__(self, maker: TabMaker, spec: PaneSpec, asked: Pending) -> None:
+        self.spec = spec
+        self._tab: Tab | None = None
+        self._failure: Exception | None = None
+        self._maker = maker
+        self._asked = asked
+        asked.then(self._register)
+
+    def _register(self) -> None:
+        try:
+            self._tab = self._maker.register(self.spec, self._asked.result())
+        except Exception as error:  # noqa: BLE001 - raised by `tab`, where the caller is: not in the reader
+            self._failure = error
+
+    def tab(self) -> Tab:
+        """The tab, once the answer is here; raises what prevented it."""
+        if self._failure is not None:
+            raise self._failure
+        assert self._tab is not None
+        return self._tab
 
 
 def attach_stream(tab: Tab) -> int:
