@@ -292,8 +292,18 @@ class PromptEnd:
         mend_line_modes(pane, shell)
         self._keyboard.press(shell.clear_key if edits else CLEAR_TYPED)
         with anyio.move_on_after(CLEARED):
-            while pane.stream.end == end or not await line_kind(pane, self._client):
+            while not self._took_key(shell, end, edits=edits) or not await line_kind(pane, self._client):
                 await pane.stream.changed_within(LOOK_MIN)
+
+    def _took_key(self, shell: Shell, end: int, *, edits: bool) -> bool:
+        """Whether the shell has our key: it has written for it what nothing else writes there, or anything at all.
+
+        On a busy machine the kernel hands keys to the shell late, and what it draws for earlier ones comes first.
+        """
+        stream = self._pane.stream
+        if edits and shell.clear_sign:
+            return stream.ring.find(shell.clear_sign, end) >= 0
+        return stream.end != end
 
     def _echoed_before(self, shell: Shell) -> bool:
         """Whether keys that were sent were echoed before the prompt, by the kernel: C-u would rub out the prompt."""

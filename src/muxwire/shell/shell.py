@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 PRIVATE_KEY = b"\x1b[7770~"
 # Has the integrated line editor forget what is typed, and write something that nobody sees.
 CLEAR_KEY = b"\x1b[7771~"
+# What that is: SGR 0, no colour.
+CLEAR_SIGN = b"\x1b[m"
 # VKILL in canonical mode, unix-line-discard or its like in every line editor: forget what is typed on this line.
 CLEAR_LINE = b"\x15"
 # The same, and in any case something is drawn.
@@ -79,6 +81,7 @@ class Shell(ABC):
     `has_accept_mark`: whether it prints C;
     `settle_after_prompt`: seconds to wait after P before typing;
     `clear_key`: has it forget what is typed on its line, and write something;
+    `clear_sign`: what its integration writes for that key, empty if it has none;
     `draws_early`: it draws its prompt before its line editor has the tty;
     `redraws`: it draws the line once more when it takes it, so that only C shows where the echo ends;
     `files_needed`: the least limit of open files with which it was seen to run our commands, 0 if any will do.
@@ -90,6 +93,7 @@ class Shell(ABC):
     has_accept_mark: ClassVar[bool] = False
     settle_after_prompt: ClassVar[float] = 0.0
     clear_key: ClassVar[bytes] = CLEAR_TYPED
+    clear_sign: ClassVar[bytes] = b""
     draws_early: ClassVar[bool] = False
     redraws: ClassVar[bool] = False
     files_needed: ClassVar[int] = 0
