@@ -46,8 +46,9 @@ START_SECONDS = 10
 # One that is stopped answers when somebody continues it: who did so at this moment is not refused.
 STOPPED_SECONDS = 1
 
-# What a client prints whose connection was closed without a word (client.c): a server that ends accepts and closes.
-_LOST = "server exited unexpectedly"
+# What a client prints whose connection was closed without a word, or refused (client.c): a server that ends accepts and
+# closes, and one that was killed is found by us while the kernel still tidies up after it.
+_LOST = ("server exited unexpectedly", "no server running on ", "error connecting to ")
 
 _LOG = logging.getLogger("muxwire")
 GREETING = "#{pid} #{session_id} #{@muxwire-generation} #{version}"
@@ -123,8 +124,10 @@ class ServerStart:
 
     def attach(self) -> TmuxProcess:
         """Start our `tmux -C`, and the server if there is none: it ends with us until it has answered."""
+        # One that has ended since is not started with the configuration of its life: its logs would be written again.
+        runs = () if self._running is None else ("-N",)
         argv = (
-            *self.command, "-C", "new-session", "-A", "-s", HUB, "-x", str(COLUMNS), "-y", str(ROWS),
+            *self.command, *runs, "-C", "new-session", "-A", "-s", HUB, "-x", str(COLUMNS), "-y", str(ROWS),
             "-n", KEEPER_NAME, "--", *KEEPER,
         )  # fmt: skip
         ephemeral = not self._access.persistent or self._running is None
@@ -192,7 +195,7 @@ class ServerStart:
         if self._host.is_stopped(self._running):
             return TmuxUnavailable(f"{who} is stopped", remedy=_continues(self._running))
         why = silent or f"refused us: {error}"
-        ended = isinstance(error, ConnectionClosed) and error.reason == _LOST
+        ended = isinstance(error, ConnectionClosed) and error.reason.startswith(_LOST)
         kind = ServerEnding if ended else TmuxUnavailable
         return kind(f"{who} {why}; it may be of another version than {self._tmux}", remedy=self._ends_it)
 

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock, holder, started
 from muxwire.instance import reattach
 from muxwire.library import lifetime
@@ -246,6 +247,28 @@ async def test_the_death_of_tmux(instance: Instance) -> None:
             assert (await tab.execute("echo from the second")).output == "from the second\n"
             again = await terminals.stream_logs(f"1/{window}", from_byte=0)
             assert (again.chunk, again.next_byte) == (old.chunk, old.next_byte)
+
+
+async def test_a_server_that_has_just_died_is_followed_by_another_generation(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its socket still accepted us, and it was gone when tmux attached: the next one has its own logs."""
+    with anyio.fail_after(DEADLINE):
+        owner, _ = await instance.owner("echo from the first server")
+        owner.kill()
+        owner.wait()
+        pid = int(instance.tmux("display-message", "-p", "#{pid}"))
+        os.kill(pid, signal.SIGKILL)
+        while instance.tmux("display-message", "-p", "1"):
+            await anyio.sleep(0.02)
+        looks = iter((pid, pid))  # when the instance is opened, and when its server is started
+        asked = LocalHost.listening_pid
+        monkeypatch.setattr(LocalHost, "listening_pid", staticmethod(lambda path: next(looks, None) or asked(path)))
+        async with instance.open() as terminals:
+            tab = await terminals.create_tab()
+            assert tab.generation == 2
+            assert (await tab.execute("echo from the second")).output == "from the second\n"
+        assert next(looks, None) is None
 
 
 async def test_the_server_dies_while_we_use_it(instance: Instance) -> None:
