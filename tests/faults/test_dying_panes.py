@@ -101,5 +101,6 @@ async def test_a_shell_that_dies_within_a_command_leaves_all_of_its_output(
         assert result.output.removesuffix("exit\n") == "".join(f"{number}\n" for number in range(1, 20001))
         assert (result.exit_code, result.state) == (status, "dead")
         await closed(tab)
+        assert await tab.pane.stream.log.flushed()
         assert printed(20000) in read_raw(tab.log_path, 0, tab.next_byte)
         assert "19999\n20000\n" in (await alone.read_logs(tab.window_id, lines=3)).content

@@ -124,7 +124,7 @@ async def test_no_descriptor_is_kept_behind_an_instance(open_alone: Open) -> Non
     async with open_alone() as terminals:
         tab = await terminals.create_tab(shell=shutil.which("bash"))
         await tab.execute("true")
-    assert in_use() == before
+    assert in_use() <= before  # what an earlier test left may have been closed since
 
 
 @pytest.mark.parametrize(("error", "cause", "remedy"), [

@@ -204,20 +204,32 @@ class TabMaker:
         answer: Sequence[bytes],
         *,
         beside: Tab | None = None,
+        hand_off: bool = True,
     ) -> Tab:
         """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.
 
-        To be called as soon as the answer is here: until then its output is kept, within bounds.
+        To be called as soon as the answer is here: until then its output is kept, within bounds. Whoever calls it while
+        a read is dealt with does not `hand_off`, and calls `hand_off` after that.
         """
         tab = self.build(spec.record, PanePlace.parse(answer), self._server.sessions.hub)
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
-        self.listen(tab, connections=spec.connections)
+        self._hear(tab, connections=spec.connections)
+        if hand_off:
+            self.hand_off(tab)
         if beside is None:
             self._book.latest = tab.key
         self._book.coming.discard(spec.record.nonce)
         return tab
+
+    def hand_off(self, tab: Tab) -> None:
+        """Keep what comes of a tab for whoever owns the server after us.
+
+        Between two reads of the connection only: what was read and is not dealt with belongs to no offset yet.
+        """
+        if self._server.handoff is not None:
+            self._server.handoff.watch(tab)
 
     def show_in_place_of_keeper(self, window: str) -> tuple[str, ...]:
         """The command that makes a window the hub's current one if that was the keeper, which shows nothing."""
@@ -291,11 +303,13 @@ class TabMaker:
             tab.record, tab.typing_lock = CommandBook(folder), turn
         return tab
 
-    def listen(self, tab: Tab, *, connections: int | None = None) -> None:
-        """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes.
+    def listen(self, tab: Tab) -> None:
+        """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes."""
+        self._hear(tab)
+        self.hand_off(tab)
 
-        `connections`: how often the connection had been regained when the pane was asked for.
-        """
+    def _hear(self, tab: Tab, *, connections: int | None = None) -> None:
+        """`connections`: how often the connection had been regained when the pane was asked for."""
         self._server.watch_session(tab.pane.leader_pid)
         self._book.add(tab)
         # A window of a person's showed something before.
@@ -304,8 +318,6 @@ class TabMaker:
             self._server.rejoin(tab)
         elif dropped := attach_stream(tab):
             tab.pane.stream.lose(dropped, reason="the pane wrote more than is kept of one that is not known yet")
-        if self._server.handoff is not None:
-            self._server.handoff.watch(tab)
         if self._server.access.role != "follower":
             tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
             if tab.pane.session.exit_status is not None:  # it ended while nobody was here
@@ -330,15 +342,16 @@ class _Made:
 
     def _register(self) -> None:
         try:
-            self._tab = self._maker.register(self.spec, self._asked.result())
+            self._tab = self._maker.register(self.spec, self._asked.result(), hand_off=False)
         except Exception as error:  # noqa: BLE001 - raised by `tab`, where the caller is: not in the reader
             self._failure = error
 
     def tab(self) -> Tab:
-        """The tab, once the answer is here; raises what prevented it."""
+        """The tab, once the answer is here; raises what prevented it. Not to be called by the reader."""
         if self._failure is not None:
             raise self._failure
         assert self._tab is not None
+        self._maker.hand_off(self._tab)
         return self._tab
 
 
