@@ -16,6 +16,7 @@ import pytest
 import muxwire
 from muxwire.client.client import ControlClient
 from muxwire.client.pending import Pending
+from muxwire.instance import lost_end
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import gaps_path
 from muxwire.pane.state import end_of
@@ -179,6 +180,47 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
                 await tab.pane.stream.changed()
         assert "its status is not known" in program.end_reason
         assert "window was closed" in closed.end_reason
+
+
+# A prompt that is still being drawn when the connection is back: its marks were lost all the same.
+_SLOW_PROMPT = "[ -e {0}/ready ] || touch {0}/drawing; until [ -e {0}/ready ]; do sleep 0.01; done"
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["at once", "late"])
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+async def test_a_command_that_ended_in_the_gap_is_noticed(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shell: str, late: bool
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        go_on, ready, drawing = (tmp_path / name for name in ("go-on", "ready", "drawing"))
+        ready.touch()
+        tab = await alone.create_tab(shell=shell)
+        assert (await tab.execute(f"PS1='$({_SLOW_PROMPT.format(tmp_path)})a$ '")).exit_code == 0
+        assert (await tab.execute("echo one")).output == "one\n"
+        server = await alone.server()
+        running = await tab.execute(f"while ! test -e {go_on}; do sleep 0.01; done", wait=False)
+        restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
+
+        async def restart_late(argv: tuple[str, ...]) -> None:
+            if late:
+                ready.unlink()
+            go_on.touch()
+            while not (drawing.exists() if late else tab.pane.waits_for_input() in {"editor", "line"}):
+                await anyio.sleep(0.01)
+            await restart(argv)
+
+        async def examined(tab: muxwire.Tab) -> bool:
+            found = await is_at_prompt(tab)
+            ready.touch()
+            return found
+
+        monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
+        monkeypatch.setattr(lost_end, "_is_at_prompt", examined)
+        await lose(alone, "kill")
+        result = await ended(alone, running.command_id)
+        assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
+        assert "its end was not seen" in result.note
+        assert (await tab.execute("echo fine")).output == "fine\n"
 
 
 async def test_calls_in_the_meantime_fail_with_the_reason(

@@ -30,8 +30,8 @@ from muxwire.errors import (
 )
 from muxwire.instance.adopted_link import Link, expect_gap, open_link
 from muxwire.instance.adopted_questions import Questions
+from muxwire.instance.lost_end import notice_lost_end
 from muxwire.instance.reattach import RunningPane, reattach_panes
-from muxwire.instance.reconnect import notice_lost_end
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker

@@ -17,14 +17,12 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
-import anyio
-
 from muxwire.client.pipes import DRAINED_SECONDS, STALL_SECONDS
 from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
 from muxwire.ids import pane_id
+from muxwire.instance.lost_end import notice_lost_end
 from muxwire.pane.captures import capture_commands, captured
 from muxwire.protocol.events import Continue, SessionChanged
-from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.maker import listen_again
 from muxwire.tabs.windows import look_up
 
@@ -167,32 +165,3 @@ class Reconnect:
         for tab, whole_from in tabs:
             if not tab.pane.session.dead:
                 await notice_lost_end(tab, reason, whole_from)
-
-
-async def notice_lost_end(tab: Tab, reason: str, before: int) -> None:
-    """End what has ended unheard: the pane's program, or a command whose end mark was lost before that offset."""
-    await tab.pane.refresh()
-    if tab.pane.host.supervisor_waits(tab.pane.leader_pid):
-        tab.end_reason = f"its program ended while the connection was lost ({reason}); its status is not known"
-        await tab.close(force=True)
-        return
-    settled = tab.pane.session.at_prompt and tab.pane.session.running is None
-    if tab.pane.session.integrated and not settled and await _is_at_prompt(tab):
-        await anyio.sleep(UNDER_WAY)  # a mark that was not lost may be on its way
-        if tab.pane.session.dead or not await _is_at_prompt(tab):
-            return
-        tab.pane.prompt_found(f"the connection was lost while it ran ({reason}); its end was not seen", before)
-
-
-async def _is_at_prompt(tab: Tab) -> bool:
-    """Whether the shell waits for a line: in its editor, or, if it has none, where one of its prompts ends.
-
-    The latter for a command that has not begun: a shell without an editor waits for its `read` in the same way.
-    """
-    pane = tab.pane
-    waits, running = pane.waits_for_input(), pane.session.running
-    if waits != "line" or running is None or running.started or not pane.shell_in_front():
-        return waits == "editor"
-    with suppress(ConnectionClosed):
-        return pane.prompts.end_at((await tab.snapshot()).cursor.x)
-    return False

@@ -16,7 +16,7 @@ import anyio
 
 from muxwire.errors import TmuxUnavailable
 from muxwire.ids import pane_id
-from muxwire.instance.reconnect import notice_lost_end
+from muxwire.instance.lost_end import notice_lost_end
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.protocol.commands import command
 from muxwire.shell.marks import INTRODUCER

@@ -379,7 +379,6 @@ class Terminals:
         """Set how many rows of scrollback tmux keeps for tabs made from now on, and from tmux 3.7 on for all.
 
         InvalidArgument (out of range), TabUnavailable (rows of an open tab would go), NotPermitted (a person's server).
-        Starts no tmux: one that is not running yet will know.
         """
         checked_limit(limit)
         await self._life.look()

@@ -85,7 +85,7 @@ class PaneState:
 
     def on_mark(self, mark: Mark) -> None:
         """Take a mark of the stream, in order."""
-        self.session.on_mark(mark, time.monotonic())
+        self.session.on_mark(mark, time.monotonic(), self.stream.whole_from)
 
     def _read(self, begin: int, end: int) -> bytes:
         return self.stream.ring.read(begin, end)

@@ -61,9 +61,9 @@ class PromptColumns:
         """How many bytes of what was drawn are a whole prompt that was seen before."""
         return max((len(prompt) for prompt in self._known if drawn.startswith(prompt)), default=0)
 
-    def end_at(self, column: int) -> bool:
-        """Whether one of them ends in that column."""
-        return column in self._known.values()
+    def that_end_at(self, column: int) -> list[bytes]:
+        """Those that end in that column, as they were drawn."""
+        return [drawn for drawn, end in self._known.items() if end == column]
 
     def remember(self, drawn: bytes, column: int) -> None:
         """Keep what tmux said of a prompt that was drawn whole."""

@@ -122,8 +122,8 @@ class ShellSession:
 
     # -- what the stream says
 
-    def on_mark(self, mark: Mark, now: float) -> None:
-        """Take a mark of the stream, in order."""
+    def on_mark(self, mark: Mark, now: float, whole_from: int = 0) -> None:
+        """Take a mark of the stream, in order; nothing was lost of that since the offset `whole_from`."""
         match mark:
             case EchoStart() | EchoEnd():
                 self._on_echo(mark)
@@ -136,7 +136,7 @@ class ShellSession:
             case CommandFinished():
                 self._on_end(mark, now)
             case PromptStart():
-                self._on_prompt(mark, now)
+                self._on_prompt(mark, now, whole_from)
             case LineAccepted():
                 self._on_accepted(mark, now)
             case PostExec():
@@ -178,7 +178,7 @@ class ShellSession:
             if inner.typed_at > execution.typed_at:
                 self._end(inner, Input.OUTER_FINISHED, now, end=mark.begin, exit_code=status, cwd=mark.cwd)
 
-    def _on_prompt(self, mark: PromptStart, now: float) -> None:
+    def _on_prompt(self, mark: PromptStart, now: float, whole_from: int) -> None:
         own = mark.nonce == self.nonce and self.shell_pid in (0, mark.pid)
         if not own or mark.seq <= self.prompt_seq:
             return
@@ -192,7 +192,10 @@ class ShellSession:
         for execution in self._open.values():
             if execution.phase == "running":
                 end, code = cut_short(execution, mark.begin, status, self._name, self._read, signalled=signalled)
-                self._end(execution, Input.PROMPT_START, now, end=end, exit_code=code, cwd=mark.cwd)
+                if lost := execution.typed_at < whole_from:
+                    execution.note = "what it printed last was lost with the connection; its end was not seen"
+                what = Input.PROMPT_FOUND if lost else Input.PROMPT_START
+                self._end(execution, what, now, end=end, exit_code=None if lost else code, cwd=mark.cwd)
         self._tell(PromptBegan(mark.end, status))
 
     def _on_accepted(self, mark: LineAccepted, now: float) -> None:
@@ -240,8 +243,10 @@ class ShellSession:
             self.hidden_begin = -1
             if mark.command_id == self.hidden_id or not self.hidden_id:
                 self.hidden_id, self.hidden_since = "", -1
-        elif (self.hidden_since >= 0 or self._was_hidden(mark.command_id)) and self.hidden_begin < 0:
-            self.hidden_begin = mark.begin
+        elif self.hidden_begin < 0:
+            # An earlier process typed it out of sight; of a probe over a relay nobody noted the id.
+            recalled = mark.command_id in self._recalled or any(one.level == 3 for one in self._recalled.values())
+            self.hidden_begin = mark.begin if self.hidden_since >= 0 or recalled else -1
         for outer in self._open.values():
             if outer.phase == "running":
                 outer.held = self.hidden_begin
@@ -393,7 +398,3 @@ class ShellSession:
         """The same of one that ended before we came."""
         if command_id in self._recalled:
             self._is_ours(mark, self._recalled[command_id])
-
-    def _was_hidden(self, hidden_id: str) -> bool:
-        """Whether an earlier process typed that out of sight; of a probe over a relay nobody noted the id."""
-        return hidden_id in self._recalled or any(one.level == 3 for one in self._recalled.values())
