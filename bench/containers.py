@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # All that muxwire and Harbor need there, and what is measured and tested with it.
 PROGRAMS = (
     "sh", "bash", "tmux", "stty", "dd", "ls", "id", "mkdir", "cat", "rm", "rmdir", "readlink", "mkfifo", "sleep", "wc",
-    "sort", "tail", "base64", "tr", "env", "seq", "touch", "script",
+    "sort", "tail", "base64", "tr", "env", "seq", "touch", "timeout", "clear",
 )  # fmt: skip
 # The limits of a container's processes: a daemon may set some that a container of ours may not have.
 LIMITS = ("--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024")

@@ -38,9 +38,13 @@ class Package(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FromPyPI:
-    """Requirements, the first of which is what it is about; they get a virtual environment."""
+    """Requirements, the first of which is what it is about; they get a virtual environment.
+
+    `python` is a program of that name in place of the Python that runs this.
+    """
 
     requirements: tuple[str, ...]
+    python: str = ""
 
     @property
     def label(self) -> str:
@@ -53,13 +57,13 @@ class FromPyPI:
         return "PyPI"
 
     def missing(self) -> str:
-        """There is always a Python: this one."""
-        return ""
+        """There is always a Python: this one; another may be missing."""
+        return f"{self.python} is not here" if self.python and shutil.which(self.python) is None else ""
 
     def steps(self, folder: Path) -> list[list[str]]:
         """An environment, then pip in it."""
         return [
-            [sys.executable, "-m", "venv", str(folder)],
+            [shutil.which(self.python) or sys.executable, "-m", "venv", str(folder)],
             [str(folder / "bin" / "pip"), "install", "--quiet", "--no-input", "--disable-pip-version-check",
              *self.requirements],
         ]  # fmt: skip

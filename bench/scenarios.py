@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bench.agent import run as agent
 from bench.churn import run as churn
 from bench.growth import run as growth
+from bench.harness import run as harness
 from bench.idle import run as idle
 from bench.latency import run as latency
 from bench.operations import run as operations
@@ -43,6 +44,7 @@ SCENARIOS: dict[str, Scenario] = {
     "verbs": verbs,
     "persistent": persistent,
     "remote": remote,
+    "harness": harness,
     "plain": plain,
     "churn": churn,
     "growth": growth,

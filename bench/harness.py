@@ -1,0 +1,203 @@
+"""A step of an evaluation harness in a container, keys to new output: by Harbor's session, and by ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import tempfile
+import time
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.containers import Unavailable, container
+from bench.contenders import clean_environment, temporary_home
+from bench.measure import in_turn
+from bench.packages import FromPyPI, installed
+from bench.processes import Belongings, forks, usual
+from bench.scenario import Report, Scale
+from muxwire import open_terminals
+from muxwire.library.harness import HarnessSession
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+
+    from bench.measure import Timing
+
+ROOT = Path(__file__).resolve().parent.parent
+# The newest that the registry gives with all that it needs; the methods measured are those of 0.25.
+HARBOR = FromPyPI(("harbor==0.24.0",), python="python3.12")
+STEPS, STEPS_SHORT = 50, 3
+COUNTED = 11
+STEP_SECONDS = 30.0
+# A driver that has not greeted by then imports for ever.
+START_SECONDS = 90.0
+STEP = "seq 1 20"
+OURS, THEIRS, NAME = "muxwire `HarnessSession`", "Harbor `TmuxSession`", "muxwire-bench"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command, and what it writes, which must be in the new output as it stands."""
+
+    what: str
+    command: str
+    written: str
+
+
+CASES = (
+    Step("a line", "echo one", "one\n"),
+    Step("the same line again", "echo one", "one\n"),
+    Step("a hundred lines", "seq 1 100", "".join(f"{n}\n" for n in range(1, 101))),
+    Step("a line of 500 characters", "printf 'x%.0s' $(seq 500); echo", "x" * 500 + "\n"),
+    Step("empty lines at the end", "printf 'a\\n\\n\\n'", "\na\n\n\n"),
+    Step("no line end", "printf abc", "\nabc"),
+    Step("20,000 lines", "seq 1 20000", "".join(f"{n}\n" for n in range(1, 20001))),
+    Step("a tab", "printf 'a\\tb\\n'", "a\tb\n"),
+    Step("a cleared screen", "clear; echo after", "after\n"),
+    Step("blanks at the end of a line", "printf 'a   \\n'", "a   \n"),
+)
+
+
+@contextmanager
+def _theirs(python: Path, engine: str, env: dict[str, str]) -> Iterator[Callable[[str], dict[str, Any]]]:
+    belongings = Belongings()
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(
+            [str(python), "-m", "bench.peers.harbor_session", engine, NAME, folder],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT,
+            env=env | belongings.environ,
+        )  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def answer(seconds: float) -> dict[str, Any]:
+            assert process.stdout is not None
+            ready = select.select([process.stdout], [], [], seconds)[0]
+            line = process.stdout.readline() if ready else ""
+            found: dict[str, Any] = json.loads(line) if line else {"error": "no answer"}
+            return found
+
+        def step(command: str) -> dict[str, Any]:
+            assert process.stdin is not None
+            process.stdin.write(json.dumps({"command": command}) + "\n")
+            process.stdin.flush()
+            return answer(2 * STEP_SECONDS)
+
+        try:
+            if "error" in answer(START_SECONDS):
+                raise Unavailable(f"{HARBOR.label} does not work here")
+            yield step
+        finally:
+            process.stdin.close()
+            belongings.kill()
+            process.wait()
+            process.stdout.close()
+
+
+@asynccontextmanager
+async def _ours(
+    home: Path, host: str, env: dict[str, str]
+) -> AsyncIterator[Callable[[str], Awaitable[dict[str, Any]]]]:
+    hosts = home / "hosts.toml"
+    hosts.write_text('allow = ["docker:*", "podman:*"]\n')
+    async with open_terminals(environ=env | {"MUXWIRE_HOSTS": str(hosts)}, state_dir=home / "state") as terminals:
+        session = HarnessSession(terminals, host, shell="bash")
+        await session.start()
+        await session.get_incremental_output()
+
+        async def step(command: str) -> dict[str, Any]:
+            begun = time.perf_counter()
+            await session.send_keys([command, "Enter"], block=True, max_timeout_sec=STEP_SECONDS)
+            output = await session.get_incremental_output()
+            return {"output": output, "took": time.perf_counter() - begun}
+
+        yield step
+        await session.stop()
+
+
+@dataclass
+class _Found:
+    """What the steps of one contender gave."""
+
+    processes: float
+    characters: int
+    missed: list[str]
+
+
+async def _examined(step: Callable[[str], Awaitable[dict[str, Any]]]) -> _Found:
+    counts, output = [], ""
+    for _ in range(COUNTED):
+        before = forks()
+        output = (await step(STEP)).get("output", "")
+        counts.append(forks() - before)
+    missed = []
+    for case in CASES:
+        found = await step(case.command)
+        if case.written not in found.get("output", "").replace("\r\n", "\n"):
+            missed.append(case.what)
+    return _Found(usual(counts), len(output), missed)
+
+
+async def run(scale: Scale) -> Report:
+    """The same steps by both, in turn, in one container; ours on this machine where no engine works."""
+    with temporary_home() as name, tempfile.TemporaryDirectory(prefix="mwc", ignore_cleanup_errors=True) as made:
+        home, notes = Path(name), list[str]()
+        for engine in () if scale.short else ("docker", "podman"):
+            try:
+                with container(engine, Path(made), NAME) as env:
+                    return await _measured(scale, home, engine, env, notes)
+            except Unavailable as reason:
+                notes.append(f"{engine}: {reason}")
+        notes += ["the short run starts no engine"] if scale.short else []
+        return await _measured(scale, home, "", clean_environment(home), notes)
+
+
+async def _measured(scale: Scale, home: Path, engine: str, env: dict[str, str], notes: list[str]) -> Report:
+    environ = clean_environment(home) | {key: env[key] for key in env if key.startswith("DOCKER_")}
+    host = f"{engine}:{NAME}" if engine else ""
+    async with _ours(home, host, environ) as ours:
+        if not engine:
+            return await _report(scale, {OURS: ours}, "on this machine", notes)
+        folder = (scale.installed or home) / HARBOR.label.replace(" ", "-")
+        if why := installed(HARBOR, folder):
+            return await _report(scale, {OURS: ours}, f"in a container of {engine}", [*notes, f"{HARBOR.label}: {why}"])
+        with _theirs(folder / "bin" / "python", engine, dict(os.environ) | environ) as theirs:
+
+            async def stepped(command: str) -> dict[str, Any]:
+                return theirs(command)
+
+            return await _report(scale, {OURS: ours, THEIRS: stepped}, f"in a container of {engine}", notes)
+
+
+async def _report(
+    scale: Scale, steps: dict[str, Callable[[str], Awaitable[dict[str, Any]]]], where: str, notes: list[str]
+) -> Report:
+    def once(step: Callable[[str], Awaitable[dict[str, Any]]]) -> Callable[[], Awaitable[float]]:
+        async def timed() -> float:
+            return float((await step(STEP))["took"])
+
+        return timed
+
+    examined = {title: await _examined(step) for title, step in steps.items()}
+    found: dict[str, Timing] = await in_turn(
+        {title: once(step) for title, step in steps.items()}, scale.of(STEPS, STEPS_SHORT)
+    )
+    fastest = found[OURS].p50
+    notes += [f"{title} misses: {', '.join(one.missed)}" for title, one in examined.items() if one.missed]
+    notes.append("exact: what the command wrote is in the new output as it stands")
+    return Report(
+        "harness",
+        f"A step of an evaluation harness {where}: `{STEP}`, its end, what is new",
+        ("session", "p50 ms", "p99 ms", "times ours", "forks", "characters", "exact"),
+        tuple(
+            (title, one.p50, one.p99, one.p50 / fastest, examined[title].processes, examined[title].characters,
+             f"{len(CASES) - len(examined[title].missed)} of {len(CASES)}")
+            for title, one in found.items()
+        ),
+        (),
+        tuple(notes),
+    )  # fmt: skip
