@@ -23,7 +23,8 @@ def main() -> None:
     assert program.stdout is not None
     ways = {0: program.stdin.fileno(), program.stdout.fileno(): 1}
     held: deque[tuple[float, int, bytes]] = deque()  # all wait equally long, so their order is that of time
-    with selectors.DefaultSelector() as ready:
+    # epoll rounds what it waits up to a millisecond.
+    with selectors.SelectSelector() as ready:
         for source in ways:
             ready.register(source, selectors.EVENT_READ)
         while True:

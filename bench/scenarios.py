@@ -11,6 +11,7 @@ from bench.harness import run as harness
 from bench.idle import run as idle
 from bench.latency import run as latency
 from bench.operations import run as operations
+from bench.over_ssh import run as ssh
 from bench.peers.scenario import run as peers
 from bench.persistent import run as persistent
 from bench.plain import run as plain
@@ -44,6 +45,7 @@ SCENARIOS: dict[str, Scenario] = {
     "verbs": verbs,
     "persistent": persistent,
     "remote": remote,
+    "ssh": ssh,
     "harness": harness,
     "plain": plain,
     "churn": churn,

@@ -1,0 +1,96 @@
+"""`true` on a machine that ssh reaches, by what a user would do instead: ssh each time, or tmux through ssh.
+
+The machine is this one, by a server of our own on the loopback interface.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.containers import Unavailable
+from bench.contenders import clean_environment, temporary_home
+from bench.measure import in_turn
+from bench.processes import forks, usual
+from bench.scenario import Report, Scale
+from bench.ssh_server import ssh_server
+from muxwire import open_terminals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench.contenders import Once
+
+RUNS, RUNS_SHORT = 100, 3
+COUNTED = 5
+OURS = "muxwire"
+# As tmux-mcp and its like do it, in one ssh: type, wait for the signal, read the screen.
+_TYPED = "tmux -L bench send-keys -t work 'true; tmux -L bench wait-for -S done' Enter"
+_STEP = f"{_TYPED} && tmux -L bench wait-for done && tmux -L bench capture-pane -p -t work"
+
+
+def _once(words: list[str]) -> Once:
+    async def once() -> None:
+        subprocess.run(words, check=True, stdin=subprocess.DEVNULL, capture_output=True)
+
+    return once
+
+
+@contextmanager
+def _master(ssh: list[str], folder: Path) -> Iterator[list[str]]:
+    """The words of an ssh that uses a connection which stays open (ControlMaster)."""
+    shared = [*ssh[:-1], "-o", f"ControlPath={folder}/master", ssh[-1]]
+    subprocess.run([*shared[:-1], "-M", "-N", "-f", shared[-1]], check=True, capture_output=True)
+    try:
+        yield shared
+    finally:
+        subprocess.run([*shared[:-1], "-O", "exit", shared[-1]], check=False, capture_output=True)
+
+
+async def run(scale: Scale) -> Report:
+    """All in turn; a table without rows where there is no server for ssh."""
+    with temporary_home() as name, tempfile.TemporaryDirectory(prefix="mws") as made, ExitStack() as stack:
+        home, folder = Path(name), Path(made)
+        try:
+            options = stack.enter_context(ssh_server(folder))
+        except Unavailable as reason:
+            return _report([], (str(reason),))
+        ssh = ["ssh", *options, "127.0.0.1"]
+        shared = stack.enter_context(_master(ssh, folder))
+        subprocess.run([*shared, "tmux -L bench new-session -d -s work bash"], check=True, stdin=subprocess.DEVNULL)
+        stack.callback(subprocess.run, [*shared, "tmux -L bench kill-server"], check=False, capture_output=True)
+        contenders = {
+            "`ssh HOST true` each time": _once([*ssh, "true"]),
+            "the same, ControlMaster": _once([*shared, "true"]),
+            "tmux by ssh, ControlMaster": _once([*shared, _STEP]),
+        }
+        hosts = home / "hosts.toml"
+        hosts.write_text(f"[hosts.box]\nvia = {json.dumps(ssh)}\nlogin_shell = true\n")
+        environ = clean_environment(home) | {"MUXWIRE_HOSTS": str(hosts)}
+        async with open_terminals(environ=environ, state_dir=home / "state") as terminals:
+            tab = await terminals.create_tab(host="box", shell="bash")
+
+            async def ours() -> None:
+                assert (await tab.execute("true")).exit_code == 0
+
+            every: dict[str, Once] = {OURS: ours, **contenders}
+            processes = {}
+            for title, once in every.items():
+                counts = []
+                for _ in range(COUNTED):
+                    before = forks()
+                    await once()
+                    counts.append(forks() - before)
+                processes[title] = usual(counts)
+            found = await in_turn(every, scale.of(RUNS, RUNS_SHORT))
+    rows = [(title, one.p50, one.p99, one.p50 / found[OURS].p50, processes[title]) for title, one in found.items()]
+    return _report(rows, ("the processes are those of both sides", "tmux by ssh returns the screen, no exit code"))
+
+
+def _report(rows: list[tuple[str, float, float, float, float]], notes: tuple[str, ...]) -> Report:
+    columns = ("approach", "p50 ms", "p99 ms", "times ours", "forks")
+    return Report("ssh", "`true` in bash over ssh to this machine", columns, tuple(rows), (), notes)
