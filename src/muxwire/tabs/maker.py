@@ -135,9 +135,11 @@ class TabMaker:
         except TmuxSilent:
             raise
         except MuxwireError as error:
-            await self._server.kill_window(tab.window_id)
             tab.lost(f"it could not be placed: {error}")
+            await self._server.kill_window(tab.window_id)
             raise
+        finally:
+            self._close_at_end(tab)  # not before: a window that is gone has no place
         return tab
 
     async def _late(self, made: _Made, request: TabRequest, asked: Pending) -> None:
@@ -204,20 +206,21 @@ class TabMaker:
         answer: Sequence[bytes],
         *,
         beside: Tab | None = None,
-        hand_off: bool = True,
+        by_reader: bool = False,
     ) -> Tab:
         """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.
 
-        To be called as soon as the answer is here: until then its output is kept, within bounds. Whoever calls it while
-        a read is dealt with does not `hand_off`, and calls `hand_off` after that.
+        To be called as soon as the answer is here: until then its output is kept, within bounds. If it is called while
+        a read is dealt with, `by_reader`, the caller continues after that with `hand_off`, and `_close_at_end`.
         """
         tab = self.build(spec.record, PanePlace.parse(answer), self._server.sessions.hub)
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
         self._hear(tab, connections=spec.connections)
-        if hand_off:
+        if not by_reader:
             self.hand_off(tab)
+            self._close_at_end(tab)
         if beside is None:
             self._book.latest = tab.key
         self._book.coming.discard(spec.record.nonce)
@@ -307,6 +310,7 @@ class TabMaker:
         """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes."""
         self._hear(tab)
         self.hand_off(tab)
+        self._close_at_end(tab)
 
     def _hear(self, tab: Tab, *, connections: int | None = None) -> None:
         """`connections`: how often the connection had been regained when the pane was asked for."""
@@ -318,6 +322,9 @@ class TabMaker:
             self._server.rejoin(tab)
         elif dropped := attach_stream(tab):
             tab.pane.stream.lose(dropped, reason="the pane wrote more than is kept of one that is not known yet")
+
+    def _close_at_end(self, tab: Tab) -> None:
+        """Close the tab when its program has ended."""
         if self._server.access.role != "follower":
             tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
             if tab.pane.session.exit_status is not None:  # it ended while nobody was here
@@ -342,7 +349,7 @@ class _Made:
 
     def _register(self) -> None:
         try:
-            self._tab = self._maker.register(self.spec, self._asked.result(), hand_off=False)
+            self._tab = self._maker.register(self.spec, self._asked.result(), by_reader=True)
         except Exception as error:  # noqa: BLE001 - raised by `tab`, where the caller is: not in the reader
             self._failure = error
 
