@@ -18,6 +18,8 @@ from muxwire.errors import AmbiguousTarget, NoSuchTarget
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 40
+# Of these, two thirds failed while a tab could be closed before it was placed.
+QUICK = 20
 
 
 @contextmanager
@@ -201,3 +203,13 @@ async def test_the_first_tab_is_what_a_person_sees_and_a_later_one_takes_nothing
         assert await current() == first.window_id
         await first.client.command("select-window", "-t", second.window_id)
         assert await alone.tab(".") is second
+
+
+async def test_a_program_that_ends_at_once_has_been_in_its_session(alone: muxwire.Terminals) -> None:
+    """Its tab is closed once it has its size and its place: a window that is gone can be linked to no session."""
+    with anyio.fail_after(DEADLINE):
+        for number in range(QUICK):
+            tab = await alone.create_tab(command=["true"], session=f"work{number}", size=(60, 12))
+            while not tab.pane.session.closed:
+                await tab.pane.stream.changed()
+            assert tab.end_reason == "its program ended with status 0"
