@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
 from muxwire import TabUnavailable
+from muxwire.instance import remote
+from muxwire.tabs.listing import LISTED_SECONDS
 from tests.remote.proxied import PATIENT, Proxied, proxied
 
 if TYPE_CHECKING:
@@ -43,6 +46,36 @@ async def there(path: Path) -> None:
 async def link_of(box: Proxied, tab: Tab) -> str:
     (row,) = [row for row in (await box.opened.list_tabs()).tabs if row.window_id == tab.key]
     return row.link
+
+
+async def test_a_silent_machine_is_listed_as_it_was_known(box: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for a list until it is found out that the connection is dead."""
+    tab = await box.opened.create_tab(host="box")
+    assert (await tab.execute("cd /usr; true")).exit_code == 0
+    monkeypatch.setattr(remote, "SILENT_SECONDS", 10 * DEADLINE)
+    connections = tab.client.connections
+    assert box.lose("stall")
+    with anyio.fail_after(5 * LISTED_SECONDS):
+        (row,) = [row for row in (await box.opened.list_tabs()).tabs if row.window_id == tab.key]
+    assert (row.cwd, row.last_command, tab.client.connections) == ("/usr", "cd /usr; true", connections)
+    box.lose("kill")
+    await box.regained(tab, connections)
+    assert (await tab.execute("pwd")).output == "/usr\n"
+
+
+async def test_a_tab_whose_output_is_not_kept_yet_loses_nothing(folder: Path, environ: dict[str, str]) -> None:
+    """The pipe of a new pane is there at once; the program at its end begins later, on a busy machine much later."""
+    slow = folder / "slow"
+    slow.mkdir()
+    (slow / "mkdir").write_text(f'#!/bin/sh\ncase $* in *spool-*) sleep 1 ;; esac\nexec {shutil.which("mkdir")} "$@"\n')
+    (slow / "mkdir").chmod(0o755)
+    with anyio.fail_after(DEADLINE):
+        async with proxied(folder, environ | {"PATH": f"{slow}:{environ['PATH']}"}) as box:
+            tab = await box.opened.create_tab(host="box", shell="bash")
+            box.lose("kill")
+            assert (await tab.execute("echo new", timeout=PATIENT)).output == "new\n"
+            assert (await box.opened.stream_logs(tab.key, from_byte=0, max_bytes=1 << 20)).dropped == 0
+            assert tab.client.connections > 0
 
 
 async def test_calls_wait_and_what_was_asked_meanwhile_is_done_once(box: Proxied, folder: Path) -> None:

@@ -35,6 +35,8 @@ _HELD_BYTES = 16 << 20
 # The program that keeps the output has read what tmux has sent us within a ms; on a busy machine within seconds.
 _KEPT_SOON = 0.02
 _KEPT_LOOKS = 500
+# The pipe is there from a pane's first byte on, and what it holds is kept once the program at its end has begun.
+_BEGUN_LOOKS = 100
 # In the arguments of a supervisor, and in the name of its pane's directory.
 _NONCE = re.compile(rb"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")
 
@@ -111,6 +113,9 @@ class _PaneRejoin:
     def _take(self, first: int, data: bytes) -> bool:
         """Take what was kept from an offset on; return whether live output continues after it."""
         stream = self._stream
+        if first < 0 and self._looks < _BEGUN_LOOKS:
+            self._looks += 1
+            return False
         if first < 0 or self._looks > _KEPT_LOOKS:
             stream.lose(UNKNOWN_SIZE, exact=False, reason=f"{self._reason}; what was written then was not kept there")
             self.behind_gap = self._is_live = True

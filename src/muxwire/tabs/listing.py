@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import inf
 from typing import TYPE_CHECKING
+
+from anyio import move_on_after
 
 from muxwire.errors import MuxwireError
 from muxwire.results import SessionInfo, TabInfo, TabList
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
+# A machine that has not answered by then, and after so many round trips more, is listed as it was known: that a
+# connection is dead is found out by beats, which takes longer than somebody waits for a list.
+LISTED_SECONDS = 2.0
+LISTED_ROUND_TRIPS = 10
 _PANES = ("list-panes", "-a", "-F", "#{pane_id} #{pane_current_command}")
 _SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_name}")
 _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id}")
@@ -33,11 +40,12 @@ async def list_tabs(
     link = server.host.link if server is not None else None
     if server is not None and (link is None or link.up):
         try:
-            return await _asked(server, book, ask, closed=closed, session=session)
+            with move_on_after(inf if link is None else LISTED_SECONDS + LISTED_ROUND_TRIPS * link.rtt):
+                return await _asked(server, book, ask, closed=closed, session=session)
         except (MuxwireError, ValueError):
             if link is None:
                 raise
-            # Another machine does not answer, or nonsense: that is no reason not to list those of this one.
+        # Another machine does not answer, or nonsense: that is no reason not to list those of this one.
     known = (*book.open.values(), *(book.closed.values() if closed else ()))
     return TabList(_rows_without_tmux(known, book, session), ())
 
