@@ -13,8 +13,9 @@ from muxwire import open_terminals
 
 TABS, TABS_SHORT = 50, 5
 SECONDS, SECONDS_SHORT = 10, 2
-# The last prompts come, logs are flushed, shells fall asleep.
-SETTLE = 1.0
+# The last prompts come, logs are flushed, shells fall asleep; and ten seconds after the last command the watch over
+# tmux's answers wakes up once, to see that none is due (`client/patience.py`).
+SETTLE, SETTLE_SHORT = 11, 1
 
 
 def wake_ups(pid: str = "self") -> int:
@@ -35,7 +36,7 @@ async def run(scale: Scale) -> Report:
             for _ in range(tabs):
                 await (await terminals.create_tab(shell="bash")).execute("true")
             client_pid = (await terminals.server()).process.pid
-            await anyio.sleep(SETTLE)
+            await anyio.sleep(scale.of(SETTLE, SETTLE_SHORT))
             before, client_before, cpu = wake_ups(), wake_ups(str(client_pid)), time.process_time()
             await anyio.sleep(seconds)
             ours, client = wake_ups() - before - 1, wake_ups(str(client_pid)) - client_before
@@ -46,4 +47,5 @@ async def run(scale: Scale) -> Report:
         ("process", "wake-ups", "CPU ms"),
         (("muxwire", max(0, ours), cpu * 1000), ("tmux -C", client, "")),
         (Target("wake-ups of muxwire", max(0, ours), 0, "wake-ups"),),
+        (f"from {scale.of(SETTLE, SETTLE_SHORT)} s after the last command on",),
     )
