@@ -42,7 +42,8 @@ if [ "$f" ]; then
 fi
 t() { tmux -u -S "$d/s" "$@"; }
 w=old
-if ! t has-session -t =hub 2>/dev/null; then
+# A server that was there is asked twice: a busy machine may fail to start the program that asks.
+if ! t has-session -t =hub 2>/dev/null && { [ ! "$again" ] || { sleep 1; ! t has-session -t =hub 2>/dev/null; }; }; then
   [ "$again" ] && fail gone "the tmux server there has ended"
   w=new
   mkdir "$d/shells" 2>/dev/null

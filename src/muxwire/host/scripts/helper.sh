@@ -46,13 +46,15 @@ signal_server() {
   case $a in *"$d/s"*) kill -"$1" "$PPID" ;; esac
 }
 
+beat() { t display-message -p -t =hub '#{@muxwire-beat}'; }
+
 # The far half of the watch over the connection: a client whose driver says nothing for 8 s is killed, for with it every
 # pane stands still; after `keep` seconds without one all ends here.
 watch() {
   n=0 b=
   while sleep 2; do
-    # Without an answer it is gone, or its socket is: then nobody can ever reach it again.
-    x=$(t display-message -p -t =hub '#{@muxwire-beat}') || { signal_server TERM; sleep 1; signal_server KILL; rm -rf "$d"; rmdir "${d%/*}"; exit; }
+    # Without an answer, twice, it is gone, or its socket is: then nobody can ever reach it again.
+    x=$(beat) || { sleep 1; x=$(beat); } || { signal_server TERM; sleep 1; signal_server KILL; rm -rf "$d"; rmdir "${d%/*}"; exit; }
     if [ "$x" = "$b" ]; then n=$((n + 2)); else n=0 b=$x; fi
     [ "$n" -ge 8 ] || continue
     for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill -9 "$p"; done
