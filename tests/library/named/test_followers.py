@@ -117,6 +117,10 @@ async def test_both_type_into_one_tab(instance: Instance) -> None:
                 async with anyio.create_task_group() as both:
                     both.start_soon(run, owner, "owner")
                     both.start_soon(run, follower, "follower")
+                end = (await follower.tab("shared")).next_byte
+                while tab.next_byte < end:  # the owner writes the log, and hears the pane by a connection of its own
+                    await tab.pane.stream.changed()
+            assert await tab.pane.stream.log.flushed()
             content = log_read.read_raw(tab.log_path, 0, 1 << 30)
             for word in (b"owner", b"follower"):
                 for number in range(25):
