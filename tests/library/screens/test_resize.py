@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import subprocess
 from typing import TYPE_CHECKING
 
 import anyio
@@ -16,7 +16,6 @@ from tests.users import needs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from muxwire.client.pending import Pending
     from muxwire.library.terminals import Terminals
@@ -69,19 +68,20 @@ async def test_resize_while_a_program_draws(terminals: Terminals, command: list[
 
 
 async def test_the_size_of_a_new_tab_is_recorded_where_tmux_reported_it(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The window is made with tmux's size and resized after that: what was drawn before is laid out for the first."""
-    client, drawn = (await terminals.server()).client, tmp_path / "drawn"
-    submit = client.submit
+    client = (await terminals.server()).client
+    submit, shown = client.submit, ("tmux", "-S", str(terminals.folders.socket_path), "capture-pane", "-p", "-t")
 
     def later(*commands: Sequence[str | bytes]) -> list[Pending]:
-        while commands[0][0] == "resize-window" and not drawn.exists():
-            time.sleep(0.001)  # nothing else may run: what is drawn waits in the connection
+        # Nothing of ours may run meanwhile, so that the output waits in the connection until tmux has read it.
+        while commands[0][0] == "resize-window" and b"first" not in subprocess.check_output([*shown, commands[0][2]]):
+            pass
         return submit(*commands)
 
     monkeypatch.setattr(client, "submit", later)
-    tab = await terminals.create_tab(command=["sh", "-c", f"echo first; touch {drawn}; cat"], size=(60, 12))
+    tab = await terminals.create_tab(command=["sh", "-c", "echo first; cat"], size=(60, 12))
     await tab.send_keys(["more", "Enter"])
     await terminals.wait_for([tab.window_id], until="more", timeout=10)
     assert await tab.pane.stream.log.flushed()
