@@ -15,8 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.scenario import Unavailable
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
 # All that muxwire and Harbor need there, and what is measured and tested with it.
 PROGRAMS = (
@@ -33,10 +35,6 @@ _ASK_SECONDS = 0.2
 _LIFE_SECONDS = "3600"
 
 
-class Unavailable(Exception):
-    """The engine does not work here, and why."""
-
-
 def answer(*words: str, env: Mapping[str, str] | None = None) -> str:
     """What a program prints; Unavailable if it fails, with its first line as the reason."""
     try:
@@ -48,11 +46,11 @@ def answer(*words: str, env: Mapping[str, str] | None = None) -> str:
     return done.stdout
 
 
-def make_root(root: Path, programs: Sequence[str] = PROGRAMS) -> None:
-    """A file system with these programs and what they load. Unavailable if one is not here."""
+def make_root(root: Path) -> None:
+    """A file system with PROGRAMS and what they load. Unavailable if one is not here."""
     for name in ("bin", "tmp", "proc", "sys", "dev", "etc", "root", "run", "usr/lib/locale", "lib"):
         (root / name).mkdir(parents=True, exist_ok=True)
-    for name in programs:
+    for name in PROGRAMS:
         found = shutil.which(name)
         if found is None:
             raise Unavailable(f"there is no {name} here")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import subprocess
 import tempfile
 import time
@@ -13,19 +12,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.containers import Unavailable, container
+from bench.containers import container
 from bench.contenders import clean_environment, temporary_home
 from bench.measure import in_turn
 from bench.packages import FromPyPI, installed
-from bench.processes import Belongings, forks, usual
-from bench.scenario import Report, Scale
+from bench.processes import Belongings, forked, json_line
+from bench.scenario import Report, Scale, Unavailable
 from muxwire import open_terminals
 from muxwire.library.harness import HarnessSession
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from typing import TypeAlias
 
+    from bench.contenders import Once
     from bench.measure import Timing
+
+    # Types a command, waits for its end, and returns the new output and the seconds that it took.
+    Take: TypeAlias = Callable[[str], Awaitable[dict[str, Any]]]
 
 ROOT = Path(__file__).resolve().parent.parent
 # The newest that the registry gives with all that it needs; the methods measured are those of 0.25.
@@ -63,7 +67,7 @@ CASES = (
 
 
 @contextmanager
-def _theirs(python: Path, engine: str, env: dict[str, str]) -> Iterator[Callable[[str], dict[str, Any]]]:
+def _theirs(python: Path, engine: str, env: dict[str, str]) -> Iterator[Take]:
     belongings = Belongings()
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
@@ -74,21 +78,15 @@ def _theirs(python: Path, engine: str, env: dict[str, str]) -> Iterator[Callable
         assert process.stdin is not None
         assert process.stdout is not None
 
-        def answer(seconds: float) -> dict[str, Any]:
-            assert process.stdout is not None
-            ready = select.select([process.stdout], [], [], seconds)[0]
-            line = process.stdout.readline() if ready else ""
-            found: dict[str, Any] = json.loads(line) if line else {"error": "no answer"}
-            return found
-
-        def step(command: str) -> dict[str, Any]:
+        async def step(command: str) -> dict[str, Any]:
             assert process.stdin is not None
+            assert process.stdout is not None
             process.stdin.write(json.dumps({"command": command}) + "\n")
             process.stdin.flush()
-            return answer(2 * STEP_SECONDS)
+            return json_line(process.stdout, 2 * STEP_SECONDS) or {"error": "no answer"}
 
         try:
-            if "error" in answer(START_SECONDS):
+            if not json_line(process.stdout, START_SECONDS):
                 raise Unavailable(f"{HARBOR.label} does not work here")
             yield step
         finally:
@@ -99,9 +97,7 @@ def _theirs(python: Path, engine: str, env: dict[str, str]) -> Iterator[Callable
 
 
 @asynccontextmanager
-async def _ours(
-    home: Path, host: str, env: dict[str, str]
-) -> AsyncIterator[Callable[[str], Awaitable[dict[str, Any]]]]:
+async def _ours(home: Path, host: str, env: dict[str, str]) -> AsyncIterator[Take]:
     hosts = home / "hosts.toml"
     hosts.write_text('allow = ["docker:*", "podman:*"]\n')
     async with open_terminals(environ=env | {"MUXWIRE_HOSTS": str(hosts)}, state_dir=home / "state") as terminals:
@@ -128,18 +124,14 @@ class _Found:
     missed: list[str]
 
 
-async def _examined(step: Callable[[str], Awaitable[dict[str, Any]]]) -> _Found:
-    counts, output = [], ""
-    for _ in range(COUNTED):
-        before = forks()
-        output = (await step(STEP)).get("output", "")
-        counts.append(forks() - before)
-    missed = []
+async def _examined(step: Take) -> _Found:
+    processes = await forked(_once(step), COUNTED)
+    output, missed = (await step(STEP)).get("output", ""), []
     for case in CASES:
         found = await step(case.command)
         if case.written not in found.get("output", "").replace("\r\n", "\n"):
             missed.append(case.what)
-    return _Found(usual(counts), len(output), missed)
+    return _Found(processes, len(output), missed)
 
 
 async def run(scale: Scale) -> Report:
@@ -166,25 +158,20 @@ async def _measured(scale: Scale, home: Path, engine: str, env: dict[str, str], 
         if why := installed(HARBOR, folder):
             return await _report(scale, {OURS: ours}, f"in a container of {engine}", [*notes, f"{HARBOR.label}: {why}"])
         with _theirs(folder / "bin" / "python", engine, dict(os.environ) | environ) as theirs:
-
-            async def stepped(command: str) -> dict[str, Any]:
-                return theirs(command)
-
-            return await _report(scale, {OURS: ours, THEIRS: stepped}, f"in a container of {engine}", notes)
+            return await _report(scale, {OURS: ours, THEIRS: theirs}, f"in a container of {engine}", notes)
 
 
-async def _report(
-    scale: Scale, steps: dict[str, Callable[[str], Awaitable[dict[str, Any]]]], where: str, notes: list[str]
-) -> Report:
-    def once(step: Callable[[str], Awaitable[dict[str, Any]]]) -> Callable[[], Awaitable[float]]:
-        async def timed() -> float:
-            return float((await step(STEP))["took"])
+def _once(step: Take) -> Once:
+    async def once() -> float:
+        return float((await step(STEP))["took"])
 
-        return timed
+    return once
 
+
+async def _report(scale: Scale, steps: dict[str, Take], where: str, notes: list[str]) -> Report:
     examined = {title: await _examined(step) for title, step in steps.items()}
     found: dict[str, Timing] = await in_turn(
-        {title: once(step) for title, step in steps.items()}, scale.of(STEPS, STEPS_SHORT)
+        {title: _once(step) for title, step in steps.items()}, scale.of(STEPS, STEPS_SHORT)
     )
     fastest = found[OURS].p50
     notes += [f"{title} misses: {', '.join(one.missed)}" for title, one in examined.items() if one.missed]

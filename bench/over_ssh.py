@@ -12,11 +12,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.containers import Unavailable
 from bench.contenders import clean_environment, temporary_home
 from bench.measure import in_turn
-from bench.processes import forks, usual
-from bench.scenario import Report, Scale
+from bench.processes import forked
+from bench.scenario import Report, Scale, Unavailable
 from bench.ssh_server import ssh_server
 from muxwire import open_terminals
 
@@ -78,14 +77,7 @@ async def run(scale: Scale) -> Report:
                 assert (await tab.execute("true")).exit_code == 0
 
             every: dict[str, Once] = {OURS: ours, **contenders}
-            processes = {}
-            for title, once in every.items():
-                counts = []
-                for _ in range(COUNTED):
-                    before = forks()
-                    await once()
-                    counts.append(forks() - before)
-                processes[title] = usual(counts)
+            processes = {title: await forked(once, COUNTED) for title, once in every.items()}
             found = await in_turn(every, scale.of(RUNS, RUNS_SHORT))
     rows = [(title, one.p50, one.p99, one.p50 / found[OURS].p50, processes[title]) for title, one in found.items()]
     return _report(rows, ("the processes are those of both sides", "tmux by ssh returns the screen, no exit code"))

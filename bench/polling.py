@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import select
 import subprocess
 import sys
 from contextlib import AsyncExitStack, ExitStack
@@ -15,7 +14,7 @@ from bench.contenders import clean_environment, library, temporary_home
 from bench.corpus import CASES, TRUE, Answer, Judged, Score
 from bench.measure import Timing, in_bursts
 from bench.packages import FromPyPI, installed
-from bench.processes import Belongings, forks, usual
+from bench.processes import Belongings, forked, json_line
 from bench.scenario import Report, Scale, Target
 from muxwire import open_terminals
 
@@ -94,15 +93,14 @@ class Driven:
         assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        reply = ""
+        found: dict[str, Any] = {}
         try:
             self._process.stdin.write(json.dumps({"command": command, "seconds": SECONDS}) + "\n")
             self._process.stdin.flush()
-            if select.select([self._process.stdout], [], [], SECONDS + LATE)[0]:
-                reply = self._process.stdout.readline()
+            found = json_line(self._process.stdout, SECONDS + LATE)
         except BrokenPipeError:
             pass
-        found: dict[str, Any] = json.loads(reply) if reply else {"error": "the driver ended"}
+        found = found or {"error": "the driver ended"}
         if "error" in found:
             self.close()
         return found
@@ -155,16 +153,6 @@ def to_drive(scale: Scale, root: Path) -> tuple[list[Driven], list[str]]:
     return driven, missing
 
 
-async def counted(once: Once) -> float:
-    """How many processes a command usually takes."""
-    counts = []
-    for _ in range(COUNTED):
-        before = forks()
-        await once()
-        counts.append(forks() - before)
-    return usual(counts)
-
-
 async def run(scale: Scale) -> Report:
     """All cases by every approach; then `true` in turn, each a few on end: a loop is tight only on end."""
     with temporary_home() as name, ExitStack() as drivers:
@@ -184,7 +172,7 @@ async def run(scale: Scale) -> Report:
                     notes.append(f"{error}: it did not work here")
                     continue
                 scores[one.approach.title], approaches[one.approach.title] = score, one.once
-            processes = {title: await counted(once) for title, once in approaches.items()}
+            processes = {title: await forked(once, COUNTED) for title, once in approaches.items()}
             found = await in_bursts(approaches, scale.of(RUNS, RUNS_SHORT))
     return _report(found, scores, processes, notes)
 

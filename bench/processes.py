@@ -7,19 +7,23 @@ one has gone: a tmux server is nobody's child.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import secrets
+import select
 import signal
 import statistics
 import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from bench.contenders import Once
 
 WORD = "MUXWIRE_BENCH_CONTENDER"
 
@@ -92,6 +96,24 @@ def forks() -> int:
     """How many processes were ever started on this machine (proc(5), `stat`)."""
     (line,) = (line for line in Path("/proc/stat").read_text().splitlines() if line.startswith("processes "))
     return int(line.split()[1])
+
+
+async def forked(once: Once, times: int) -> float:
+    """How many processes one run usually starts, on the whole machine."""
+    counts = []
+    for _ in range(times):
+        before = forks()
+        await once()
+        counts.append(forks() - before)
+    return usual(counts)
+
+
+def json_line(output: IO[str], seconds: float) -> dict[str, Any]:
+    """The next line of JSON that a process prints; {} if none comes in that time, or it has ended."""
+    ready = select.select([output], [], [], seconds)[0]
+    line = output.readline() if ready else ""
+    found: dict[str, Any] = json.loads(line) if line else {}
+    return found
 
 
 def usual(counts: Sequence[int]) -> float:

@@ -8,6 +8,10 @@ from pathlib import Path  # noqa: TC003 - a dataclass names it
 from typing import Any
 
 
+class Unavailable(Exception):
+    """Something that a contender needs does not work on this machine; why."""
+
+
 @dataclass(frozen=True)
 class Scale:
     """How much to measure: everything, or as much as CI has time for. `installed` keeps what others' need."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.containers import Unavailable
+from bench.scenario import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

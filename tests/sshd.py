@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench import ssh_server as started
-from bench.containers import Unavailable
+from bench.scenario import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

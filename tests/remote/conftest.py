@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.remote.proxied import environ_there
+
 
 @pytest.fixture(scope="module")
 def environ(folder: Path, environ: dict[str, str]) -> dict[str, str]:
     """A user of this machine and of `box`: the same home, other temporary files. `brief` keeps programs for 4 s."""
     (folder / "there").mkdir(mode=0o700)
-    there = {name: environ[name] for name in ("HOME", "PATH", "SHELL")} | {"TMPDIR": str(folder / "there")}
+    there = environ_there(environ, folder / "there")
     words = ["env", "-i", *(f"{name}={value}" for name, value in there.items())]
     hosts = folder / "hosts.toml"
     via = f"via = {json.dumps(words)}"

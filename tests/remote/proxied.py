@@ -77,12 +77,17 @@ class Proxied:
         self._down.unlink()
 
 
+def environ_there(environ: dict[str, str], temporary: Path) -> dict[str, str]:
+    """The environment of the other machine, which is this one: the same home, other temporary files."""
+    return {name: environ[name] for name in ("HOME", "PATH", "SHELL")} | {"TMPDIR": str(temporary)}
+
+
 @asynccontextmanager
 async def proxied(folder: Path, environ: dict[str, str], more: str = "") -> AsyncIterator[Proxied]:
     """Open it, with `more` lines in the table of the host; beats and backoff are quick."""
     place = folder / "proxy"
     place.mkdir(exist_ok=True)
-    there = {name: environ[name] for name in ("HOME", "PATH", "SHELL")} | {"TMPDIR": str(folder / "there")}
+    there = environ_there(environ, folder / "there")
     words = [sys.executable, str(Path(__file__).with_name("disturbed.py")), "cut", str(place / "pid")]
     words += ["env", "-i", *(f"{name}={value}" for name, value in there.items())]
     (place / "hosts.toml").write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n{more}")

@@ -13,7 +13,8 @@ import anyio
 import pytest
 
 import muxwire
-from bench.containers import Unavailable, container
+from bench.containers import container
+from bench.scenario import Unavailable
 from muxwire import HostUnavailable
 from tests.remote.test_link import children
 

@@ -12,6 +12,7 @@ import pytest
 import muxwire
 from muxwire import HostUnavailable
 from tests.remote.api_server import ApiServer
+from tests.remote.proxied import environ_there
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -36,7 +37,7 @@ current-context: lab
 
 @asynccontextmanager
 async def cluster(environ: dict[str, str], folder: Path) -> AsyncIterator[tuple[ApiServer, muxwire.Terminals]]:
-    there = {name: environ[name] for name in ("HOME", "PATH", "SHELL")} | {"TMPDIR": str(folder / "there")}
+    there = environ_there(environ, folder / "there")
     async with ApiServer("worker-0", there) as api:
         config, hosts = folder / "kubeconfig", folder / "pods.toml"
         config.write_text(CONFIG.format(port=api.port))

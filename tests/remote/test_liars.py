@@ -17,6 +17,7 @@ from muxwire.host import questions
 from muxwire.host.questions import Helper, Question
 from muxwire.instance import remote
 from muxwire.tabs.maker import PanePlace
+from tests.remote.proxied import environ_there
 
 pytestmark = pytest.mark.anyio
 
@@ -33,7 +34,7 @@ async def test_tabs_of_this_machine_are_as_before(
         monkeypatch.setattr(module, name, 1.0)
     place = folder / f"liar-{seed}"
     place.mkdir(mode=0o700)
-    there = {name: environ[name] for name in ("HOME", "PATH", "SHELL")} | {"TMPDIR": str(place)}
+    there = environ_there(environ, place)
     words = [sys.executable, str(Path(__file__).with_name("disturbed.py")), "lie", str(place / str(seed))]
     words += ["env", "-i", *(f"{name}={value}" for name, value in there.items())]
     (place / "hosts.toml").write_text(f'[hosts.liar]\nvia = {json.dumps(words)}\nkeep = "2s"\n')
