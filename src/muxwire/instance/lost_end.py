@@ -1,4 +1,4 @@
-"""The end of a program or of a command that fell into a gap of the stream: nobody heard it, and no mark will tell."""
+"""The end of a program or of a command that fell into a gap of the stream: its mark is lost; the shell is asked."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 async def notice_lost_end(tab: Tab, reason: str, before: int) -> None:
     """End what has ended unheard: the pane's program, or a command whose end mark was lost before that offset.
 
-    The marks of a prompt may be lost, and the prompt still be drawn: the shell is examined again, each time after twice
-    as long, until something of it is heard. A command that goes on ends later, where its mark is heard.
+    The marks of a prompt may be lost while the prompt itself is still being drawn. So the shell is examined again,
+    after an interval that doubles each time, until a mark of it arrives. A command that still runs ends by such a mark.
     """
     pane, session = tab.pane, tab.pane.session
     await pane.refresh()

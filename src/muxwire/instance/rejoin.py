@@ -35,7 +35,8 @@ _HELD_BYTES = 16 << 20
 # The program that keeps the output has read what tmux has sent us within a ms; on a busy machine within seconds.
 _KEPT_SOON = 0.02
 _KEPT_LOOKS = 500
-# The pipe is there from a pane's first byte on, and what it holds is kept once the program at its end has begun.
+# tmux opens the pipe with the pane, so it has the first byte; the program that stores the output starts a little later.
+# Until then nothing is stored, and the question is repeated so often: two seconds.
 _BEGUN_LOOKS = 100
 # In the arguments of a supervisor, and in the name of its pane's directory.
 _NONCE = re.compile(rb"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")

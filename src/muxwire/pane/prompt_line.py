@@ -296,9 +296,9 @@ class PromptEnd:
                 await pane.stream.changed_within(LOOK_MIN)
 
     def _took_key(self, shell: Shell, end: int, *, edits: bool) -> bool:
-        """Whether the shell has our key: it has written for it what nothing else writes there, or anything at all.
+        """Whether the shell has read our key: `clear_sign` has come, or, from a shell without one, any output.
 
-        On a busy machine the kernel hands keys to the shell late, and what it draws for earlier ones comes first.
+        On a busy machine the shell reads keys late, and what it draws for earlier keys comes first.
         """
         stream = self._pane.stream
         if edits and shell.clear_sign:

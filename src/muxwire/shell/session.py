@@ -123,7 +123,7 @@ class ShellSession:
     # -- what the stream says
 
     def on_mark(self, mark: Mark, now: float, whole_from: int = 0) -> None:
-        """Take a mark of the stream, in order; nothing was lost of that since the offset `whole_from`."""
+        """Take a mark of the stream, in order; bytes before the offset `whole_from` may be missing."""
         match mark:
             case EchoStart() | EchoEnd():
                 self._on_echo(mark)
@@ -193,7 +193,7 @@ class ShellSession:
             if execution.phase == "running":
                 end, code = cut_short(execution, mark.begin, status, self._name, self._read, signalled=signalled)
                 if lost := execution.typed_at < whole_from:
-                    execution.note = "what it printed last was lost with the connection; its end was not seen"
+                    execution.note = "the connection was lost while it ran; its end was not seen"
                 what = Input.PROMPT_FOUND if lost else Input.PROMPT_START
                 self._end(execution, what, now, end=end, exit_code=None if lost else code, cwd=mark.cwd)
         self._tell(PromptBegan(mark.end, status))

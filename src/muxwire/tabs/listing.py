@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
-# A machine that has not answered by then, and after so many round trips more, is listed as it was known: that a
-# connection is dead is found out by beats, which takes longer than somebody waits for a list.
+# A machine that does not answer within this, and so many round trips more, is listed as it was last known. A dead
+# connection is detected by its missing beats, which takes longer than a caller should wait for a list.
 LISTED_SECONDS = 2.0
 LISTED_ROUND_TRIPS = 10
 _PANES = ("list-panes", "-a", "-F", "#{pane_id} #{pane_current_command}")

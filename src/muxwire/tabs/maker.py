@@ -111,10 +111,10 @@ class TabMaker:
             with anyio.CancelScope(shield=True):
                 if not patient:
                     await asked.wait()
-                tab = await self._placed(made, request, asked)
+                tab = await self._placed(made, request)
         except TmuxSilent:
             if not asked.done:
-                self._book.spawn(lambda: self._late(made, request, asked))
+                self._book.spawn(lambda: self._late(made, request))
             raise
         except CommandError as error:
             spec.discard()
@@ -126,10 +126,10 @@ class TabMaker:
             raise
         return tab
 
-    async def _placed(self, made: _Made, request: TabRequest, asked: Pending) -> Tab:
-        """The tab of the window that tmux was asked for, once it is there and has its place and size."""
-        await asked.settled()
-        tab = made.tab()
+    async def _placed(self, made: _Made, request: TabRequest) -> Tab:
+        """The tab of the window that tmux was asked for, once it is there and has its size and its session."""
+        tab = await made.tab()
+        self.hand_off(tab)
         try:
             tab.session_id = await self._place(request, tab.window_id)
         except TmuxSilent:
@@ -139,13 +139,13 @@ class TabMaker:
             await self._server.kill_window(tab.window_id)
             raise
         finally:
-            self._close_at_end(tab)  # not before: a window that is gone has no place
+            self.close_at_end(tab)  # not before: a window that is gone can be neither resized nor linked
         return tab
 
-    async def _late(self, made: _Made, request: TabRequest, asked: Pending) -> None:
+    async def _late(self, made: _Made, request: TabRequest) -> None:
         """The call was given up while tmux stood still."""
         try:
-            await self._placed(made, request, asked)
+            await self._placed(made, request)
         except TmuxSilent:
             raise
         except MuxwireError:
@@ -191,45 +191,41 @@ class TabMaker:
             )
 
     def window_command(self, spec: PaneSpec) -> tuple[str, ...]:
-        """The command that makes a window of it; `born` reads the answer."""
+        """The command that makes a window of it; `register` reads the answer."""
         hub, name = f"{self._server.sessions.hub}:", window_name(spec.record.name) or Path(spec.argv[0]).name
         return ("new-window", "-d", "-P", "-F", PANE_FORMAT, "-t", hub, "-n", name, *spec.what_runs)
 
     @staticmethod
     def split_command(spec: PaneSpec, pane: str, flags: Sequence[str]) -> tuple[str, ...]:
-        """The command that makes it a further pane next to `pane`; `born` reads the answer."""
+        """The command that makes it a further pane next to `pane`; `register` reads the answer."""
         return ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", pane, *flags, *spec.what_runs)
 
-    def register(
-        self,
-        spec: PaneSpec,
-        answer: Sequence[bytes],
-        *,
-        beside: Tab | None = None,
-        by_reader: bool = False,
-    ) -> Tab:
+    def register(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
         """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.
 
-        To be called as soon as the answer is here: until then its output is kept, within bounds. If it is called while
-        a read is dealt with, `by_reader`, the caller continues after that with `hand_off`, and `_close_at_end`.
+        To be called as soon as the answer is here: until then its output is kept, within bounds.
         """
+        tab = self.register_in_reader(spec, answer, beside=beside)
+        self.hand_off(tab)
+        self.close_at_end(tab)
+        return tab
+
+    def register_in_reader(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
+        """The part of `register` that may be done while a read is processed; `hand_off` and `close_at_end` follow."""
         tab = self.build(spec.record, PanePlace.parse(answer), self._server.sessions.hub)
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
         self._hear(tab, connections=spec.connections)
-        if not by_reader:
-            self.hand_off(tab)
-            self._close_at_end(tab)
         if beside is None:
             self._book.latest = tab.key
         self._book.coming.discard(spec.record.nonce)
         return tab
 
     def hand_off(self, tab: Tab) -> None:
-        """Keep what comes of a tab for whoever owns the server after us.
+        """Keep the output of a tab for the process that owns the server after us.
 
-        Between two reads of the connection only: what was read and is not dealt with belongs to no offset yet.
+        Only between two reads of the connection: bytes that were read and are not processed yet have no offset.
         """
         if self._server.handoff is not None:
             self._server.handoff.watch(tab)
@@ -310,10 +306,10 @@ class TabMaker:
         """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes."""
         self._hear(tab)
         self.hand_off(tab)
-        self._close_at_end(tab)
+        self.close_at_end(tab)
 
     def _hear(self, tab: Tab, *, connections: int | None = None) -> None:
-        """`connections`: how often the connection had been regained when the pane was asked for."""
+        """The first part of `listen`. `connections`: how often we had reconnected when the pane was asked for."""
         self._server.watch_session(tab.pane.leader_pid)
         self._book.add(tab)
         # A window of a person's showed something before.
@@ -323,7 +319,7 @@ class TabMaker:
         elif dropped := attach_stream(tab):
             tab.pane.stream.lose(dropped, reason="the pane wrote more than is kept of one that is not known yet")
 
-    def _close_at_end(self, tab: Tab) -> None:
+    def close_at_end(self, tab: Tab) -> None:
         """Close the tab when its program has ended."""
         if self._server.access.role != "follower":
             tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
@@ -333,10 +329,10 @@ class TabMaker:
 
 @final
 class _Made:
-    """A window that tmux was asked for. Its tab is registered by the reader, with the answer.
+    """A window that tmux was asked for. The reader registers its tab when it processes the answer.
 
-    So the size that tmux reports next is recorded where it stands between the bytes of the pane: what a shell wrote
-    before it had the size that was asked for is laid out for the old one.
+    So the new size, which tmux reports after the answer, is recorded at the right offset of the pane's output: what
+    a shell wrote before that was laid out for the old size.
     """
 
     def __init__(self, maker: TabMaker, spec: PaneSpec, asked: Pending) -> None:
@@ -349,16 +345,16 @@ class _Made:
 
     def _register(self) -> None:
         try:
-            self._tab = self._maker.register(self.spec, self._asked.result(), by_reader=True)
-        except Exception as error:  # noqa: BLE001 - raised by `tab`, where the caller is: not in the reader
+            self._tab = self._maker.register_in_reader(self.spec, self._asked.result())
+        except Exception as error:  # noqa: BLE001 - it is the caller's, not the reader's: `tab` raises it
             self._failure = error
 
-    def tab(self) -> Tab:
-        """The tab, once the answer is here; raises what prevented it. Not to be called by the reader."""
+    async def tab(self) -> Tab:
+        """The tab, once the answer is here; raises what prevented it."""
+        await self._asked.settled()
         if self._failure is not None:
             raise self._failure
         assert self._tab is not None
-        self._maker.hand_off(self._tab)
         return self._tab
 
 

@@ -46,8 +46,8 @@ START_SECONDS = 10
 # One that is stopped answers when somebody continues it: who did so at this moment is not refused.
 STOPPED_SECONDS = 1
 
-# What a client prints whose connection was closed without a word, or refused (client.c): a server that ends accepts and
-# closes, and one that was killed is found by us while the kernel still tidies up after it.
+# What a client prints whose connection was closed without a message, or refused (client.c). A server that ends accepts
+# and closes; one that was killed accepts our probe until the kernel has closed its socket.
 _LOST = ("server exited unexpectedly", "no server running on ", "error connecting to ")
 
 _LOG = logging.getLogger("muxwire")
@@ -124,7 +124,7 @@ class ServerStart:
 
     def attach(self) -> TmuxProcess:
         """Start our `tmux -C`, and the server if there is none: it ends with us until it has answered."""
-        # One that has ended since is not started with the configuration of its life: its logs would be written again.
+        # If the server has ended since the probe, none may start with its configuration: it would write into its logs.
         runs = () if self._running is None else ("-N",)
         argv = (
             *self.command, *runs, "-C", "new-session", "-A", "-s", HUB, "-x", str(COLUMNS), "-y", str(ROWS),

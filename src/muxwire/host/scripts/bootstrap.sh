@@ -42,7 +42,7 @@ if [ "$f" ]; then
 fi
 t() { tmux -u -S "$d/s" "$@"; }
 w=old
-# A server that was there is asked twice: a busy machine may fail to start the program that asks.
+# A server that ran before is asked twice: on a busy machine the program that asks may fail to start.
 if ! t has-session -t =hub 2>/dev/null && { [ ! "$again" ] || { sleep 1; ! t has-session -t =hub 2>/dev/null; }; }; then
   [ "$again" ] && fail gone "the tmux server there has ended"
   w=new
