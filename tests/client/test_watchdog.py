@@ -59,17 +59,6 @@ async def main(socket, kind):
 anyio.run(main, *sys.argv[1:])
 '''
 
-# Of another one, that stops a terminal and is killed before it lets it go on.
-HOLDER = """
-import sys, time
-from muxwire.client.liveness import Watchdog
-
-with Watchdog(tmux="tmux", socket="/nowhere", kind="named").held() as stop:
-    stop(sys.argv[1:])
-    print("stopped", flush=True)
-    time.sleep(1000)
-"""
-
 FLOOD = "exec yes 'all work and no play'"
 
 
@@ -241,21 +230,3 @@ def test_a_folder_goes_and_what_its_links_point_to_stays(tmp_path: Path) -> None
     remove_folder(os.fsencode(doomed))
     assert not doomed.exists()
     assert (tmp_path / "kept" / "file").exists()
-
-
-async def test_a_terminal_that_was_stopped_goes_on() -> None:
-    """Whoever stopped it is killed, and was no owner: nothing is handed over."""
-    ours, theirs = os.openpty()
-    argv = [sys.executable, "-c", HOLDER, os.ttyname(theirs)]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as holder, anyio.fail_after(DEADLINE_S):
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "stopped\n"
-        os.set_blocking(theirs, False)
-        with pytest.raises(BlockingIOError):
-            os.write(theirs, b"x")
-        holder.kill()
-        await anyio.wait_writable(theirs)
-        os.write(theirs, b"x")
-        assert os.read(ours, 10) == b"x"
-    os.close(ours)
-    os.close(theirs)

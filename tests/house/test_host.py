@@ -17,7 +17,6 @@ ASKED = re.compile(
 )
 # Those that look at this machine and no other, each with its reason.
 HERE = {
-    "client/liveness.py": "tells the watchdog of this process, which stops terminals for a handoff",
     "client/watchdog.py": "a program of its own, which imports nothing of ours",
     "instance/handoff.py": "keeps the files of a handoff, beside the logs",
     "library/doctor": "examines this machine",

@@ -11,17 +11,15 @@ import os
 import socket
 import subprocess
 import sys
-import termios
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
 from muxwire.client.reaping import wait_process
-from muxwire.client.watchdog import stop_terminals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
 _LOG = logging.getLogger("muxwire")
 # `ephemeral`: our tmux server ends with us; `named`: it outlives us; `adopted`: a person's, in which we made panes.
@@ -131,9 +129,9 @@ class Watchdog:
         line = f"folder {os.fsencode(path).hex()}"
         self._tell(line, line)
 
-    def watch_tail(self, path: str) -> None:
-        """Tell where the end of the control stream goes when the logs are handed over."""
-        self._tell("tail", f"tail {os.fsencode(path).hex()}")
+    def watch_tail(self, path: str, mark: bytes) -> None:
+        """Tell where the end of the control stream goes when the logs are handed over, and the mark that ends it."""
+        self._tell("tail", f"tail {os.fsencode(path).hex()} {mark.hex()}")
 
     def watch_pane(self, pane: str, tty: str, command: bytes) -> None:
         """Have a pane handed over to tmux by this command when we are gone."""
@@ -142,25 +140,6 @@ class Watchdog:
     def release_pane(self, pane: str) -> None:
         """Say that a pane has ended."""
         self._forget(f"pane {pane}", f"pane-over {pane}")
-
-    @contextlib.contextmanager
-    def held(self) -> Iterator[Callable[[Iterable[str]], None]]:
-        """Yield what stops terminals; at the end of the block they continue, also if we are killed in it."""
-        stopped: list[bytes] = []
-
-        def stop(terminals: Iterable[str]) -> None:
-            names = [os.fsencode(tty) for tty in terminals]
-            stopped.extend(names)
-            for name in names:
-                self._tell(f"held {name.hex()}", f"held {name.hex()}")
-            stop_terminals(names, termios.TCOOFF)
-
-        try:
-            yield stop
-        finally:
-            stop_terminals(stopped, termios.TCOON)
-            for name in stopped:
-                self._forget(f"held {name.hex()}", f"held-over {name.hex()}")
 
     def abandon(self) -> None:
         """End it before there was anything to watch."""

@@ -10,12 +10,11 @@ otherwise wait for it and freeze every pane. For an ephemeral instance the serve
 descends from it or shares a session with one that does, or with a pane: the server may have been killed before.
 At last the socket and the directories go.
 
-Further lines: `held HEX` and `held-over HEX` (a terminal that is stopped, and continues if it still is then). Of a
-named instance it has the control connection too (the descriptors OUTPUT, which tmux writes, and INPUT), and `tail HEX`
-(a path), `pane %N HEX HEX` (its terminal and a command for tmux), `pane-over %N`. Before the client is killed, the
-panes' logs are handed over: every pane's terminal is stopped for a moment, as C-s does; what tmux had still to say goes
-to the tail; once all is quiet the commands are sent, which have tmux itself write on; and the terminals continue. So no
-byte is in both or in neither.
+Of a named instance it has the control connection too (the descriptors OUTPUT, which tmux writes, and INPUT), and
+`tail HEX HEX` (a path, and a mark that nobody has printed), `pane %N HEX HEX` (its terminal and a command for tmux),
+`pane-over %N`. Before the client is killed, the panes' logs are handed over: the commands are sent, which have tmux
+itself write on; then the mark is printed on every pane's terminal, and what tmux says goes to the tail until it has
+said the mark of each. So both have it, and the log can be continued behind it without a byte lost or doubled.
 
 The standard library only, and none of muxwire: it must start fast and depend on nothing that can be upgraded.
 """
@@ -42,7 +41,7 @@ import contextlib
 import os
 import signal
 import subprocess
-import termios
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -65,13 +64,13 @@ _STAT = Path("/proc/self/stat")
 # What the command line of every watchdog holds, whichever installation it is of.
 _SELF = (b"/muxwire/client/watchdog.py", b"/muxwire/client/adopted_watchdog.py")
 
-# A stopped terminal is silent once tmux has read its buffer, which takes it 15 ms at most: so many looks in a row, this
-# far apart, must have found nothing. tmux may first have minutes of output to tell, if we had stood still for long.
-QUIET_LOOKS = 3
-QUIET_LOOK_S = 0.01
+# tmux may first have minutes of output to tell, if we had stood still for long.
 _DRAIN_S = 60.0
 # Beyond that the panes continue, whatever tmux does.
 _ANSWER_S = 5.0
+# A terminal that does not take the mark for so long is stopped (C-s): nothing is written there, so no byte can come
+# between what was said and what is written.
+_STOPPED_S = 0.5
 
 # All that a pipe holds.
 _READ_BYTES = 1024 * 1024
@@ -89,18 +88,13 @@ class Panes:
     """What must be known to hand the panes of a named instance over."""
 
     def __init__(self) -> None:
-        self.tail = b""
-        self.held: set[bytes] = set()
+        self.tail = self.mark = b""
         self.rows: dict[str, tuple[bytes, bytes]] = {}
 
     def take(self, word: str, value: str) -> None:
         """Take a line of the socket."""
         if word == "tail":
-            self.tail = bytes.fromhex(value)
-        elif word == "held":
-            self.held.add(bytes.fromhex(value))
-        elif word == "held-over":
-            self.held.discard(bytes.fromhex(value))
+            self.tail, self.mark = map(bytes.fromhex, value.split(" "))
         elif word == "pane":
             pane, tty, command = value.split(" ")
             self.rows[pane] = (bytes.fromhex(tty), bytes.fromhex(command))
@@ -133,10 +127,9 @@ def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
             known[word] = started_now(int(value), rows_of((int(value),)))
         else:
             logged.take(word, value)
-    if connection:
-        handoff(int(connection[0]), int(connection[1]), logged)
-    else:
-        stop_terminals(logged.held, termios.TCOON)
+    if connection and logged.rows and logged.tail:
+        with contextlib.suppress(OSError):  # the panes continue, whatever becomes of their logs
+            handoff(int(connection[0]), int(connection[1]), logged)
     kill_processes(known["client"])
     if kind == "ephemeral":
         end_server(tmux, socket, known["server"])
@@ -148,32 +141,27 @@ def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
 
 
 def handoff(output: int, control: int, panes: Panes) -> None:
-    """Have tmux itself write the panes' logs on, from the very byte at which the tail ends."""
-    terminals = [*panes.held, *(tty for tty, _ in panes.rows.values())]
-    try:
-        if panes.rows and panes.tail:
-            stop_terminals(terminals, termios.TCOOFF)
-            tail = os.open(panes.tail, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-            connection = Connection(output, control, tail)
-            connection.drain_until_quiet(panes.rows)
-            connection.wait_at_most(_ANSWER_S)
-            connection.say(*(command for _, command in panes.rows.values()))
-            connection.answered()
-    except OSError:
-        pass  # the panes continue, whatever becomes of their logs
-    finally:
-        stop_terminals(terminals, termios.TCOON)
+    """Have tmux itself write the panes' logs on, and put into the tail what it says up to the mark of each; OSError."""
+    tail = os.open(panes.tail, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    connection = Connection(output, control, tail)
+    connection.answered()
+    connection.wait_at_most(_ANSWER_S)
+    connection.say(*(command for _, command in panes.rows.values()))
+    connection.answered()
+    printed: set[str] = set()
+    for pane, (tty, _) in panes.rows.items():
+        # In a thread: a terminal that is stopped is waited for, and our end ends that.
+        threading.Thread(target=print_mark, args=(tty, panes.mark, pane, printed), daemon=True).start()
+    connection.hear_marks(panes, printed)
 
 
-def stop_terminals(terminals: Iterable[bytes], action: int) -> None:
-    """Stop what programs write to these terminals, or let it continue: their writes wait meanwhile."""
-    for terminal in terminals:
-        with contextlib.suppress(OSError, termios.error):
-            descriptor = os.open(terminal, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
-            try:
-                termios.tcflow(descriptor, action)
-            finally:
-                os.close(descriptor)
+def print_mark(tty: bytes, mark: bytes, pane: str, printed: set[str]) -> None:
+    """Write to a terminal, and note that it took all of it, or is gone."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY)
+        while mark:
+            mark = mark[os.write(descriptor, mark) :]
+    printed.add(pane)
 
 
 class Connection:
@@ -202,33 +190,43 @@ class Connection:
             return left > 0 and bool(select.select([], [self._control], [], left)[1])
         return left > 0 and bool(select.select([self._output], [], [], left)[0])
 
-    def answered(self) -> bytes:
-        """Ask tmux something and put all that it says until its answer into the tail; return that."""
+    def answered(self) -> None:
+        """Ask tmux something, and put all that it says until its answer into the tail."""
         self._questions += 1
-        answer = b"muxwire-handoff-%d-%d" % (os.getpid(), self._questions)
-        self.say(b"display-message -p " + answer)
-        heard = b""
-        while b"\n" + answer + b"\n" not in heard and self._ready(write=False):
-            data = os.read(self._output, _READ_BYTES)
-            if not data:
-                raise BrokenPipeError
-            rest = data
-            with contextlib.suppress(OSError):  # a full disk: the log will have a gap, and the pane continues
-                while rest:
-                    rest = rest[os.write(self._tail, rest) :]
-            heard = (heard if len(heard) < _READ_BYTES else heard[-_READ_BYTES // 2 :]) + data
-        return heard
+        answer = b"\nmuxwire-handoff-%d-%d\n" % (os.getpid(), self._questions)
+        self.say(b"display-message -p " + answer.strip())
+        rest = b""
+        while answer not in rest and self._ready(write=False):
+            rest = rest[-len(answer) :] + self._hear()
 
-    def drain_until_quiet(self, panes: Iterable[str]) -> None:
-        """Return when none of these panes has had anything to say for a while."""
-        signs = [b"%output " + pane.encode() + b" " for pane in panes]
-        quiet = 0
-        while time.monotonic() < self._deadline:
-            heard = self.answered()
-            quiet = 0 if any(sign in heard for sign in signs) else quiet + 1
-            if quiet == QUIET_LOOKS:
-                break
-            time.sleep(QUIET_LOOK_S)
+    def hear_marks(self, panes: Panes, printed: set[str]) -> None:
+        """Put all that tmux says into the tail, until it has said the mark of each pane; not of one that is stopped."""
+        mark = panes.mark.replace(b"\x1b", b"\\033").replace(b"\x07", b"\\007")  # as tmux escapes it
+        left, stopped = set(panes.rows), time.monotonic() + _STOPPED_S
+        ends: dict[str, bytes] = {}
+        rest = b""
+        while left and self._deadline > time.monotonic() and (left & printed or time.monotonic() < stopped):
+            if not select.select([self._output], [], [], _LOOK_S)[0]:
+                continue
+            *lines, rest = (rest + self._hear()).split(b"\n")
+            for line in lines:
+                word, _, said = line.partition(b" ")
+                pane, _, said = said.partition(b" ")
+                if word == b"%output" and (name := pane.decode("latin-1")) in left:
+                    said = ends.get(name, b"") + said
+                    ends[name] = said[-len(mark) :]
+                    if mark in said:
+                        left.discard(name)
+
+    def _hear(self) -> bytes:
+        """What tmux says next, once it is in the tail; OSError if it has ended."""
+        data = rest = os.read(self._output, _READ_BYTES)
+        if not data:
+            raise BrokenPipeError
+        with contextlib.suppress(OSError):  # a full disk: the log will have a gap, and the pane continues
+            while rest:
+                rest = rest[os.write(self._tail, rest) :]
+        return data
 
 
 def started_now(pid: int, table: dict[int, Process]) -> dict[int, str]:

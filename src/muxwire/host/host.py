@@ -173,6 +173,9 @@ class Host(Protocol):
 
     # -- signals
 
+    def print_mark(self, tty: str, mark: bytes) -> None:
+        """Have a mark printed on a pane's terminal as soon as that takes it: one that is stopped (C-s), later."""
+
     def signal_process(self, pid: int, number: signal.Signals) -> bool:
         """Send a signal to one process; False if it is gone or not ours to signal."""
 

@@ -14,6 +14,7 @@ import socket
 import struct
 import subprocess
 import termios
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -320,6 +321,28 @@ def write_tty(tty: str, data: bytes) -> bool:
         return False
     finally:
         os.close(descriptor)
+
+
+def print_mark(tty: str, mark: bytes) -> None:
+    """Write to a terminal as soon as it takes it. One that is stopped, or full, is waited for in a thread."""
+    try:
+        descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return  # the pane is gone
+    with contextlib.suppress(OSError):
+        mark = mark[os.write(descriptor, mark) :]
+    if mark:
+        os.set_blocking(descriptor, True)
+        threading.Thread(target=_write_and_close, args=(descriptor, mark), name="muxwire-mark", daemon=True).start()
+    else:
+        os.close(descriptor)
+
+
+def _write_and_close(descriptor: int, data: bytes) -> None:
+    with contextlib.suppress(OSError):
+        while data:
+            data = data[os.write(descriptor, data) :]
+    os.close(descriptor)
 
 
 def restore_line_modes(tty: str) -> None:

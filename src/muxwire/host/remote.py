@@ -95,8 +95,7 @@ class RemoteHost:
             return
         self._answers[leader], self._ttys[tty] = answer, leader
 
-    def rejoin(self, tty: str, mark: bytes) -> None:
-        """Have a mark printed on a pane's terminal, as soon as that takes it."""
+    def print_mark(self, tty: str, mark: bytes) -> None:
         self._helper.say("r", tty, _escaped(mark))
 
     async def spooled(self, pane: str, offset: int) -> tuple[int, bytes] | None:

@@ -1,70 +1,55 @@
 """A follower next to the owner: its streams in the owner's offsets, and how it becomes the owner when that one is gone.
 
-Where the owner's log ends is where a follower's stream begins, but only while the pane is silent: the log is some
-milliseconds late. So a follower waits for silence, and a pane that is never silent is stopped for it (`log_merge`).
+A follower's stream begins in the owner's log, and continues live behind a mark that both contain (stream_join.py).
 """
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.to_thread
 
-from muxwire.client.watchdog import QUIET_LOOKS
-from muxwire.ids import pane_id
 from muxwire.instance.connect import begin_handoff
-from muxwire.instance.log_merge import Sink, join_living
-from muxwire.logs.follower_log import FollowerLog, end_of
+from muxwire.instance.log_merge import Sinks, earlier_lives, end_pipes, join_remains, take_pipe
+from muxwire.instance.stream_join import StreamJoin, go_over
+from muxwire.logs.follower_log import FollowerLog
+from muxwire.logs.read import read_raw
 from muxwire.logs.store import BATCH_SECONDS, PaneLog
 from muxwire.pane.stream import PaneStream
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
+    from muxwire.instance.log_merge import Sink
+    from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
-# A byte is on file one batch after it came, and a little more on a busy machine.
-_LOOK_SECONDS = 1.5 * BATCH_SECONDS
-# A pane that was silent for none of these looks is stopped; if it continues then, its log is written by nobody.
-_LOOKS_FREE, _LOOKS_STOPPED = 6, 60
+# What is read of a log at once.
+_READ_BYTES = 4 << 20
+# A log may be ahead of our stream by what tmux has not told us yet.
+_BEHIND_SECONDS = 5.0
+_NOT_WRITTEN = "the owner did not write its log"
 
 
-@asynccontextmanager
-async def aligned(server: TmuxServer, tabs: Sequence[Tab]) -> AsyncIterator[dict[Tab, bytearray]]:
-    """Begin the stream of each tab at the end of its log on file; what comes from there on is collected in the block.
+class _OwnersLogs:
+    """The logs that the owner writes, as what is kept of the panes' output."""
 
-    The caller feeds it to the stream when it listens.
-    """
-    heard = {tab: bytearray() for tab in tabs}
-    for tab, data in heard.items():
-        server.client.attach_pane(pane_id(tab.pane_id), data.extend)
-    with server.process.watchdog.held() as stop:
-        noisy = await _settle(server, heard, list(tabs), _LOOKS_FREE)
-        stop(tab.pane.tty for tab in noisy)
-        await _settle(server, heard, noisy, _LOOKS_STOPPED)
-        yield heard
+    look_seconds, begin_seconds = BATCH_SECONDS / 2, 0.0
+    up = True
+
+    def __init__(self, server: TmuxServer) -> None:
+        self.print_mark = server.host.print_mark
+
+    async def read(self, tab: Tab, offset: int) -> tuple[int, bytes] | None:
+        return offset, await anyio.to_thread.run_sync(read_raw, tab.log_path, offset, offset + _READ_BYTES)
 
 
-async def _settle(server: TmuxServer, heard: dict[Tab, bytearray], tabs: list[Tab], looks: int) -> list[Tab]:
-    """Set the streams of the tabs that fall silent within so many looks; return the others."""
-    quiet = dict.fromkeys(tabs, 0)
-    before = dict.fromkeys(tabs, (-1, -1))
-    for _ in range(looks if tabs else 0):
-        await server.client.command("display-message", "-p", "")
-        for tab in list(quiet):
-            now = (len(heard[tab]), end_of(tab.log_path))
-            quiet[tab] = quiet[tab] + 1 if now == before[tab] else 0
-            before[tab] = now
-            if quiet[tab] >= QUIET_LOOKS:
-                begin_stream(tab, now[1])
-                heard[tab].clear()
-                del quiet[tab]
-        if not quiet:
-            break
-        await anyio.sleep(_LOOK_SECONDS)
-    return list(quiet)
+async def follow_owner(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:
+    """Go over from the owner's logs to what comes live."""
+    logs = _OwnersLogs(server)
+    await go_over([StreamJoin(tab, logs, server.client, _NOT_WRITTEN) for tab in tabs], book, listen)
 
 
 def begin_stream(tab: Tab, start: int) -> None:
@@ -79,18 +64,38 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
     What was not handed over is known all the same: we have heard it.
     """
     begin_handoff(server)
-
-    def go_on(tab: Tab, sink: Sink) -> None:
-        assert isinstance(sink.into, PaneLog)
-        stream = tab.pane.stream
-        if sink.end < stream.ring.start:
-            sink.lose(stream.ring.start - sink.end, reason="the owner was killed together with its watchdog")
-        if sink.end < stream.end:
-            sink.take(stream.ring.read(sink.end, stream.end))
-        elif sink.end > stream.end:
-            stream.lose(sink.end - stream.end)
-        stream.log = sink.into
-        listen(tab)
-
-    await join_living(server, tabs, go_on, heard=True)
+    remains = earlier_lives(server)
+    sinks = Sinks(server.logs, server.log_store)
+    for one in remains:
+        await join_remains(one, sinks)
+    for tab in tabs:
+        sink = sinks[tab.log_path.name]
+        await _catch_up(tab, sink.end)
+        if not tab.pane.session.closed:
+            for one in remains:  # what we hold of the pane's output may not reach back so far
+                take_pipe(one, tab.log_path.name, sink, tab.pane.stream.ring.start)
+            _write_on(tab, sink)
+            listen(tab)
+    await end_pipes(server, tabs, remains, sinks)
     server.log_store.keep_limits_of(server.folders.state / server.folders.instance)
+
+
+async def _catch_up(tab: Tab, end: int) -> None:
+    """Wait until our stream has what the log has: tmux tells us later than whoever wrote that."""
+    stream = tab.pane.stream
+    with anyio.move_on_after(_BEHIND_SECONDS):
+        while (stream.end < end or stream.rejoining) and not tab.pane.session.closed:
+            await stream.changed()
+
+
+def _write_on(tab: Tab, sink: Sink) -> None:
+    """Write the log from what we have heard."""
+    assert isinstance(sink.into, PaneLog)
+    stream = tab.pane.stream
+    if sink.end < stream.ring.start:
+        sink.lose(stream.ring.start - sink.end, reason="the owner was killed together with its watchdog")
+    if sink.end < stream.end:
+        sink.take(stream.ring.read(sink.end, stream.end))
+    elif sink.end > stream.end:
+        stream.lose(sink.end - stream.end)
+    stream.log = sink.into

@@ -3,10 +3,10 @@
 Each life of an owner has a directory `over/L` next to the logs:
 
     journal         the path of what tmux said last to that owner (client/journal.py)
-    tail            what tmux said after that owner's death, until all was quiet (client/watchdog.py)
-    pane-@N.log     what tmux wrote of a pane from there on, by `pipe-pane`
-    pane-@N.log.end says that nothing more will be written there
-    base            how far each log was when what is above had been joined to it: from here on only pipes are left
+    tail            what tmux said after that owner's death (client/watchdog.py)
+    mark            what the watchdog printed on every pane's terminal then: it is in the tail and in the files below
+    pane-@N.log     what tmux wrote of a pane from before the mark on, by `pipe-pane`
+    base            the offset at which each of these files begins, once what is above has been joined to the logs
 
 Everything has a place in absolute offsets, so joining it twice is joining it once.
 """
@@ -22,15 +22,16 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.client.journal import Journal, JournalHalf, read_journal
 from muxwire.host.folders import private_folder, write_private
+from muxwire.instance.stream_join import new_mark
 from muxwire.protocol.escaping import unescape, without_cut_escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Iterator
 
     from muxwire.client.process import TmuxProcess
     from muxwire.tmux.server import LoggedPane
 
-_JOURNAL, _TAIL, _BASE, _END = "journal", "tail", "base", ".end"
+_JOURNAL, _TAIL, _MARK, _BASE = "journal", "tail", "mark", "base"
 _READ_BYTES = 4 << 20
 _BEGIN = re.compile(rb"%begin( [0-9]+ [0-9]+ [0-9]+)\Z")
 
@@ -59,8 +60,7 @@ def pipe_command(pane: str, path: Path) -> bytes:
     tmux reads the text as a format and as a date, and a shell reads it then: in octal nothing of a path means anything.
     """
     octal = b"".join(b"\\%03o" % byte for byte in bytes(path))
-    write = b'f="$(printf "%s")"; cat >>"$f"; : >"$f%s"' % (octal, _END.encode())
-    return b"pipe-pane -O -t %s 'umask 077; %s'" % (pane.encode(), write)
+    return b'pipe-pane -O -t %s \'umask 077; exec cat >>"$(printf "%s")"\'' % (pane.encode(), octal)
 
 
 @final
@@ -72,9 +72,11 @@ class Handoff:
         self.folder = next_over_folder(generation)
         self._watchdog = process.watchdog
         self._tabs: dict[str, LoggedPane] = {}
-        self._watchdog.watch_tail(str(self.folder / _TAIL))
         self._process = process
+        mark = new_mark()
+        self._watchdog.watch_tail(str(self.folder / _TAIL), mark)
         with suppress(OSError):
+            write_private(self.folder / _MARK, mark)
             path = memory / f"journal-{generation.name}-{self.folder.name}"
             process.journal = Journal(path, unfinished, self._offsets)
             write_private(self.folder / _JOURNAL, bytes(path))
@@ -131,11 +133,13 @@ class Leftovers:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.base: dict[str, int] | None = None
+        self.marked: dict[str, int] = {}  # by a log's name, the offset after the mark; filled by `pieces`
         with suppress(OSError, ValueError):
             self.base = json.loads((folder / _BASE).read_bytes())
 
     def pieces(self) -> Iterator[tuple[str, int, bytes]]:
         """A log's name, an offset and the bytes from there on: all that was said to that life and after its death."""
+        mark, before = self._mark, dict[str, bytes]()
         for number, half in enumerate(halves := self._halves()):
             offsets = {pane: row[0] for pane, row in half.panes.items()}
             reader = OutputReader()
@@ -143,8 +147,12 @@ class Leftovers:
             for data in streams:
                 for pane, place, payload in reader.feed(data, final=not data):
                     if pane in half.panes and place >= half.panes[pane][2]:
-                        yield half.panes[pane][1], offsets[pane], payload
+                        yield (name := half.panes[pane][1]), offsets[pane], payload
                         offsets[pane] += len(payload)
+                        text = before.get(name, b"") + payload
+                        if mark and (at := text.find(mark)) >= 0:
+                            self.marked[name] = offsets[pane] - len(text) + at + len(mark)
+                        before[name] = text[-len(mark) :]
 
     def _halves(self) -> list[JournalHalf]:
         with suppress(OSError):
@@ -155,20 +163,44 @@ class Leftovers:
     def _journal(self) -> Path:
         return Path((self.folder / _JOURNAL).read_text(errors="surrogateescape"))
 
-    def settle(self, ends: dict[str, int]) -> None:
-        """Everything but the pipes is in the logs, which end there: from now on only the pipes count. OSError."""
+    @property
+    def _mark(self) -> bytes:
+        try:
+            return (self.folder / _MARK).read_bytes()
+        except OSError:
+            return b""
+
+    def settle(self, base: dict[str, int]) -> None:
+        """Everything but the pipes is in the logs, and these begin there: from now on only they count. OSError."""
         new = self.folder / f"{_BASE}.new"
-        write_private(new, json.dumps(ends).encode())
+        write_private(new, json.dumps(base).encode())
         new.replace(self.folder / _BASE)
-        self.base = ends
+        self.base = base
+
+    def mark_in_pipe(self, name: str) -> int:
+        """Where the mark ends in what tmux has written of that log; -1 if it is not there (yet)."""
+        mark, before, place = self._mark, b"", 0
+        for data in read_pipe(self.folder / name, 0) if mark else ():
+            text = before + data
+            if (at := text.find(mark)) >= 0:
+                return place - len(before) + at + len(mark)
+            place += len(data)
+            before = text[-len(mark) :]
+        return -1
+
+    def base_of(self, name: str, end: int) -> int:
+        """The offset at which begins what tmux has written of a log; `end` of one that it began to write later."""
+        assert self.base is not None
+        return self.base.setdefault(name, end)
+
+    def kept_from(self, name: str, offset: int) -> bytes:
+        """What tmux has written from an offset of that log on, not more than a piece of it."""
+        assert self.base is not None
+        return next(read_pipe(self.folder / name, offset - self.base[name]), b"")
 
     def pipes(self) -> list[Path]:
         """What tmux has written, a file for each log."""
         return sorted(self.folder.glob("pane-*.log"))
-
-    def ended(self, names: Container[str]) -> bool:
-        """Whether what tmux has written of these logs is all on file: a `cat` may be late for as long as it likes."""
-        return all(Path(f"{path}{_END}").exists() for path in self.pipes() if path.name in names)
 
     def remove(self) -> None:
         """All of it is in the logs."""

@@ -1,8 +1,7 @@
 """Joining the logs after a time without an owner: what is left of the last one, then what tmux wrote, then the stream.
 
-The seam between tmux's own file and our stream is exact because the panes' terminals are stopped for it: while no byte
-comes, the file's end and the stream's beginning are the same place. A terminal is stopped as C-s does it; a program
-that writes waits for some 25 ms, and notices nothing else.
+Each two are joined at a mark that both contain: what is left and tmux's file at the one that the watchdog has printed,
+tmux's file and our stream at another one (stream_join.py). The panes notice nothing.
 """
 
 from __future__ import annotations
@@ -13,27 +12,25 @@ from typing import TYPE_CHECKING, final
 import anyio
 import anyio.to_thread
 
-from muxwire.client.watchdog import QUIET_LOOK_S, QUIET_LOOKS
-from muxwire.errors import CommandError
-from muxwire.ids import pane_id
+from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.instance.handoff import Leftovers, over_folders, read_pipe
+from muxwire.instance.stream_join import StreamJoin, go_over
 from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.logs.store import PaneLog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Sequence
     from pathlib import Path
 
     from muxwire.host.folders import Folders
     from muxwire.logs.store import LogStore
     from muxwire.pane.stream import PaneStream
+    from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
-# A pane that is not silent for so long although it is stopped, or whose pipe does not end, is reattached as it is.
-SETTLE_SECONDS = 5.0
-# A pipe's `cat` and its shell end 2 ms after tmux has closed it.
-_END_LOOK_SECONDS = 0.002
+# A pipe's `cat` writes within a ms; on a busy machine within seconds.
+_PIPE_SECONDS, _PIPE_LOOK_SECONDS = 5.0, 0.002
 _NOBODY = "the process that wrote the log was killed together with its watchdog, or its connection before it"
 # A sixteenth of what may wait for the disk.
 _FLUSH_BYTES = 4 << 20
@@ -106,24 +103,36 @@ async def join_remains(remains: Leftovers, sinks: Sinks) -> None:
         for name, offset, data in remains.pieces():
             await sinks.put(name, offset, data)
         await sinks.flushed()
-        for path in remains.pipes():
-            sinks[path.name]
-        await anyio.to_thread.run_sync(remains.settle, sinks.ends())
-    await join_pipes(remains, sinks)
-
-
-async def join_pipes(remains: Leftovers, sinks: Sinks) -> bool:
-    """Put into the logs what tmux has written since the last time; return whether there was anything."""
-    assert remains.base is not None
-    more = False
+        base = {path.name: await _begin(remains, path.name, sinks[path.name]) for path in remains.pipes()}
+        await anyio.to_thread.run_sync(remains.settle, base)
     for path in remains.pipes():
         sink = sinks[path.name]
-        base = remains.base.setdefault(path.name, 0)
-        for data in read_pipe(path, sink.end - base):
-            more = True
+        for data in read_pipe(path, sink.end - remains.base_of(path.name, sink.end)):
             sink.take(data)
             await sinks.flushed()
-    return more
+
+
+def take_pipe(remains: Leftovers, name: str, sink: Sink, end: int) -> None:
+    """Put into a log what tmux has written of it up to that offset. At once: for what came in the last milliseconds."""
+    while sink.end < end and remains.base and name in remains.base:
+        data = remains.kept_from(name, sink.end)[: end - sink.end]
+        if not data:
+            break
+        sink.take(data)
+
+
+async def _begin(remains: Leftovers, name: str, sink: Sink) -> int:
+    """The offset at which begins what tmux has written of a log."""
+    place, marked = await anyio.to_thread.run_sync(remains.mark_in_pipe, name), remains.marked.get(name)
+    with anyio.move_on_after(_PIPE_SECONDS):
+        while place < 0 and marked is not None:  # nothing reports a file
+            await anyio.sleep(_PIPE_LOOK_SECONDS)
+            place = await anyio.to_thread.run_sync(remains.mark_in_pipe, name)
+    if marked is not None and place >= 0:
+        return marked - place
+    if marked is not None or place >= 0:  # the disk was full for one of the two
+        sink.lose(UNKNOWN_SIZE, exact=False, reason=_NOBODY)
+    return sink.end - max(place, 0)  # without a mark the terminal was stopped: what was said last is where it begins
 
 
 async def join_dead(folders: Folders, store: LogStore, *, alive: int = 0) -> None:
@@ -139,77 +148,62 @@ async def join_dead(folders: Folders, store: LogStore, *, alive: int = 0) -> Non
         sinks.close()
 
 
-async def join_living(
-    server: TmuxServer, tabs: Sequence[Tab], listen: Callable[[Tab, Sink], None], *, heard: bool = False
-) -> None:
+def earlier_lives(server: TmuxServer) -> list[Leftovers]:
+    """What the owners before us have left of a server that still runs, the oldest first."""
+    assert server.handoff is not None
+    return [Leftovers(folder) for folder in over_folders(server.logs.parent) if folder != server.handoff.folder]
+
+
+@final
+class _Pipes:
+    """What tmux has written of the panes since their last owner ended."""
+
+    look_seconds, begin_seconds = _PIPE_LOOK_SECONDS, 0.0
+    up = True
+
+    def __init__(self, server: TmuxServer, remains: Sequence[Leftovers]) -> None:
+        self.print_mark = server.host.print_mark
+        self._remains = remains
+
+    async def read(self, tab: Tab, offset: int) -> tuple[int, bytes] | None:
+        """The newest life counts: its owner had joined what was written before."""
+        name = tab.log_path.name
+        life = next((one for one in reversed(self._remains) if one.base and name in one.base), None)
+        if life is None:
+            return -1, b""
+        await tab.pane.stream.log.flushed()  # what waits for the disk has a bound
+        return offset, await anyio.to_thread.run_sync(life.kept_from, name, offset)
+
+
+async def join_living(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:
     """Complete the logs of the server that we are attached to, and go over from tmux's writing to ours.
 
-    `listen` is called for each tab at the moment from which its output goes into its log by us, with what continues
-    there. `heard`: we have listened all the time, as a follower, and the streams have what the logs have not.
+    `listen` is called for each tab at the moment from which its output goes into its log by us. A pane whose
+    terminal is stopped follows later.
     """
-    assert server.handoff is not None
-    remains = [Leftovers(folder) for folder in over_folders(server.logs.parent) if folder != server.handoff.folder]
-    sinks = Sinks(server.logs, server.log_store, () if heard else tabs)
+    remains = earlier_lives(server)
+    sinks = Sinks(server.logs, server.log_store, tabs)
     for one in remains:
         await join_remains(one, sinks)
-    carried = {path.name for one in remains for path in one.pipes()}
-    with server.process.watchdog.held() as stop:
-        stop(tab.pane.tty for tab in tabs)
-        piped = [tab for tab in tabs if tab.log_path.name in carried]
-        await _settle(server, tabs, () if heard else piped, remains, sinks)
-        for tab in tabs:
-            if tab.pane.session.closed:  # meanwhile
-                continue
-            name = tab.log_path.name
-            sink = sinks[name]
-            if name not in carried and not heard:
-                sink.lose(UNKNOWN_SIZE, exact=False, reason=_NOBODY)
-            listen(tab, sink)
-        # After the watchdog knows the panes: should we be killed now, it has tmux continue writing.
-        await _stop_pipes(server, tabs)
-        await _pipes_ended(remains, {tab.log_path.name for tab in tabs})
-        for one in remains:  # before the terminals continue: what comes then stands after it
-            await join_pipes(one, sinks)
+    pipes = _Pipes(server, remains)
+    joins = [StreamJoin(tab, pipes, server.client, _NOBODY) for tab in tabs]
+    await go_over(joins, book, listen, lambda: end_pipes(server, tabs, remains, sinks))
+
+
+async def end_pipes(server: TmuxServer, tabs: Collection[Tab], remains: Sequence[Leftovers], sinks: Sinks) -> None:
+    """The logs are written by us: have tmux stop, and remove what it has written.
+
+    Only now, after the watchdog knows the panes: should we be killed, it has tmux continue.
+    """
+    if server.client.closed:
+        return  # who comes next joins again
+    open_tabs = [tab for tab in tabs if not tab.pane.session.closed]
+    stops = [("pipe-pane", "-t", tab.pane_id) for tab in open_tabs]
+    with suppress(ConnectionClosed):
+        for answer in server.client.submit(*stops) if stops else ():
+            with suppress(CommandError):  # the pane is gone
+                await answer.wait()
     for one in remains:
         await sinks.flushed()
         one.remove()
-    sinks.close({tab.log_path.name for tab in tabs if not tab.pane.session.closed})
-
-
-async def _settle(
-    server: TmuxServer, tabs: Sequence[Tab], carried: Sequence[Tab], remains: Sequence[Leftovers], sinks: Sinks
-) -> None:
-    """Return when nothing more comes, neither to us nor into the pipes' files. What the pipes carry we do not keep."""
-    heard = 0
-
-    def hear(data: bytes) -> None:
-        nonlocal heard
-        heard += len(data)
-
-    for tab in carried:
-        server.client.attach_pane(pane_id(tab.pane_id), hear)
-    quiet, before = 0, sum(tab.pane.stream.end for tab in tabs)
-    with anyio.move_on_after(SETTLE_SECONDS):
-        while True:
-            await server.client.command("display-message", "-p", "")
-            more = [await join_pipes(one, sinks) for one in remains]
-            now = heard + sum(tab.pane.stream.end for tab in tabs)
-            quiet = 0 if now != before or any(more) else quiet + 1
-            if quiet == QUIET_LOOKS:
-                break
-            before = now
-            await anyio.sleep(QUIET_LOOK_S)
-
-
-async def _stop_pipes(server: TmuxServer, tabs: Sequence[Tab]) -> None:
-    asked = server.client.submit(*(("pipe-pane", "-t", tab.pane_id) for tab in tabs)) if tabs else []
-    for answer in asked:
-        with suppress(CommandError):  # the pane is gone
-            await answer.wait()
-
-
-async def _pipes_ended(remains: Sequence[Leftovers], names: Container[str]) -> None:
-    """Return when the pipes' files are whole. The pipe of an older version does not say so."""
-    with anyio.move_on_after(SETTLE_SECONDS):
-        while not all(one.ended(names) for one in remains):  # noqa: ASYNC110 - nothing reports a file
-            await anyio.sleep(_END_LOOK_SECONDS)
+    sinks.close({tab.log_path.name for tab in open_tabs})

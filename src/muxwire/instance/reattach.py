@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import time
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.to_thread
 
 from muxwire.errors import CommandError, ConnectionClosed
-from muxwire.instance.follower import aligned, become_owner, begin_stream
+from muxwire.instance.follower import become_owner, begin_stream, follow_owner
 from muxwire.instance.log_merge import join_dead, join_living
 from muxwire.logs import read as log_read
 from muxwire.protocol.events import ClientDetached, LayoutChange, UnlinkedWindowAdd, WindowAdd
@@ -27,7 +27,7 @@ from muxwire.tmux.stale_clients import a_size_counts, kill_stale_clients, sign_c
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from muxwire.protocol.events import Event
     from muxwire.shell.marks import Mark
@@ -96,36 +96,24 @@ async def reattach_panes(
     """
     maker = TabMaker(server, book)
     tabs = [maker.build(pane.record, pane.place, pane.session_id) for pane in panes]
-    async with _streams_begun(server, tabs, just_made=just_made) as heard:
-        for pane, tab in zip(panes, tabs, strict=True):
-            if pane.theirs:
-                tab.theirs = True
-                tab.pane.adopt(server.host.shell_for(server.host.program_of(pane.place.pid)))
-            elif not just_made:
-                await restore(tab, book)
-        if server.handoff is not None and not just_made:
-            await join_living(server, tabs, lambda tab, _: maker.listen(tab))
-            return tabs
-        for tab in tabs:
-            tab.pane.stream.feed(bytes(heard.get(tab, b"")))
-            maker.listen(tab)
-    return tabs
-
-
-@asynccontextmanager
-async def _streams_begun(
-    server: TmuxServer, tabs: Sequence[Tab], *, just_made: bool
-) -> AsyncIterator[Mapping[Tab, bytes | bytearray]]:
-    """The streams of a follower begin where the owner's logs end, all others at the end of their own log."""
-    if server.access.role != "follower":
-        yield {}
-    elif just_made:
-        for tab in tabs:
+    for pane, tab in zip(panes, tabs, strict=True):
+        if pane.theirs:
+            tab.theirs = True
+            tab.pane.adopt(server.host.shell_for(server.host.program_of(pane.place.pid)))
+        elif just_made and server.access.role == "follower":
             begin_stream(tab, 0)
-        yield {}
-    else:
-        async with aligned(server, tabs) as heard:
-            yield heard
+        elif not just_made:
+            await restore(tab, book)
+    if just_made or server.access.role == "adopted":
+        for tab in tabs:
+            maker.listen(tab)
+        return tabs
+    join = join_living if server.handoff is not None else follow_owner
+    await join(server, book, tabs, maker.listen)
+    for tab in tabs:
+        if tab.pane.stream.rejoining:  # its terminal is stopped
+            maker.introduce(tab)
+    return tabs
 
 
 async def succeed(server: TmuxServer, book: TabBook) -> None:

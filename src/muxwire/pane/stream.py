@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, final
 
 import anyio
 
-from muxwire.shell.marks import MarkScanner
+from muxwire.shell.marks import MarkScanner, is_join_mark
 from muxwire.vt.ring import RingBuffer
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class PaneStream:
         self.capacity = capacity  # of the ring, while the pane lives
         self.ring = RingBuffer(capacity, start=start)
         self.log = log
-        self.last_output = time.monotonic()  # when the newest byte came; a new pane has not been silent yet
+        self.last_output = time.monotonic()  # when a program wrote last; a new pane has not been silent yet
         self.whole_from = 0  # the offset after what was lost last
-        self.rejoining = False  # whether what was written while a connection was lost is still being read
+        self.rejoining = False  # whether what was written while nobody listened is still being read
         self.listener: StreamObserver | None = None
         self._scanner = MarkScanner(start=start)
         self._on_mark = on_mark
@@ -83,7 +83,8 @@ class PaneStream:
             self._on_mark(mark)
         if listener is not None:
             listener.on_reached(self.ring.end)
-        self.last_output = time.monotonic()
+        if not is_join_mark(data):
+            self.last_output = time.monotonic()
         self.wake()
 
     def lose(self, size: int, **details: object) -> None:

@@ -52,6 +52,15 @@ _HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
 _NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEXHTNR;'\\]")
 
 
+# How long a mark R is: the introducer, `R;`, an id and BEL.
+_JOIN_LENGTH = 7 + 2 + 16 + 1
+
+
+def is_join_mark(data: bytes) -> bool:
+    """Whether these bytes of a pane are a mark R and nothing else: then no program has written them."""
+    return len(data) == _JOIN_LENGTH and data.startswith(INTRODUCER + b"R;")
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """One mark: `begin` is the offset of its ESC, `end` the offset after its BEL.

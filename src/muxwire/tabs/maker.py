@@ -308,12 +308,16 @@ class TabMaker:
         self.hand_off(tab)
         self.close_at_end(tab)
 
-    def _hear(self, tab: Tab, *, connections: int | None = None) -> None:
-        """The first part of `listen`. `connections`: how often we had reconnected when the pane was asked for."""
+    def introduce(self, tab: Tab) -> None:
+        """Make the tab known; its output may come later."""
         self._server.watch_session(tab.pane.leader_pid)
         self._book.add(tab)
         # A window of a person's showed something before.
         tab.pane.stream.log.resized(*tab.size, blank=not tab.theirs or tab.next_byte > 0)
+
+    def _hear(self, tab: Tab, *, connections: int | None = None) -> None:
+        """The first part of `listen`. `connections`: how often we had reconnected when the pane was asked for."""
+        self.introduce(tab)
         if self._server.rejoin is not None and connections not in (None, self._server.client.connections):
             self._server.rejoin(tab)
         elif dropped := attach_stream(tab):

@@ -10,8 +10,7 @@ import pytest
 
 import muxwire
 from muxwire.host.folders import folders_for
-from muxwire.instance import connect, reattach
-from muxwire.instance import log_merge as joining
+from muxwire.instance import connect, follower, reattach
 from muxwire.instance.follower import become_owner
 from muxwire.logs import read as log_read
 from muxwire.logs import store as log
@@ -188,26 +187,26 @@ async def test_a_tab_that_is_closed_while_a_follower_succeeds(
 ) -> None:
     """It stays closed, and is no open tab beside that."""
     succeeded = succession(monkeypatch)
-    settle = joining._settle
+    catch_up = follower._catch_up
     with anyio.fail_after(DEADLINE):
         async with instance.open() as owner:
             for name in ("gone", "kept"):
                 await (await owner.create_tab(name=name)).execute("true")
-            async with instance.open() as follower:
-                tab = await follower.tab("gone")
+            async with instance.open() as second:
+                tab = await second.tab("gone")
 
                 async def meanwhile(*given: Any) -> None:
                     instance.tmux("kill-window", "-t", tab.window_id)
                     while not tab.pane.session.closed:
                         await tab.pane.stream.changed()
-                    await settle(*given)
+                    await catch_up(*given)
 
-                monkeypatch.setattr(joining, "_settle", meanwhile)
+                monkeypatch.setattr(follower, "_catch_up", meanwhile)
                 await owner.aclose()
                 await succeeded.wait()
-                rows = [(row.name, row.closed) for row in (await follower.list_tabs()).tabs]
+                rows = [(row.name, row.closed) for row in (await second.list_tabs()).tabs]
                 assert sorted(rows) == [("gone", True), ("kept", False)]  # each once
-                assert (await (await follower.tab("kept")).execute("echo on")).output == "on\n"
+                assert (await (await second.tab("kept")).execute("echo on")).output == "on\n"
 
 
 async def test_a_follower_that_succeeds_limits_the_logs(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:

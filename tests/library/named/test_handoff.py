@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import re
 import signal
 import sys
+import termios
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import anyio
 import pytest
 
 from muxwire.client.watchdog import process_table
-from muxwire.instance import log_merge as joining
+from muxwire.instance import log_merge
 from muxwire.logs import read as log_read
 from muxwire.tabs.tab import Tab
 
@@ -27,6 +29,8 @@ DEADLINE = 50
 NUMBERED = Path(__file__).with_name("numbered.py")
 # All in one search: there may be a million of them.
 LINES = re.compile(rb"^(?:\x1b\]7770;S;[0-9a-f]{16}\x07)?([0-9]{12}) so that a line has some length\r$", re.MULTILINE)
+# What is printed where two streams of a pane are joined.
+JOINED = re.compile(rb"\x1b\]7770;R;[0-9a-f]{16}\x07")
 END = re.compile(rb"^end ([0-9]+)\r$", re.MULTILINE)
 
 
@@ -37,7 +41,7 @@ def numbered(rate: int, stop: Path) -> str:
 async def lines_of(tab: Tab) -> tuple[list[int], int, list[bytes]]:
     """The numbers in a tab's log, how many there should be (-1: not said), and lines that are not whole."""
     assert await tab.pane.stream.log.flushed()
-    raw = log_read.read_raw(tab.log_path, 0, 1 << 50)
+    raw = JOINED.sub(b"", log_read.read_raw(tab.log_path, 0, 1 << 50))
     numbers, odd = list(map(int, LINES.findall(raw))), []
     if len(numbers) != raw.count(b"so that a line"):
         lines = (line for line in raw.split(b"\n") if b"so that a line" in line or re.match(rb"[0-9]{3}", line))
@@ -166,15 +170,17 @@ def writers(folder: Path) -> list[int]:
 
 async def test_a_pipe_whose_writer_is_not_scheduled(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it has not written yet is waited for, and stands before what comes to us."""
-    ended = joining._pipes_ended
+    read = log_merge._Pipes.read
     stopped: list[int] = []
+    looks = itertools.count()
 
-    async def continued(*given: Any) -> None:
-        for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
-        await ended(*given)
+    async def continued(*given: Any) -> tuple[int, bytes] | None:
+        if next(looks) == 5:  # by then the mark has come live
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
+        return await read(*given)
 
-    monkeypatch.setattr(joining, "_pipes_ended", continued)
+    monkeypatch.setattr(log_merge._Pipes, "read", continued)
     with anyio.fail_after(DEADLINE):
         async with instance.open() as first:
             tab = await first.create_tab(name="piped")
@@ -194,4 +200,27 @@ async def test_a_pipe_whose_writer_is_not_scheduled(instance: Instance, monkeypa
             assert 0 < raw.find(b"late\r\n") < last.from_byte
             assert raw[last.from_byte :].startswith(b"last\r\n")
             assert gaps(tab) == ""
-            assert not list(instance.home.rglob("*.end"))
+            assert next(looks) > 5
+
+
+async def test_a_terminal_that_a_person_has_stopped(instance: Instance) -> None:
+    """Nothing can be printed there: its tab is known, and its output is whole once the person lets it continue."""
+    waits = instance.socket.parent.parent / "wait"
+    os.mkfifo(waits)
+    with anyio.fail_after(DEADLINE):
+        owner, started = await instance.owner(f"cat {waits}; seq 1000")
+        ((window, command),) = started
+        tty = os.open(instance.tmux("display-message", "-p", "-t", window, "#{pane_tty}"), os.O_RDWR | os.O_NOCTTY)
+        termios.tcflow(tty, termios.TCOOFF)
+        waits.write_text("before\n")  # what it writes has to wait
+        owner.kill()
+        owner.wait()
+        async with instance.open() as terminals:
+            tab = await terminals.tab(window)
+            assert tab.pane.stream.rejoining
+            termios.tcflow(tty, termios.TCOON)
+            result = await terminals.command_result(command, wait=DEADLINE, max_chars=None)
+            assert result.output == "before\n" + "".join(f"{number}\n" for number in range(1, 1001))
+            assert gaps(tab) == ""
+            assert (await tab.execute("echo on")).output == "on\n"
+        os.close(tty)

@@ -1,0 +1,181 @@
+"""Joining what was kept of a pane's output to what comes live, at the byte at which the one ends and the other begins.
+
+An invisible mark R is printed on the pane's terminal. Both streams contain it: up to R we read what was kept, and what
+comes live continues after it. Nothing is counted, stopped or waited for. (To stop the terminal instead, as C-s does,
+loses bytes: Linux drops a CR LF that a program writes just then; docs/measurements.md#handoff.)
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Protocol, final
+
+import anyio
+
+from muxwire.ids import pane_id
+from muxwire.logs.segment_writer import UNKNOWN_SIZE
+from muxwire.shell.marks import INTRODUCER
+from muxwire.tabs.maker import attach_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from muxwire.client.client import ControlClient
+    from muxwire.tabs.book import TabBook
+    from muxwire.tabs.tab import Tab
+
+# What comes live while the kept output is read is held here; a pane that writes more gets another mark.
+_HELD_BYTES = 16 << 20
+# R comes within milliseconds. A pane whose terminal is stopped (C-s) is joined when that continues.
+JOIN_SECONDS = 1.0
+# What is kept is written within a ms of what tmux sends us; on a busy machine within seconds.
+_KEPT_SECONDS = 10.0
+
+
+class KeptOutput(Protocol):
+    """Where the output of panes is kept while nobody listens, or somebody else.
+
+    `up` is false while it cannot be asked. `look_seconds`: between two looks at what is not written yet.
+    `begin_seconds`: how long after a pane it may take until anything is kept of it.
+    """
+
+    look_seconds: float
+    begin_seconds: float
+
+    @property
+    def up(self) -> bool:
+        """Whether it can be asked."""
+
+    def print_mark(self, tty: str, mark: bytes) -> None:
+        """Have a mark printed on a pane's terminal, as soon as that takes it."""
+
+    async def read(self, tab: Tab, offset: int) -> tuple[int, bytes] | None:
+        """What is kept from an offset on, and its first offset: a later one if that is gone.
+
+        Not more than a piece of it; b"" behind the end. The offset is -1 if nothing is kept; None without an answer.
+        """
+
+
+def new_mark() -> bytes:
+    """A mark R that nobody has printed yet."""
+    return INTRODUCER + b"R;%s\x07" % secrets.token_hex(8).encode()
+
+
+@final
+class StreamJoin:
+    """One pane, from its attachment until its output comes live."""
+
+    def __init__(self, tab: Tab, kept: KeptOutput, client: ControlClient, reason: str) -> None:
+        """Have R printed, and hold from now on what comes live. `reason` is for the record of what is lost."""
+        self.tab = tab
+        self.over = False  # or somebody else joins this pane
+        self.behind_gap = False
+        self._kept, self._client, self._reason = kept, client, reason
+        self._stream = tab.pane.stream
+        self._heard = anyio.Event()
+        self._looks = 0
+        self._stream.rejoining = True
+        self._live = bytearray()
+        self._begin()
+        client.attach_pane(pane_id(tab.pane_id), self._feed)
+
+    def _begin(self) -> None:
+        self._mark = new_mark()
+        self._live.clear()
+        self._is_live = False  # whether R has come
+        self._kept.print_mark(self.tab.pane.tty, self._mark)
+
+    def _feed(self, data: bytes) -> None:
+        """Take what comes live: what stands before R is kept."""
+        self._live += data
+        if not self._is_live:
+            at = self._live.find(self._mark)
+            self._is_live = at >= 0
+            del self._live[: at + len(self._mark) if at >= 0 else 1 - len(self._mark)]
+        self._heard.set()
+
+    async def run(self) -> bool:
+        """Read what was kept up to R, and continue live; return whether it does."""
+        while not self._is_over():
+            self._heard = anyio.Event()
+            found = await self._kept.read(self.tab, self._stream.end)
+            if self._is_over() or (found is None and not self._kept.up):
+                return False  # the next connection begins again
+            if found is not None and self._take(*found):
+                break
+            if len(self._live) > _HELD_BYTES:
+                self._begin()
+            elif self._looks and self._is_live:
+                await anyio.sleep(self._kept.look_seconds)
+            elif self._looks:
+                self._looks = 0
+                await self._heard.wait()
+        while not (self._is_live or self._is_over()):
+            self._heard = anyio.Event()
+            await self._heard.wait()
+        if self._is_over():
+            return False
+        self._go_on_live()
+        return True
+
+    def _is_over(self) -> bool:
+        return self.over or self.tab.pane.session.closed or self._client.closed
+
+    def _take(self, first: int, data: bytes) -> bool:
+        """Take what was kept from an offset on; return whether live output continues after it."""
+        stream, looked = self._stream, self._looks * self._kept.look_seconds
+        if first < 0 and looked < self._kept.begin_seconds:
+            self._looks += 1
+            return False
+        if first < 0 or looked > _KEPT_SECONDS:
+            stream.lose(UNKNOWN_SIZE, exact=False, reason=self._reason)
+            self.behind_gap = self._is_live = True
+            return True
+        if first > stream.end:
+            stream.lose(first - stream.end, reason=f"{self._reason}; more was written than is kept")
+            self.behind_gap = True
+        at = data.find(self._mark)
+        end = at + len(self._mark) if at >= 0 else len(data) - _begun(data, self._mark)
+        if end:
+            stream.feed(data[:end])
+        self._looks = 0 if end else self._looks + 1
+        return at >= 0
+
+    def _go_on_live(self) -> None:
+        self.over, self._stream.rejoining = True, False
+        attach_stream(self.tab)
+        self._stream.feed(bytes(self._live))
+
+
+async def go_over(
+    joins: Sequence[StreamJoin],
+    book: TabBook,
+    listen: Callable[[Tab], None],
+    at_end: Callable[[], Awaitable[None]] | None = None,
+) -> None:
+    """Have the output of panes come live; `listen` is called for each tab at that moment, `at_end` after all.
+
+    Return when all is done, but after `JOIN_SECONDS` in any case: then it is done later.
+    """
+    done = anyio.Event()
+
+    async def one(join: StreamJoin) -> None:
+        if await join.run():
+            listen(join.tab)
+
+    async def all_of_them() -> None:
+        async with anyio.create_task_group() as tasks:
+            for join in joins:
+                tasks.start_soon(one, join)
+        if at_end is not None:
+            await at_end()
+        done.set()
+
+    book.spawn(all_of_them)
+    with anyio.move_on_after(JOIN_SECONDS):
+        await done.wait()
+
+
+def _begun(data: bytes, mark: bytes) -> int:
+    """How many bytes at the end of `data` may be the beginning of `mark`."""
+    return next((size for size in range(min(len(mark) - 1, len(data)), 0, -1) if data.endswith(mark[:size])), 0)
