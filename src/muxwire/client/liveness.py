@@ -49,6 +49,7 @@ class Watchdog:
         self._kept = (*connection, *kept)
         self._told: dict[str, str] = {}  # what it must know, by what it is about: another one gets the same
         self._closed = False
+        self._control = -1
         self._process: subprocess.Popen[bytes]
         self._start()
 
@@ -96,8 +97,9 @@ class Watchdog:
             else:
                 return
 
-    def watch_client(self, pid: int) -> None:
-        """Have this `tmux -C` process killed when we are gone."""
+    def watch_client(self, pid: int, control: int) -> None:
+        """Have this `tmux -C` process killed when we are gone, before its input ends, of which we have `control`."""
+        self._control = control
         self._tell("client", f"client {pid}")
 
     def release_client(self) -> None:
@@ -173,4 +175,7 @@ class Watchdog:
     def _say(self, line: str) -> None:
         # Broken if somebody killed the watchdog: the next one gets it. Closed once it is at work.
         with contextlib.suppress(OSError):
-            self._socket.sendall(line.encode() + b"\n")
+            if line.startswith("client "):
+                socket.send_fds(self._socket, [line.encode() + b"\n"], [self._control])
+            else:
+                self._socket.sendall(line.encode() + b"\n")

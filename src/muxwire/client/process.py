@@ -55,13 +55,13 @@ class TmuxProcess(ProcessPipes):
         """
         super().__init__(env, cwd)
         ends = self._make_pipes()
-        self._has_lock = lock is not None
+        self._is_outlived = lock is not None or not ephemeral
         try:
             self.watchdog = Watchdog(
                 tmux=argv[0],
                 socket=socket,
                 kind="ephemeral" if ephemeral else "named",
-                connection=(self._reader, self._writer) if self._has_lock else (),
+                connection=(self._reader, self._writer) if lock is not None else (),
                 kept=(lock,) if lock is not None else (),
             )
         except OSError as error:
@@ -79,7 +79,7 @@ class TmuxProcess(ProcessPipes):
     def _start(self, argv: Sequence[str], ends: tuple[int, int, int]) -> None:
         super()._start(argv, ends)
         if self._process is not None:
-            self.watchdog.watch_client(self._process.pid)
+            self.watchdog.watch_client(self._process.pid, self._writer)
 
     async def restart(self, argv: Sequence[str]) -> None:
         """Start another `tmux -C` in place of one that has ended; the server and its watchdog continue.
@@ -117,7 +117,7 @@ class TmuxProcess(ProcessPipes):
         self._read_complaint()
         self._closed = True
         with anyio.CancelScope(shield=True):
-            if self._has_lock:
+            if self._is_outlived:
                 self._end_waits()
                 await self.watchdog.aclose()  # as if we had been killed: there is only one way to hand over
             await self._end_child()

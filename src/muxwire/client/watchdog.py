@@ -2,13 +2,13 @@
 
     python -I -S watchdog.py TMUX SOCKET (ephemeral | named) [OUTPUT INPUT] < liveness-socket
 
-It reads lines from the socket: `client PID` (the `tmux -C` process), `server PID`, `release` (the client has ended),
+It reads lines from the socket: `client PID` (the `tmux -C` process; with the line comes a descriptor that keeps its
+input open, since tmux may end if a client's input does, B14), `server PID`, `release` (the client has ended),
 `session PID` and `session-over PID` (a pane's first process), `folder HEX` (a path's bytes, in hexadecimal digits),
-`kept` (the server is no longer ephemeral).
-When they end, their writer is gone, however it went, SIGKILL included. Then the client is killed: tmux would
-otherwise wait for it and freeze every pane. For an ephemeral instance the server follows, and every process that
-descends from it or shares a session with one that does, or with a pane: the server may have been killed before.
-At last the socket and the directories go.
+`kept` (the server is no longer ephemeral). When they end, their writer is gone, however it went, SIGKILL included. Then
+the client is killed: tmux would wait for it and freeze every pane. For an ephemeral instance the server follows, and
+every process that descends from it or shares a session with one that does, or with a pane: the server may have been
+killed before. At last the socket and the directories go.
 
 Of a named instance it has the control connection too (the descriptors OUTPUT, which tmux writes, and INPUT), and
 `tail HEX HEX` (a path, and a mark that nobody has printed), `pane %N HEX HEX` (its terminal and a command for tmux),
@@ -40,6 +40,7 @@ if __name__ == "__main__" and sys.argv[3] == "ephemeral":
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -47,7 +48,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 # A server in good health answers in milliseconds; a hung one must not keep us from killing it.
 _TMUX_TIMEOUT_S = 2.0
@@ -66,14 +67,16 @@ _SELF = (b"/muxwire/client/watchdog.py", b"/muxwire/client/adopted_watchdog.py")
 
 # tmux may first have minutes of output to tell, if we had stood still for long.
 _DRAIN_S = 60.0
-# Beyond that the panes continue, whatever tmux does.
-_ANSWER_S = 5.0
+# Marks come back within milliseconds; whoever comes next waits for the end of this.
+_MARKS_S = 5.0
 # A terminal that does not take the mark for so long is stopped (C-s): nothing is written there, so no byte can come
 # between what was said and what is written.
 _STOPPED_S = 0.5
 
 # All that a pipe holds.
 _READ_BYTES = 1024 * 1024
+# More than one comes only when clients are started one after the other.
+_DESCRIPTORS = 8
 
 
 class Process(NamedTuple):
@@ -102,7 +105,7 @@ class Panes:
             self.rows.pop(value, None)
 
 
-def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
+def main(tmux: str, path: str, kind: str, *connection: str) -> None:
     """Wait for the end of the lines, then end what is left."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
@@ -110,8 +113,8 @@ def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
     panes: dict[int, Process] = {}
     folders: list[bytes] = []
     logged = Panes()
-    for line in sys.stdin:
-        word, _, value = line.strip().partition(" ")
+    for line in lines():
+        word, _, value = line.partition(" ")
         if word == "release":
             known["client"] = {}
         elif word == "kept":
@@ -131,8 +134,10 @@ def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
         with contextlib.suppress(OSError):  # the panes continue, whatever becomes of their logs
             handoff(int(connection[0]), int(connection[1]), logged)
     kill_processes(known["client"])
+    if kind != "ephemeral" and known["client"]:
+        ask_tmux(tmux, path, "display-message", "-p", "")  # its end is known there before its input ends
     if kind == "ephemeral":
-        end_server(tmux, socket, known["server"])
+        end_server(tmux, path, known["server"])
         doomed = left_of(panes, process_table())
         kill_processes(doomed)
         wait_until_gone(doomed, _KILL_S)
@@ -140,15 +145,30 @@ def main(tmux: str, socket: str, kind: str, *connection: str) -> None:
             remove_folder(folder)
 
 
+def lines() -> Iterator[str]:
+    """The lines of the liveness socket. Of the descriptors that come with them the last one is held open."""
+    rest, held = b"", -1
+    with socket.socket(fileno=_STDIN) as liveness:
+        while True:
+            data, descriptors, _, _ = socket.recv_fds(liveness, _READ_BYTES, _DESCRIPTORS)
+            for descriptor in descriptors:
+                if held >= 0:
+                    os.close(held)
+                held = descriptor
+            if not data:
+                return
+            *whole, rest = (rest + data).split(b"\n")
+            yield from map(bytes.decode, whole)
+
+
 def handoff(output: int, control: int, panes: Panes) -> None:
     """Have tmux itself write the panes' logs on, and put into the tail what it says up to the mark of each; OSError."""
     tail = os.open(panes.tail, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     connection = Connection(output, control, tail)
     connection.answered()
-    connection.wait_at_most(_ANSWER_S)
     connection.say(*(command for _, command in panes.rows.values()))
     connection.answered()
-    printed: set[str] = set()
+    printed = set[str]()
     for pane, (tty, _) in panes.rows.items():
         # In a thread: a terminal that is stopped is waited for, and our end ends that.
         threading.Thread(target=print_mark, args=(tty, panes.mark, pane, printed), daemon=True).start()
@@ -156,12 +176,12 @@ def handoff(output: int, control: int, panes: Panes) -> None:
 
 
 def print_mark(tty: bytes, mark: bytes, pane: str, printed: set[str]) -> None:
-    """Write to a terminal, and note that it took all of it, or is gone."""
-    with contextlib.suppress(OSError):
+    """Write to a terminal, and note that it took all of it."""
+    with contextlib.suppress(OSError):  # the pane is gone
         descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY)
         while mark:
             mark = mark[os.write(descriptor, mark) :]
-    printed.add(pane)
+        printed.add(pane)
 
 
 class Connection:
@@ -169,14 +189,10 @@ class Connection:
 
     def __init__(self, output: int, control: int, tail: int) -> None:
         self._output, self._control, self._tail = output, control, tail
-        self.wait_at_most(_DRAIN_S)
+        self._deadline = time.monotonic() + _DRAIN_S
         self._questions = 0
         # The dead may have left half a line; as a comment the rest of it is nothing, and so is a whole one.
         self.say(b"#")
-
-    def wait_at_most(self, seconds: float) -> None:
-        """Set the time that is left from now on."""
-        self._deadline = time.monotonic() + seconds
 
     def say(self, *commands: bytes) -> None:
         """Write commands, each on a line of its own."""
@@ -185,10 +201,8 @@ class Connection:
             data = data[os.write(self._control, data) :]
 
     def _ready(self, *, write: bool) -> bool:
-        left = self._deadline - time.monotonic()
-        if write:
-            return left > 0 and bool(select.select([], [self._control], [], left)[1])
-        return left > 0 and bool(select.select([self._output], [], [], left)[0])
+        ends = ([], [self._control]) if write else ([self._output], [])
+        return any(select.select(*ends, [], max(0.0, self._deadline - time.monotonic())))
 
     def answered(self) -> None:
         """Ask tmux something, and put all that it says until its answer into the tail."""
@@ -202,10 +216,9 @@ class Connection:
     def hear_marks(self, panes: Panes, printed: set[str]) -> None:
         """Put all that tmux says into the tail, until it has said the mark of each pane; not of one that is stopped."""
         mark = panes.mark.replace(b"\x1b", b"\\033").replace(b"\x07", b"\\007")  # as tmux escapes it
-        left, stopped = set(panes.rows), time.monotonic() + _STOPPED_S
+        left, begun, rest = set(panes.rows), time.monotonic(), b""
         ends: dict[str, bytes] = {}
-        rest = b""
-        while left and self._deadline > time.monotonic() and (left & printed or time.monotonic() < stopped):
+        while left and time.monotonic() < begun + (_MARKS_S if left & printed else _STOPPED_S):
             if not select.select([self._output], [], [], _LOOK_S)[0]:
                 continue
             *lines, rest = (rest + self._hear()).split(b"\n")
@@ -213,9 +226,8 @@ class Connection:
                 word, _, said = line.partition(b" ")
                 pane, _, said = said.partition(b" ")
                 if word == b"%output" and (name := pane.decode("latin-1")) in left:
-                    said = ends.get(name, b"") + said
-                    ends[name] = said[-len(mark) :]
-                    if mark in said:
+                    ends[name] = ends.get(name, b"")[-len(mark) :] + said
+                    if mark in ends[name]:
                         left.discard(name)
 
     def _hear(self) -> bytes:
@@ -234,10 +246,11 @@ def started_now(pid: int, table: dict[int, Process]) -> dict[int, str]:
     return {pid: table[pid].started} if pid in table else {}
 
 
-def end_server(tmux: str, socket: str, server: dict[int, str]) -> None:
+def end_server(tmux: str, path: str, server: dict[int, str]) -> None:
     """End the tmux server, what runs in its panes and what that has started; then remove the socket."""
     table = process_table()
-    for pid in server or started_now(server_pid(tmux, socket), table):
+    answer = "" if server else ask_tmux(tmux, path, "display-message", "-p", "#{pid}").strip()
+    for pid in server or started_now(int(answer) if answer.isdigit() else 0, table):
         doomed = family(pid, table)
         # As kill-server does, without asking: its programs get SIGHUP. One that hangs is killed with them.
         signal_processes({pid: doomed.get(pid, "")}, signal.SIGTERM)
@@ -247,19 +260,13 @@ def end_server(tmux: str, socket: str, server: dict[int, str]) -> None:
         kill_processes(doomed)
         wait_until_gone(doomed, _KILL_S)
     with contextlib.suppress(OSError):
-        os.unlink(socket)  # noqa: PTH108  (a path as bytes of the system, nothing to join)
+        os.unlink(path)  # noqa: PTH108  (a path as bytes of the system, nothing to join)
 
 
-def server_pid(tmux: str, socket: str) -> int:
-    """Return the server's process id; 0 if it does not say."""
-    answer = ask_tmux(tmux, socket, "display-message", "-p", "#{pid}").strip()
-    return int(answer) if answer.isdigit() else 0
-
-
-def ask_tmux(tmux: str, socket: str, *command: str) -> str:
+def ask_tmux(tmux: str, path: str, *command: str) -> str:
     """Return what a tmux command prints; empty if it fails or hangs."""
     # -N: a question must not start a server.
-    argv = [tmux, "-N", "-S", socket, *command]
+    argv = [tmux, "-N", "-S", path, *command]
     try:
         answer = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TMUX_TIMEOUT_S, check=False
@@ -345,17 +352,12 @@ def is_same(pid: int, started: str, table: dict[int, Process]) -> bool:
 
 def is_watchdog(pid: int) -> bool:
     """Whether the process is a watchdog as we are: it will end by itself, when its work is done."""
-    try:
-        line = Path("/proc", str(pid), "cmdline").read_bytes() if _STAT.exists() else ps_command(pid)
-    except OSError:
-        return False
-    return any(script in line for script in _SELF)
-
-
-def ps_command(pid: int) -> bytes:
-    """Ask ps(1) for the command line of a process."""
+    if _STAT.exists():
+        with contextlib.suppress(OSError):
+            return any(script in Path("/proc", str(pid), "cmdline").read_bytes() for script in _SELF)
     argv = ["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)]
-    return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
+    line = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
+    return any(script in line for script in _SELF)
 
 
 def process_table() -> dict[int, Process]:

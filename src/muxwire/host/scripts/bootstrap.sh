@@ -62,11 +62,13 @@ mkfifo "$d/in$$" || fail directory "cannot make a FIFO in $d"
 printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
   "$id" "$d" "$s" "$(readlink -f "$s")" "${HOME:-/}" "$m" "$p" "$v" "$w"
 # What stands between the carrier and tmux: tmux does not notice an end of input while its output is stuck, and then
-# every pane stands still.
+# every pane stands still. Descriptor 4 keeps its input open until the server knows that the client has ended: if the
+# input ends before, the server may end too (B14). A hang-up ends the carrier, and with it the input here.
+trap '' HUP
 exec 3<&0
 t -C attach-session -t =hub <"$d/in$$" 3<&- &
 c=$!
-{ cat <&3 >"$d/in$$"; kill -9 "$c"; } >/dev/null 2>&1 &
+{ exec 4>"$d/in$$"; cat <&3 >&4; trap '' TERM; kill -9 "$c"; t display-message -p; } >/dev/null 2>&1 &
 g=$!
 exec >/dev/null 3<&-
 wait "$c"
