@@ -11,7 +11,7 @@ import anyio
 import anyio.to_thread
 
 from muxwire.instance.connect import begin_handoff
-from muxwire.instance.log_merge import Sinks, earlier_lives, end_pipes, join_remains, take_pipe
+from muxwire.instance.log_merge import Sinks, earlier_lives, join_remains, remove_remains, stop_pipe, take_pipe
 from muxwire.instance.stream_join import StreamJoin, go_over
 from muxwire.logs.follower_log import FollowerLog
 from muxwire.logs.read import read_raw
@@ -49,7 +49,11 @@ class _OwnersLogs:
 async def follow_owner(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:
     """Go over from the owner's logs to what comes live."""
     logs = _OwnersLogs(server)
-    await go_over([StreamJoin(tab, logs, server.client, _NOT_WRITTEN) for tab in tabs], book, listen)
+
+    async def on_live(tab: Tab) -> None:
+        listen(tab)
+
+    await go_over([StreamJoin(tab, logs, server.client, _NOT_WRITTEN) for tab in tabs], book, on_live)
 
 
 def begin_stream(tab: Tab, start: int) -> None:
@@ -76,7 +80,8 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
                 take_pipe(one, tab.log_path.name, sink, tab.pane.stream.ring.start)
             _write_on(tab, sink)
             listen(tab)
-    await end_pipes(server, tabs, remains, sinks)
+            await stop_pipe(server, tab)
+    await remove_remains(server, remains, sinks, {tab.log_path.name for tab in tabs if not tab.pane.session.closed})
     server.log_store.keep_limits_of(server.folders.state / server.folders.instance)
 
 

@@ -19,7 +19,7 @@ from muxwire.logs.segment_writer import UNKNOWN_SIZE
 from muxwire.logs.store import PaneLog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
     from pathlib import Path
 
     from muxwire.host.folders import Folders
@@ -69,10 +69,6 @@ class Sinks:
             log = self._store.open(self._logs / name)
             self._known[name] = Sink(log, log.append)
         return self._known[name]
-
-    def ends(self) -> dict[str, int]:
-        """How far every log is that something was put into, or may be."""
-        return {name: sink.end for name, sink in self._known.items()}
 
     async def put(self, name: str, offset: int, data: bytes) -> None:
         """Append what is new of the bytes at `offset`; what lies between the log's end and there is lost."""
@@ -187,23 +183,30 @@ async def join_living(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], li
         await join_remains(one, sinks)
     pipes = _Pipes(server, remains)
     joins = [StreamJoin(tab, pipes, server.client, _NOBODY) for tab in tabs]
-    await go_over(joins, book, listen, lambda: end_pipes(server, tabs, remains, sinks))
+
+    async def on_live(tab: Tab) -> None:
+        listen(tab)
+        await stop_pipe(server, tab)
+
+    await go_over(joins, book, on_live, lambda: remove_remains(server, remains, sinks))
 
 
-async def end_pipes(server: TmuxServer, tabs: Collection[Tab], remains: Sequence[Leftovers], sinks: Sinks) -> None:
-    """The logs are written by us: have tmux stop, and remove what it has written.
+async def stop_pipe(server: TmuxServer, tab: Tab) -> None:
+    """Have tmux no longer write a log that we write.
 
-    Only now, after the watchdog knows the panes: should we be killed, it has tmux continue.
+    Only now, after the watchdog knows the pane: should we be killed, it has tmux continue.
     """
+    with suppress(CommandError, ConnectionClosed):  # the pane is gone
+        await server.client.command("pipe-pane", "-t", tab.pane_id)
+
+
+async def remove_remains(
+    server: TmuxServer, remains: Sequence[Leftovers], sinks: Sinks, keep: Container[str] = ()
+) -> None:
+    """All that earlier lives have left is in the logs; those of `keep` are written on."""
     if server.client.closed:
         return  # who comes next joins again
-    open_tabs = [tab for tab in tabs if not tab.pane.session.closed]
-    stops = [("pipe-pane", "-t", tab.pane_id) for tab in open_tabs]
-    with suppress(ConnectionClosed):
-        for answer in server.client.submit(*stops) if stops else ():
-            with suppress(CommandError):  # the pane is gone
-                await answer.wait()
     for one in remains:
         await sinks.flushed()
         one.remove()
-    sinks.close({tab.log_path.name for tab in open_tabs})
+    sinks.close(keep)

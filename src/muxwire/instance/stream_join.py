@@ -150,10 +150,10 @@ class StreamJoin:
 async def go_over(
     joins: Sequence[StreamJoin],
     book: TabBook,
-    listen: Callable[[Tab], None],
+    on_live: Callable[[Tab], Awaitable[None]],
     at_end: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
-    """Have the output of panes come live; `listen` is called for each tab at that moment, `at_end` after all.
+    """Have the output of panes come live; `on_live` is called for each tab at that moment, `at_end` after all.
 
     Return when all is done, but after `JOIN_SECONDS` in any case: then it is done later.
     """
@@ -161,7 +161,7 @@ async def go_over(
 
     async def one(join: StreamJoin) -> None:
         if await join.run():
-            listen(join.tab)
+            await on_live(join.tab)
 
     async def all_of_them() -> None:
         async with anyio.create_task_group() as tasks:

@@ -236,8 +236,7 @@ def asks_secret(pane: PaneState) -> bool:
 
 def _last_line(pane: PaneState) -> bytes:
     """What stands on the cursor's line, after the last mark (or title, whose end is the same byte)."""
-    end = pane.stream.end
-    return pane.stream.ring.read(end - _PROMPT_REACH, end).rpartition(b"\n")[2].rpartition(b"\x07")[2]
+    return pane.stream.written(pane.stream.end - _PROMPT_REACH).rpartition(b"\n")[2].rpartition(b"\x07")[2]
 
 
 async def prompt_begun(pane: PaneState, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
@@ -267,7 +266,7 @@ async def prompt_drawn(pane: PaneState, listener: ForegroundShell) -> bytes:
     ours = before is not None and not before.running and before.level > 1 and before.shell_pgrp == listener.pgrp
     if not ours and listener.level < 3:  # over a relay it was a probe
         return _last_line(pane)
-    return pane.stream.ring.read(max(pane.session.ended_at, pane.stream.end - _PROMPT_REACH), pane.stream.end)
+    return pane.stream.written(max(pane.session.ended_at, pane.stream.end - _PROMPT_REACH))
 
 
 def prompt_again(pane: PaneState, execution: Execution) -> int:
@@ -286,7 +285,7 @@ def prompt_after(pane: PaneState, execution: Execution, begin: int) -> int:
     It is known by the prompt at which `execution` was typed, byte for byte or as it looks: a program may also wait on a
     line that it began. After a C-c anything will do that stands where a prompt would.
     """
-    end, prompt = pane.stream.end, execution.shell_prompt
+    end, prompt = pane.stream.written_end, execution.shell_prompt
     tail = pane.stream.ring.read(max(begin, end - _PROMPT_REACH), end)
     if prompt and tail.endswith(prompt):
         return end - len(prompt)

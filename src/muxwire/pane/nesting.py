@@ -80,7 +80,7 @@ async def _forget_typed(pane: PaneState, keyboard: Keyboard, listener: Foregroun
     before = pane.session.current
     if before is None or before.running or before.shell_pgrp != listener.pgrp:
         return b""
-    prompt, drawn = before.shell_prompt, pane.stream.ring.read(pane.session.ended_at, pane.stream.end)
+    prompt, drawn = before.shell_prompt, pane.stream.written(pane.session.ended_at)
     if not prompt or not drawn.startswith(prompt) or drawn == prompt:
         return b""
     keyboard.press(_CLEAR_LINE)

@@ -159,7 +159,7 @@ def _line_under_way(pane: PaneState, newest: Execution) -> bool:
     What was entered ends its line in any case: a prompt before that was on its way when the keys were sent.
     """
     entered = _entered_at(pane, newest)
-    drawn = pane.stream.ring.read(max(entered, newest.end), pane.stream.end)
+    drawn = pane.stream.written(max(entered, newest.end))
     before, prompt, after = drawn.rpartition(newest.shell_prompt or drawn)
     if not newest.shell_prompt or not prompt:
         return entered >= 0

@@ -69,7 +69,7 @@ _RUBBED_OUT = b"\b \b"
 
 def drawn_prompt(pane: PaneState) -> bytes:
     """What was drawn since the newest prompt mark."""
-    return pane.stream.ring.read(pane.session.prompt_end, pane.stream.end)
+    return pane.stream.written(pane.session.prompt_end)
 
 
 def prompt_whole(pane: PaneState) -> bool:

@@ -184,12 +184,12 @@ class Runner:
         await pane.refresh()
         continue_shell(pane)
         settle_aborted(pane, self.keyboard, execution)
-        if execution.cut >= 0 or pane.stream.end == execution.answered_at:
+        if execution.cut >= 0 or pane.stream.written_end == execution.answered_at:
             return False
         # A relay's tty is raw whatever it connects to.
         if not (asks_secret(pane) if execution.level == 3 else await self._surely_waits()):
             return False
-        execution.answered_at = pane.stream.end
+        execution.answered_at = pane.stream.written_end
         return True
 
     async def _surely_waits(self) -> bool:

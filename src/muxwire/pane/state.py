@@ -145,9 +145,9 @@ class PaneState:
 
     def continues(self) -> bool:
         """Whether the line editor shows a secondary prompt, as far as its usual texts tell."""
-        if self.stream.end == self.session.prompt_end or self.session.prompt_end < self.stream.ring.start:
+        if self.stream.written_end == self.session.prompt_end or self.session.prompt_end < self.stream.ring.start:
             return False
-        drawn = self.stream.ring.read(max(self.session.prompt_end, self.stream.end - _DRAWN_REACH), self.stream.end)
+        drawn = self.stream.written(max(self.session.prompt_end, self.stream.end - _DRAWN_REACH))
         if drawn in self.prompts:
             return False
         before, newline, last = drawn.rpartition(b"\n")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, final
 
 import anyio
 
-from muxwire.shell.marks import MarkScanner, is_join_mark
+from muxwire.shell.marks import JOIN_LENGTH, MarkScanner, is_join_mark, without_join_marks
 from muxwire.vt.ring import RingBuffer
 
 if TYPE_CHECKING:
@@ -64,6 +64,18 @@ class PaneStream:
     def end(self) -> int:
         """The offset of the next byte to come."""
         return self.ring.end
+
+    @property
+    def written_end(self) -> int:
+        """The offset after what a program wrote last: marks R at the end are nobody's output."""
+        end = self.ring.end
+        while is_join_mark(self.ring.read(end - JOIN_LENGTH, end)):
+            end -= JOIN_LENGTH
+        return end
+
+    def written(self, begin: int) -> bytes:
+        """What programs have written from that offset on, as far as it is in memory: without marks R."""
+        return without_join_marks(self.ring.read(begin, self.ring.end))
 
     @property
     def settled(self) -> int:

@@ -52,13 +52,20 @@ _HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
 _NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEXHTNR;'\\]")
 
 
+_JOIN_HEAD = INTRODUCER + b"R;"
+_JOIN = re.compile(re.escape(_JOIN_HEAD) + _ID + rb"\x07")
 # How long a mark R is: the introducer, `R;`, an id and BEL.
-_JOIN_LENGTH = 7 + 2 + 16 + 1
+JOIN_LENGTH = 7 + 2 + 16 + 1
 
 
 def is_join_mark(data: bytes) -> bool:
     """Whether these bytes of a pane are a mark R and nothing else: then no program has written them."""
-    return len(data) == _JOIN_LENGTH and data.startswith(INTRODUCER + b"R;")
+    return len(data) == JOIN_LENGTH and data.startswith(_JOIN_HEAD)
+
+
+def without_join_marks(data: bytes) -> bytes:
+    """These bytes of a pane without the marks R, which no program has written."""
+    return _JOIN.sub(b"", data) if _JOIN_HEAD in data else data
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,61 @@
+"""The mark that joins two streams of a pane is nobody's output: what stands before it was written last all the same."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.pane.foreground_shell import asks_secret
+from muxwire.pane.prompt_line import prompt_whole
+from muxwire.shell.marks import is_join_mark
+
+from .conftest import Instance
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30
+
+
+async def marked(tab: muxwire.Tab) -> None:
+    """Return when the stream ends with such a mark."""
+    stream = tab.pane.stream
+    while stream.written_end == stream.end:
+        await stream.changed()
+
+
+async def test_a_prompt_behind_which_a_follower_came_is_still_known(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner, instance.open() as follower:
+            tab = await owner.create_tab(shell="bash")
+            for _ in range(3):
+                await tab.execute("true")
+            while not prompt_whole(tab.pane):
+                await tab.pane.stream.changed()
+            spoken = tab.pane.stream.last_output
+            await follower.server()
+            await marked(tab)
+            assert prompt_whole(tab.pane)
+            assert tab.pane.stream.last_output == spoken
+            assert (await tab.execute("echo on")).output == "on\n"
+
+
+async def test_a_question_for_a_password_is_still_one(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner, instance.open() as follower:
+            tab = await owner.create_tab(shell="bash")
+            result = await tab.execute("read -r -s -p 'Password: ' word; echo; echo $word", wait=False)
+            while not asks_secret(tab.pane):
+                await tab.pane.stream.changed()
+            await follower.server()
+            await marked(tab)
+            assert asks_secret(tab.pane)
+            await tab.send_keys(["secret", "Enter"])
+            ended = await owner.command_result(result.command_id, wait=DEADLINE)
+            assert (ended.output, ended.exit_code) == ("Password: \nsecret\n", 0)
+
+
+def test_a_mark_and_nothing_else() -> None:
+    mark = b"\x1b]7770;R;0123456789abcdef\x07"
+    assert is_join_mark(mark)
+    assert not any(is_join_mark(data) for data in (b"", mark[:-1], mark + b"x", mark.replace(b"R", b"S")))
