@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
 from muxwire import TabUnavailable
+from muxwire.client.watchdog import process_table
 from muxwire.instance import remote
 from muxwire.tabs.listing import LISTED_SECONDS
 from tests.remote.proxied import PATIENT, Proxied, proxied
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
     from muxwire import Tab
 
@@ -159,3 +162,16 @@ async def test_more_than_is_kept_is_a_gap_of_exactly_that_size(box: Proxied, fol
     assert (again.output, again.exit_code) == ("again\n", 0), again
     go.unlink()
     done.unlink()
+
+
+async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(box: Proxied) -> None:
+    """The kernel hangs up on what is in the foreground; a shell in a loop is not, and would run for ever."""
+    tab = await box.opened.create_tab(host="box", shell="bash")
+    await tab.execute("while :; do sleep 0.01; done", wait=False)
+    folder = tab.runner.folder.parent
+    while not (shells := [pid for pid, row in process_table().items() if row.parent == tab.pane.leader_pid]):
+        await anyio.sleep(0.05)
+    listed = await anyio.run_process(["tmux", "-S", f"{folder}/s", "display-message", "-p", "#{pid}"])
+    os.kill(int(listed.stdout), signal.SIGKILL)
+    while not process_table().keys().isdisjoint(shells) or Path(folder).exists():
+        await anyio.sleep(0.05)

@@ -183,13 +183,13 @@ async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 def _end_server(name: str) -> None:
     """End the tmux server of an instance from outside: its owner holds on to it, and it may not answer anybody."""
-    from muxwire.client.watchdog import end_server, process_table, started_now
+    from muxwire.client.watchdog import end_server, started_now
     from muxwire.host.folders import folders_for
     from muxwire.host.local import LocalHost
 
     folders = folders_for(name, os.environ)
     pid = LocalHost(os.environ).listening_pid(folders.socket_path)
     if pid is not None:  # 0: where the kernel does not tell, it is asked
-        end_server("tmux", str(folders.socket_path), started_now(pid, process_table()))
+        end_server("tmux", str(folders.socket_path), started_now(pid))
     folders.socket_path.unlink(missing_ok=True)
     folders.remove_transient()

@@ -10,11 +10,12 @@ the client is killed: tmux would wait for it and freeze every pane. For an ephem
 every process that descends from it or shares a session with one that does, or with a pane: the server may have been
 killed before. At last the socket and the directories go.
 
-Of a named instance it has the control connection too (the descriptors OUTPUT, which tmux writes, and INPUT), and
-`tail HEX HEX` (a path, and a mark that nobody has printed), `pane %N HEX HEX` (its terminal and a command for tmux),
-`pane-over %N`. Before the client is killed, the panes' logs are handed over: the commands are sent, which have tmux
-itself write on; then the mark is printed on every pane's terminal, and what tmux says goes to the tail until it has
-said the mark of each. So both have it, and the log can be continued behind it without a byte lost or doubled.
+Of a named instance it has the control connection too (OUTPUT, which tmux writes, and INPUT), and `tail HEX HEX` (a
+path, and a mark that nobody has printed), `pane %N HEX HEX` (its terminal and a command for tmux), `pane-over %N`.
+Before the client is killed, the panes' logs are handed over: the commands are sent, which have tmux itself write on;
+then the mark is printed on every pane's terminal, and what tmux says goes to the tail until it has said the mark of
+each. So both have it, and the log can be continued behind it without a byte lost or doubled. Of a named instance whose
+server has ended the panes' sessions are ended.
 
 The standard library only, and none of muxwire: it must start fast and depend on nothing that can be upgraded.
 """
@@ -52,16 +53,12 @@ if TYPE_CHECKING:
 
 # A server in good health answers in milliseconds; a hung one must not keep us from killing it.
 _TMUX_TIMEOUT_S = 2.0
-
 # How long programs may take to end by themselves after SIGHUP (shells write their history), and then after SIGKILL.
 KILL_GRACE_S = 1.0
 _KILL_S = 2.0
-
 # Between two checks of the process table while they end: small against the grace, large against the look's cost.
 _LOOK_S = 0.02
-
 _STAT = Path("/proc/self/stat")
-
 # What the command line of every watchdog holds, whichever installation it is of.
 _SELF = (b"/muxwire/client/watchdog.py", b"/muxwire/client/adopted_watchdog.py")
 
@@ -127,7 +124,7 @@ def main(tmux: str, path: str, kind: str, *connection: str) -> None:
             # It may have ended already, and others of its session not.
             panes[int(value)] = rows_of((int(value),)).get(int(value), Process(0, value, ""))
         elif word in known:
-            known[word] = started_now(int(value), rows_of((int(value),)))
+            known[word] = started_now(int(value))
         else:
             logged.take(word, value)
     if connection and logged.rows and logged.tail:
@@ -138,11 +135,19 @@ def main(tmux: str, path: str, kind: str, *connection: str) -> None:
         ask_tmux(tmux, path, "display-message", "-p", "")  # its end is known there before its input ends
     if kind == "ephemeral":
         end_server(tmux, path, known["server"])
-        doomed = left_of(panes, process_table())
-        kill_processes(doomed)
-        wait_until_gone(doomed, _KILL_S)
+        end_sessions(panes, 0)
         for folder in folders:
             remove_folder(folder)
+    elif connection and not still_run(known["server"]):  # the kernel has hung up on its panes
+        end_sessions(panes, KILL_GRACE_S)
+
+
+def end_sessions(panes: dict[int, Process], grace: float) -> None:
+    """Kill what is left of the panes' sessions after so many seconds."""
+    doomed = left_of(panes, process_table())
+    wait_until_gone(doomed, grace)
+    kill_processes(doomed)
+    wait_until_gone(doomed, _KILL_S)
 
 
 def lines() -> Iterator[str]:
@@ -179,8 +184,7 @@ def print_mark(tty: bytes, mark: bytes, pane: str, printed: set[str]) -> None:
     """Write to a terminal, and note that it took all of it."""
     with contextlib.suppress(OSError):  # the pane is gone
         descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY)
-        while mark:
-            mark = mark[os.write(descriptor, mark) :]
+        os.write(descriptor, mark)
         printed.add(pane)
 
 
@@ -241,16 +245,16 @@ class Connection:
         return data
 
 
-def started_now(pid: int, table: dict[int, Process]) -> dict[int, str]:
+def started_now(pid: int) -> dict[int, str]:
     """Return the process with its start time; nothing if there is no such process."""
-    return {pid: table[pid].started} if pid in table else {}
+    return {pid: found[pid].started} if pid in (found := rows_of((pid,))) else {}
 
 
 def end_server(tmux: str, path: str, server: dict[int, str]) -> None:
     """End the tmux server, what runs in its panes and what that has started; then remove the socket."""
     table = process_table()
     answer = "" if server else ask_tmux(tmux, path, "display-message", "-p", "#{pid}").strip()
-    for pid in server or started_now(int(answer) if answer.isdigit() else 0, table):
+    for pid in server or started_now(int(answer) if answer.isdigit() else 0):
         doomed = family(pid, table)
         # As kill-server does, without asking: its programs get SIGHUP. One that hangs is killed with them.
         signal_processes({pid: doomed.get(pid, "")}, signal.SIGTERM)
@@ -305,27 +309,22 @@ def left_of(panes: dict[int, Process], table: dict[int, Process]) -> dict[int, s
 
 
 def remove_folder(folder: bytes) -> None:
-    """Remove a directory and all in it, never what a link points to. shutil would take longer to import than this."""
-    for parent, folders, files in os.walk(folder, topdown=False):
-        for name in files:
-            with contextlib.suppress(OSError):
-                os.unlink(parent + b"/" + name)  # noqa: PTH108
-        for name in folders:
-            path = parent + b"/" + name
-            with contextlib.suppress(OSError):
-                (os.unlink if os.path.islink(path) else os.rmdir)(path)  # noqa: PTH114
+    """Remove a directory and all in it, never what a link points to."""
     with contextlib.suppress(OSError):
-        os.rmdir(folder)  # noqa: PTH106
+        subprocess.run(["rm", "-rf", "--", folder], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
 def wait_until_gone(doomed: dict[int, str], seconds: float) -> None:
     """Return as soon as all have ended, or when the time is over."""
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        table = rows_of(doomed)
-        if not any(is_same(pid, started, table) for pid, started in doomed.items()):
-            return
+    while time.monotonic() < deadline and still_run(doomed):
         time.sleep(_LOOK_S)
+
+
+def still_run(processes: dict[int, str]) -> bool:
+    """Whether one of them is still the process that it was."""
+    table = rows_of(processes)
+    return any(is_same(pid, started, table) for pid, started in processes.items())
 
 
 def kill_processes(doomed: dict[int, str]) -> None:

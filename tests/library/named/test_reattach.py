@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.client.watchdog import process_table
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock, holder, started
 from muxwire.instance import reattach
@@ -330,3 +331,17 @@ async def test_a_name_that_is_none(name: str) -> None:
     with pytest.raises(muxwire.InvalidArgument):
         async with muxwire.open_terminals(name):
             pass
+
+
+async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(instance: Instance) -> None:
+    """The kernel hangs up on what is in the foreground; a shell in a loop is not, and would run for ever."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as terminals:
+            tab = await terminals.create_tab(shell="bash")
+            await tab.execute("while :; do sleep 0.01; done", wait=False)
+            (shell,) = [pid for pid, row in process_table().items() if row.parent == tab.pane.leader_pid]
+            server = await terminals.server()
+            os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+            await server.client.wait_closed()
+            while shell in process_table():
+                await anyio.sleep(0.05)

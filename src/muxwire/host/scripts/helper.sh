@@ -26,16 +26,34 @@ signal_session() {
   [ "$spare" = 1 ] || for s in "$@"; do kill -"$s" "$l"; done
 }
 
-# Hang up on every pane, end the server, remove what is ours.
-end_all() {
-  k=$(t display-message -p -t =hub:muxwire-keeper '#{pane_pid}')
+# The sessions of what was started in our panes, by the environment that tmux gave it; not this one.
+sessions() {
+  for p in /proc/[0-9]*; do
+    case $(tr '\0' '\n' <"$p/environ") in *"TMUX=$d/s,"*) ;; *) continue ;; esac
+    IFS= read -r s <"$p/stat" || continue
+    set -- ${s##*") "}
+    [ "$4" = "$$" ] || printf '%s\n' "$4"
+  done | sort -u
+}
+
+# Hang up on the sessions of these leaders, and kill what stays; not on this one.
+hang_up() {
   a=
-  for l in $(t list-panes -a -F '#{pane_pid}'); do
-    [ "$l" = "$k" ] || a="$a $(members "$l")"
+  for l in $1; do
+    [ "$l" = "$$" ] || a="$a $(members "$l")"
   done
   [ "$a" ] && kill -HUP $a && kill -CONT $a && { sleep 0.2 || sleep 1; }
   [ "$a" ] && kill -KILL $a
+}
+
+# Hang up on every pane, end the server, remove what is ours.
+end_all() {
+  hang_up "$(t list-panes -a -F '#{pane_pid}')"
   t kill-server
+  remove_all
+}
+
+remove_all() {
   rm -rf "$d"
   rmdir "${d%/*}"
 }
@@ -46,6 +64,14 @@ signal_server() {
   case $a in *"$d/s"*) kill -"$1" "$PPID" ;; esac
 }
 
+server_gone() {
+  signal_server TERM
+  sleep 1
+  signal_server KILL
+  hang_up "$(sessions)"
+  remove_all
+}
+
 beat() { t display-message -p -t =hub '#{@muxwire-beat}'; }
 
 # The far half of the watch over the connection: a client whose driver says nothing for 8 s is killed, for with it every
@@ -54,7 +80,7 @@ watch() {
   n=0 b=
   while sleep 2; do
     # Without an answer, twice, it is gone, or its socket is: then nobody can ever reach it again.
-    x=$(beat) || { sleep 1; x=$(beat); } || { signal_server TERM; sleep 1; signal_server KILL; rm -rf "$d"; rmdir "${d%/*}"; exit; }
+    x=$(beat) || { sleep 1; x=$(beat); } || { server_gone; exit; }
     if [ "$x" = "$b" ]; then n=$((n + 2)); else n=0 b=$x; fi
     [ "$n" -ge 8 ] || continue
     for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill -9 "$p"; done
