@@ -16,6 +16,7 @@ import pytest
 from muxwire import TabUnavailable
 from muxwire.client.watchdog import process_table
 from muxwire.instance import remote
+from muxwire.pane.runner import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
 from tests.remote.proxied import PATIENT, Proxied, proxied
 
@@ -162,6 +163,24 @@ async def test_more_than_is_kept_is_a_gap_of_exactly_that_size(box: Proxied, fol
     assert (again.output, again.exit_code) == ("again\n", 0), again
     go.unlink()
     done.unlink()
+
+
+async def test_a_line_that_has_ended_meanwhile_refuses_no_command(box: Proxied) -> None:
+    """What was known of the shell before the connection was lost says nothing of now."""
+    tab = await box.opened.create_tab(host="box", shell="bash")
+    await tab.execute("true")
+    await tab.send_keys(["sleep 0.5; echo typed", "Enter"])
+    while tab.state != "busy":
+        await tab.pane.stream.changed()
+    await box.outage(tab)
+    async with anyio.create_task_group() as calls:
+
+        async def run() -> None:
+            assert (await tab.execute("echo next", timeout=PATIENT)).output == "next\n"
+
+        calls.start_soon(run)
+        await anyio.sleep(3 * BUSY_GRACE)  # a command is refused after that
+        box.over()
 
 
 async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(box: Proxied) -> None:

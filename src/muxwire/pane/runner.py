@@ -280,9 +280,9 @@ class Runner:
             return waited >= QUIET and quiet(pane) and await self._surely_waits()
         # After a command of ours the prompt's mark is still to come.
         busy = min(waited, time.monotonic() - idle_since(pane.session)) >= BUSY_GRACE
-        return (
-            busy and not on_its_way(pane) and (pane.session.integrated or pane.shell is None or waited >= START_TIMEOUT)
-        )
+        sure = pane.session.integrated or pane.shell is None or waited >= START_TIMEOUT
+        vain = busy and sure and not on_its_way(pane)
+        return vain and (pane.host.is_local or await caught_up(pane, self._client))  # what it wrote in a cut is here
 
     # -- typing
 
