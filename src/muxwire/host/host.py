@@ -171,10 +171,10 @@ class Host(Protocol):
     def write_tty(self, tty: str, data: bytes) -> bool:
         """Write as a program there would, without waiting for a terminal that is stopped; False if not all went."""
 
-    # -- signals
-
     def print_mark(self, tty: str, mark: bytes) -> None:
         """Have a mark printed on a pane's terminal as soon as that takes it: one that is stopped (C-s), later."""
+
+    # -- signals
 
     def signal_process(self, pid: int, number: signal.Signals) -> bool:
         """Send a signal to one process; False if it is gone or not ours to signal."""

@@ -82,9 +82,8 @@ async def result_of(
 
 def _notes(execution: Execution, pane: PaneState, text: OutputText, state: State) -> list[str]:
     notes = [execution.note] if execution.note else []
-    asks = (
-        execution.level == 3 and execution.answered_at == pane.stream.written_end
-    )  # by what stands after a relay's cursor
+    # By what stands after a relay's cursor.
+    asks = execution.level == 3 and execution.answered_at == pane.stream.written_end
     if execution.running and (asks or state == "interactive"):
         what = f"the program waits for {pane.waited_for()}; it still runs"
         notes.insert(0, f"{what}: answer with send_keys, or stop_process")

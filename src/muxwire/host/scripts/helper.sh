@@ -26,13 +26,13 @@ signal_session() {
   [ "$spare" = 1 ] || for s in "$@"; do kill -"$s" "$l"; done
 }
 
-# The sessions of what was started in our panes, by the environment that tmux gave it; not this one.
+# The leaders of the sessions of what was started in our panes, by the environment that tmux gave it.
 sessions() {
   for p in /proc/[0-9]*; do
     case $(tr '\0' '\n' <"$p/environ") in *"TMUX=$d/s,"*) ;; *) continue ;; esac
     IFS= read -r s <"$p/stat" || continue
     set -- ${s##*") "}
-    [ "$4" = "$$" ] || printf '%s\n' "$4"
+    printf '%s\n' "$4"
   done | sort -u
 }
 
