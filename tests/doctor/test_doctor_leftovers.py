@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from muxwire.client.watchdog import process_table
 from muxwire.host.folders import Folders, folders_for
 from muxwire.library.doctor import leftovers
 from tests.doctor.person import SECONDS, do, doctor, levels, only
@@ -125,6 +126,29 @@ def test_a_client_whose_driver_is_gone(where: Folders, environ: dict[str, str]) 
         subprocess.run(["tmux", "-S", sock, "kill-server"], check=True, env=environ)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(shell.pid, signal.SIGKILL)
+
+
+def test_a_client_that_ends_at_once_is_none_that_was_left(
+    where: Folders, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the one that a server starts by way of."""
+    script = "import signal, pathlib; pathlib.Path('/proc/self/comm').write_text('tmux: client'); signal.pause()"
+    argv = [sys.executable, "-c", script, "-C", "-S", str(where.socket_path)]
+    # Its parent ends, as a driver that was killed.
+    shell = ["/bin/sh", "-c", '"$@" >/dev/null & echo $!', "sh", *argv]
+    pid = int(subprocess.run(shell, check=True, env=environ, stdout=subprocess.PIPE).stdout)
+    deadline = time.monotonic() + SECONDS
+    while Path(f"/proc/{pid}/comm").read_text() != "tmux: client\n":
+        assert time.monotonic() < deadline
+
+    def end(_: float) -> None:
+        os.kill(pid, signal.SIGKILL)
+        while pid in process_table():
+            assert time.monotonic() < deadline
+
+    monkeypatch.setattr(time, "sleep", end)
+    assert only(leftovers.clients(where)).level == "ok"
+    assert pid not in process_table(), "it was not seen at first"
 
 
 def test_the_server_of_a_named_instance_is_left_alone(where: Folders, environ: dict[str, str]) -> None:

@@ -13,13 +13,14 @@ import pytest
 from muxwire import ConnectionClosed, TabUnavailable
 from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.keyboard import Keyboard
-from muxwire.pane.runner import BUSY_GRACE
+from muxwire.pane.prompt_line import BUSY_GRACE
 from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
 from tests.library.opened import known_prompt, tab_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
 
     from muxwire import Tab, Terminals
 
@@ -246,6 +247,29 @@ async def test_a_call_that_waited_for_our_command_waits_for_its_prompt_too(tab: 
         await anyio.sleep(0.01)
         await tab.runner.keyboard.type(b"\x03")
     assert [result.output for result in results] == ["ok\n"]
+
+
+@pytest.mark.parametrize("shell", ["dash", "ksh", "busybox"])
+async def test_a_shell_that_is_late_at_its_prompt_is_waited_for(
+    terminals: Terminals, tmp_path: Path, shell: str
+) -> None:
+    """They do not say that a line was accepted: a person's builtin looks as a shell does on a busy machine."""
+    results = []
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        await tab.execute(f"cd {tmp_path}")
+        before, line = tab.next_byte, "while [ ! -e go ]; do :; done\r"
+        await (await terminals.server()).client.command("send-keys", "-t", tab.pane_id, "-l", line)
+        while tab.pane.stream.ring.find(b"done\r\n", before) < 0 or not tab.pane.session.at_prompt:
+            await tab.pane.stream.changed()
+
+        async def run() -> None:
+            results.append(await tab.execute("echo ok"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run)
+            await anyio.sleep(3 * BUSY_GRACE)  # longer than a program of somebody else is waited for
+            (tmp_path / "go").touch()
+    assert [(result.output, result.exit_code) for result in results] == [("ok\n", 0)]
 
 
 async def test_a_call_cancelled_between_two_connections_interrupts_its_command(

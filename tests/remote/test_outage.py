@@ -16,7 +16,7 @@ import pytest
 from muxwire import TabUnavailable
 from muxwire.client.watchdog import process_table
 from muxwire.instance import remote
-from muxwire.pane.runner import BUSY_GRACE
+from muxwire.pane.prompt_line import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
 from tests.remote.proxied import PATIENT, Proxied, proxied
 

@@ -13,9 +13,17 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.pane.foreground_shell import DRAWN, ForegroundShell, caught_up, fall_silent, mend_line_modes, shell_sleeps
+from muxwire.pane.foreground_shell import (
+    DRAWN,
+    START_TIMEOUT,
+    ForegroundShell,
+    caught_up,
+    fall_silent,
+    mend_line_modes,
+    shell_sleeps,
+)
 from muxwire.shell import CLEAR_LINE, CLEAR_TYPED
-from muxwire.shell.tab_state import prompt_due
+from muxwire.shell.tab_state import idle_since, prompt_due
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
@@ -30,6 +38,10 @@ LOOK_MAX = 0.02
 _LOOK_SHARE = 20
 # What is drawn is nearly always a known prompt: nobody examines the shell before the last one's time has gone so often.
 _EXPECTED = 2
+# A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
+BUSY_GRACE = 0.3
+# At its prompt the shell itself may be late: the machine is busy, or others write to the terminal (measured: over 0.3).
+LATE_GRACE = 2.0
 # ksh takes the tty as soon as it has drawn its prompt: 0.05 ms later.
 _TAKEN_SOON = 0.0003
 # A shell that sleeps until keys come has drawn its prompt, and tmux has read that by then, whoever else writes on.
@@ -104,6 +116,16 @@ def on_its_way(pane: PaneState) -> bool:
     if pane.session.at_prompt:
         return pane.session.has_preexec_mark or b"\n" not in drawn_prompt(pane) or prompt_whole(pane)
     return prompt_due(pane.session)
+
+
+async def in_vain(pane: PaneState, client: ControlClient, waited: float) -> bool:
+    """Whether more waiting for the shell is no use, as what runs is not ours. ConnectionClosed."""
+    late = pane.session.at_prompt and pane.shell_in_front()
+    since = pane.session.prompt_time if late else idle_since(pane.session)
+    busy = min(waited, time.monotonic() - since) >= (LATE_GRACE if late else BUSY_GRACE)
+    sure = pane.session.integrated or pane.shell is None or waited >= START_TIMEOUT
+    # After a command of ours the prompt's mark is still to come; and what was written in a cut must be here.
+    return busy and sure and not on_its_way(pane) and (pane.host.is_local or await caught_up(pane, client))
 
 
 def look_again(pane: PaneState) -> float:

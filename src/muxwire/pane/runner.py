@@ -24,7 +24,6 @@ from muxwire.host.environment import check_command
 from muxwire.pane.foreground_shell import (
     PROMPT_GRACE,
     QUIET,
-    START_TIMEOUT,
     ForegroundShell,
     asks_secret,
     caught_up,
@@ -46,12 +45,12 @@ from muxwire.pane.nesting import (
     settle_aborted,
     typed_lines,
 )
-from muxwire.pane.prompt_line import PromptEnd, look_again, on_its_way, own_listener, prompt_soon
+from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, own_listener, prompt_soon
 from muxwire.pane.state import end_of
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.execution import Execution
 from muxwire.shell.redraw import redraw
-from muxwire.shell.tab_state import idle_since, line_lost, not_begun
+from muxwire.shell.tab_state import line_lost, not_begun
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,8 +73,6 @@ LOOK_EVERY = 5.0
 RETYPE_AFTER = 0.4
 # So many commands on end that had to be typed again: the integration's key is no more.
 KEY_LOST = 2
-# A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
-BUSY_GRACE = 0.3
 
 # What no program can guess in the time that a command takes.
 _ID_BYTES = 8
@@ -278,11 +275,7 @@ class Runner:
         pane = self.pane
         if pane.session.running is not None:
             return waited >= QUIET and quiet(pane) and await self._surely_waits()
-        # After a command of ours the prompt's mark is still to come.
-        busy = min(waited, time.monotonic() - idle_since(pane.session)) >= BUSY_GRACE
-        sure = pane.session.integrated or pane.shell is None or waited >= START_TIMEOUT
-        vain = busy and sure and not on_its_way(pane)
-        return vain and (pane.host.is_local or await caught_up(pane, self._client))  # what it wrote in a cut is here
+        return await in_vain(pane, self._client, waited)
 
     # -- typing
 

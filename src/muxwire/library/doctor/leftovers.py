@@ -32,6 +32,9 @@ _EPHEMERAL = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")
 _PROC = Path("/proc")
 # What a client calls itself (setproctitle in client_main, client.c).
 _CLIENT = b"tmux: client\n"
+# Seconds that a client without a parent must live on: a server starts by way of a copy of its client, which ends at
+# once (daemon in proc.c), and a driver's end takes its client with it.
+_LIVES_ON = 0.2
 # How long pyenv-rehash waits for its lock; it needs a second for its work.
 _REHASH_S = 60
 # What rehash makes its lock of, and where the shims are if nothing else is set.
@@ -141,6 +144,14 @@ def clients(places: Folders) -> Iterator[Finding]:
 
 
 def _clients_left(places: Folders) -> list[int]:
+    left = _clients_now(places)
+    if not left:
+        return []
+    time.sleep(_LIVES_ON)
+    return [pid for pid in _clients_now(places) if pid in left]
+
+
+def _clients_now(places: Folders) -> list[int]:
     table = process_table()
     return [pid for pid in table if _is_reaper(table[pid].parent) and _is_client(pid, places.runtime)]
 
