@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import tempfile
 import time
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.containers import container
 from bench.contenders import clean_environment, temporary_home
+from bench.driver_process import STEP_SECONDS, driver_process
 from bench.measure import in_turn
 from bench.packages import FromPyPI, installed
-from bench.processes import Belongings, forked, json_line
+from bench.processes import forked
 from bench.scenario import Report, Scale, Unavailable
 from muxwire import open_terminals
 from muxwire.library.harness import HarnessSession
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-    from typing import TypeAlias
+    from collections.abc import AsyncIterator
 
     from bench.contenders import Once
+    from bench.driver_process import Take
     from bench.measure import Timing
 
-    # Types a command, waits for its end, and returns the new output and the seconds that it took.
-    Take: TypeAlias = Callable[[str], Awaitable[dict[str, Any]]]
 
-ROOT = Path(__file__).resolve().parent.parent
 # The newest that the registry gives with all that it needs; the methods measured are those of 0.25.
 HARBOR = FromPyPI(("harbor==0.24.0",), python="python3.12")
 STEPS, STEPS_SHORT = 50, 3
 COUNTED = 11
-STEP_SECONDS = 30.0
-# A driver that has not greeted by then imports for ever.
-START_SECONDS = 90.0
 STEP = "seq 1 20"
 OURS, THEIRS, NAME = "muxwire `HarnessSession`", "Harbor `TmuxSession`", "muxwire-bench"
 
@@ -64,36 +57,6 @@ CASES = (
     Step("a cleared screen", "clear; echo after", "after\n"),
     Step("blanks at the end of a line", "printf 'a   \\n'", "a   \n"),
 )
-
-
-@contextmanager
-def _theirs(python: Path, engine: str, env: dict[str, str]) -> Iterator[Take]:
-    belongings = Belongings()
-    with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen(
-            [str(python), "-m", "bench.peers.harbor_session", engine, NAME, folder],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT,
-            env=env | belongings.environ,
-        )  # fmt: skip
-        assert process.stdin is not None
-        assert process.stdout is not None
-
-        async def step(command: str) -> dict[str, Any]:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(json.dumps({"command": command}) + "\n")
-            process.stdin.flush()
-            return json_line(process.stdout, 2 * STEP_SECONDS) or {"error": "no answer"}
-
-        try:
-            if not json_line(process.stdout, START_SECONDS):
-                raise Unavailable(f"{HARBOR.label} does not work here")
-            yield step
-        finally:
-            process.stdin.close()
-            belongings.kill()
-            process.wait()
-            process.stdout.close()
 
 
 @asynccontextmanager
@@ -157,7 +120,8 @@ async def _measured(scale: Scale, home: Path, engine: str, env: dict[str, str], 
         folder = (scale.installed or home) / HARBOR.label.replace(" ", "-")
         if why := installed(HARBOR, folder):
             return await _report(scale, {OURS: ours}, f"in a container of {engine}", [*notes, f"{HARBOR.label}: {why}"])
-        with _theirs(folder / "bin" / "python", engine, dict(os.environ) | environ) as theirs:
+        argv = [str(folder / "bin" / "python"), "-m", "bench.peers.harbor_session", engine, NAME, str(home / "harbor")]
+        with driver_process(HARBOR.label, argv, dict(os.environ) | environ) as theirs:
             return await _report(scale, {OURS: ours, THEIRS: theirs}, f"in a container of {engine}", notes)
 
 

@@ -37,6 +37,13 @@ SetEnv HISTFILE=/dev/null HOME={folder}
 """
 
 
+def free_port() -> int:
+    """A port of this machine at which nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 def answers(port: int) -> bool:
     """Whether somebody listens there."""
     with socket.socket() as knock:
@@ -50,9 +57,7 @@ def ssh_server(folder: Path) -> Iterator[list[str]]:
         raise Unavailable("sshd is not installed")
     for name in ("host", "user"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     (folder / "config").write_text(CONFIG.format(port=port, folder=folder))
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)  # where sshd locks itself in while a client is unknown

@@ -107,6 +107,20 @@ sys.stdin.read()
     assert only(leftovers.sockets(where)).level == "warning"
 
 
+def test_the_server_of_a_tab_that_another_machine_has_here_is_left_alone(
+    where: Folders, environ: dict[str, str]
+) -> None:
+    folder = where.runtime / "box.0123abcd"
+    folder.mkdir()
+    argv = ["tmux", "-S", str(folder / "s"), "-f", "/dev/null"]
+    subprocess.run([*argv, "new-session", "-d", "cat"], check=True, env=environ)
+    assert only(leftovers.folders(where)).level == "ok"
+    subprocess.run([*argv, "kill-server"], check=True, env=environ)
+    deadline = time.monotonic() + SECONDS
+    while only(leftovers.folders(where)).level == "ok":  # it listens until it has ended
+        assert time.monotonic() < deadline
+
+
 def test_a_client_whose_driver_is_gone(where: Folders, environ: dict[str, str]) -> None:
     sock = where.socket_path
     subprocess.run(["tmux", "-S", sock, "-f", "/dev/null", "new-session", "-d", "cat"], check=True, env=environ)

@@ -15,6 +15,7 @@ import anyio
 
 import muxwire
 from muxwire.client import carrier
+from muxwire.host.remote import RemoteHost
 from muxwire.instance import remote
 
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ OPEN_SECONDS = 8.0
 # Longer than any outage here: a call that ends by its own deadline would say so.
 PATIENT = 60.0
 _SIGNALS = {"kill": signal.SIGKILL, "close": signal.SIGUSR1, "stall": signal.SIGSTOP}
+
+
+def place_of(tab: Tab) -> Path:
+    """The directory of a tab's server on its machine."""
+    host = tab.pane.host
+    assert isinstance(host, RemoteHost)
+    return Path(host.facts.folder)
 
 
 @final

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from muxwire import HostUnavailable, TabUnavailable
-from tests.remote.proxied import PATIENT, Proxied, proxied
+from tests.remote.proxied import PATIENT, Proxied, place_of, proxied
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -135,7 +135,7 @@ async def logs_are_what_was_written(box: Proxied) -> None:
     """Every log is, byte for byte, what tmux there has given the pipe of its pane."""
     for row in (await box.opened.list_tabs(closed=False)).tabs:
         tab = await box.opened.tab(row.window_id)
-        spool = tab.runner.folder.parent / f"spool-{tab.pane_id}"
+        spool = place_of(tab) / f"spool-{tab.pane_id}"
 
         await tab.pane.stream.log.flushed()
         log, kept = tab.log_path.read_bytes(), b""

@@ -13,6 +13,7 @@ import anyio
 import pytest
 
 import muxwire
+from tests.remote.proxied import place_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -103,9 +104,11 @@ async def test_nothing_is_left_there_after_the_end(folder: Path, environ: dict[s
     async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as opened:
         tab = await opened.create_tab(host="box")
         await tab.execute("sleep 1000 & sleep 1000", wait=False)
-        place = Path(tab.runner.folder).parent
+        place, memory = place_of(tab), tab.runner.folder.parent
         assert place.is_dir()
+        assert memory.is_dir()
     await until(lambda: not place.exists())
+    await until(lambda: not memory.exists())
     await until(lambda: not theirs(place))
 
 
@@ -115,7 +118,7 @@ async def main():
     async with muxwire.open_terminals(state_dir=sys.argv[1]) as opened:
         tab = await opened.create_tab(host=sys.argv[3])
         await tab.execute(sys.argv[2], wait=False)
-        print(tab.runner.folder, flush=True)
+        print(tab.pane.host.facts.folder, flush=True)
         await anyio.sleep_forever()
 anyio.run(main)
 """
@@ -129,7 +132,7 @@ async def test_programs_there_outlive_us_for_as_long_as_is_said(folder: Path, en
     )
     try:
         assert driver.stdout is not None
-        place = Path(driver.stdout.readline().decode().strip()).parent
+        place = Path(driver.stdout.readline().decode().strip())
         await until(beats.exists)
         driver.kill()
         driver.wait()
@@ -156,7 +159,7 @@ async def test_a_stopped_reader_does_not_stop_the_programs_there(folder: Path, e
     try:
         assert driver.stdout is not None
 
-        place = Path(driver.stdout.readline().decode().strip()).parent
+        place = Path(driver.stdout.readline().decode().strip())
         await until(count.exists)
         assert any(b"attach-session" in words for words in theirs(place))
         driver.send_signal(signal.SIGSTOP)
@@ -173,7 +176,7 @@ async def test_a_stopped_reader_does_not_stop_the_programs_there(folder: Path, e
 
 async def test_a_server_there_that_nobody_can_reach_ends(own: Terminals) -> None:
     tab = await own.create_tab(host="box")
-    place = Path(tab.runner.folder).parent
+    place = place_of(tab)
     tmux = int((await tab.client.command("display-message", "-p", "#{pid}"))[0])
     (place / "s").unlink()
     await until(lambda: not Path(f"/proc/{tmux}").exists())

@@ -18,7 +18,7 @@ from muxwire.client.watchdog import process_table
 from muxwire.instance import remote
 from muxwire.pane.prompt_line import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
-from tests.remote.proxied import PATIENT, Proxied, proxied
+from tests.remote.proxied import PATIENT, Proxied, place_of, proxied
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -187,10 +187,10 @@ async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(box: Pro
     """The kernel hangs up on what is in the foreground; a shell in a loop is not, and would run for ever."""
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("while :; do sleep 0.01; done", wait=False)
-    folder = tab.runner.folder.parent
+    folder = place_of(tab)
     while not (shells := [pid for pid, row in process_table().items() if row.parent == tab.pane.leader_pid]):
         await anyio.sleep(0.05)
     listed = await anyio.run_process(["tmux", "-S", f"{folder}/s", "display-message", "-p", "#{pid}"])
     os.kill(int(listed.stdout), signal.SIGKILL)
-    while not process_table().keys().isdisjoint(shells) or Path(folder).exists():
+    while not process_table().keys().isdisjoint(shells) or folder.exists() or tab.runner.folder.parent.exists():
         await anyio.sleep(0.05)

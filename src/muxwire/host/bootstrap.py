@@ -8,14 +8,11 @@ is installed; with the server the directory goes.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from muxwire.host.shells import integration_files
 from muxwire.shell.quoting import posix_quote
 from muxwire.values import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _SCRIPTS = Path(__file__).with_name("scripts")
 # No line of our files is this.
@@ -33,10 +30,12 @@ set-hook -g after-split-window "pipe-pane -O 'exec sh ./spool #{pane_id}'"
 class Facts:
     """What a machine has said of itself: paths there, the numbers of its tmux, whether its kernel reports waits.
 
-    `shell` is the user's, `shell_file` the file that its links lead to. `is_new`: no server of ours ran there.
+    `folder` is the server's; `memory` holds another one of its name, with what shells read. `shell` is the user's,
+    `shell_file` the file that its links lead to. `is_new`: no server of ours ran there.
     """
 
     folder: str
+    memory: str
     shell: str
     shell_file: str
     home: str
@@ -48,8 +47,8 @@ class Facts:
     @classmethod
     def read(cls, fields: list[str]) -> Facts:
         """Read the fields of the line; ValueError for another number of them."""
-        folder, shell, shell_file, home, umask, waits, tmux, server = fields
-        return cls(folder, shell, shell_file or shell, home, umask, waits == "1", tmux, server == "new")
+        folder, memory, shell, shell_file, home, umask, waits, tmux, server = fields
+        return cls(folder, memory, shell, shell_file or shell, home, umask, waits == "1", tmux, server == "new")
 
 
 def bootstrap_line(
@@ -62,15 +61,16 @@ def bootstrap_line(
     columns, rows = map(str, size)
     variables = {"id": connection, "name": name, "keep": str(keep), "columns": columns, "rows": rows}
     variables["again"] = "1" if again else ""
-    files: Mapping[str, str] = {
+    files = {
         "tmux.conf": _SPOOLS + config,
         "spool": f"limit={spool}\n" + _bare((_SCRIPTS / "spool.sh").read_text()),
         "helper": _bare((_SCRIPTS / "helper.sh").read_text()),
-        **{f"shells/{name}": text for name, text in integration_files().items()},
     }
+    files = {f"$d/{name}": text for name, text in files.items()}
+    files |= {f"$q/$name/shells/{name}": text for name, text in integration_files().items()}
     text = "".join(f"{name}={posix_quote(value.encode()).decode()}\n" for name, value in variables.items())
     text += "put_files() {\n"
-    text += "".join(f"cat >\"$d/{name}\" <<'{_END}' || return\n{content}{_END}\n" for name, content in files.items())
+    text += "".join(f"cat >\"{path}\" <<'{_END}' || return\n{content}{_END}\n" for path, content in files.items())
     text += "}\n" + _bare((_SCRIPTS / "bootstrap.sh").read_text())
     return text.replace("\\", "\\\\").replace("\n", "\\n").encode() + b"\n"
 

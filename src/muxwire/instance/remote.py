@@ -208,7 +208,7 @@ def _served(
     """The server that has said who it is, as ours to work with: its logs are here, all else is there."""
     folders.make_logs(greeting.generation)
     home = Path(connection.facts.folder).parent
-    there = replace(folders, runtime=home, memory=home)
+    there = replace(folders, runtime=home, memory=Path(connection.facts.memory))
     sessions = Sessions(client, greeting.hub, HUB, keeper)
     host, version = connection.host, greeting.version
     return TmuxServer(host, there, None, client, version, greeting.generation, store, sessions, access)

@@ -26,6 +26,7 @@ from .conftest import Instance
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 50
+KILLS_EACH = 50
 NUMBERED = Path(__file__).with_name("numbered.py")
 # All in one search: there may be a million of them.
 LINES = re.compile(rb"^(?:\x1b\]7770;S;[0-9a-f]{16}\x07)?([0-9]{12}) so that a line has some length\r$", re.MULTILINE)
@@ -57,11 +58,23 @@ def gaps(tab: Tab) -> str:
 @pytest.mark.parametrize("rates", [(200, 5000), (0,), (0, 0, 300)], ids=str)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
 async def test_no_line_is_lost_or_doubled(instance: Instance, rates: tuple[int, ...], number: signal.Signals) -> None:
-    chance = random.Random(f"{rates} {number}")
+    await kill_owners(instance, rates, number, 3, random.Random(f"{rates} {number}"))
+
+
+@pytest.mark.skipif("MUXWIRE_LONG_TESTS" not in os.environ, reason="takes 20 minutes: MUXWIRE_LONG_TESTS=1")
+@pytest.mark.timeout(KILLS_EACH * DEADLINE)
+@pytest.mark.parametrize("attempt", range(20))
+async def test_no_line_is_lost_or_doubled_over_a_thousand_kills(instance: Instance, attempt: int) -> None:
+    await kill_owners(instance, (200, 5000), signal.SIGKILL, KILLS_EACH, random.Random(attempt))
+
+
+async def kill_owners(
+    instance: Instance, rates: tuple[int, ...], number: signal.Signals, kills: int, chance: random.Random
+) -> None:
     stop = instance.socket.parent.parent / "stop"
-    with anyio.fail_after(DEADLINE):
+    with anyio.fail_after(kills / 3 * DEADLINE):
         owner, started = await instance.owner(*(numbered(rate, stop) for rate in rates))
-        for _ in range(3):
+        for _ in range(kills):
             await anyio.sleep(chance.random() / 2)  # so that the kill comes anywhere
             owner.send_signal(number)
             owner.wait()

@@ -26,6 +26,7 @@ own() {
 }
 b=${TMPDIR:-/tmp}/muxwire-$u
 d=$b/$name
+q=/dev/shm/muxwire-remote-$u
 # Again, since another one that ends removes the first of them when it is empty.
 for n in 1 2 3 4 5; do
   [ -d "$b" ] || e=$(mkdir "$b" 2>&1)
@@ -40,17 +41,22 @@ if [ "$f" ]; then
   [ -d "$f" ] && e="$f is a link, or not yours alone"
   fail directory "$e"
 fi
+# What shells read at every command: a file on a disk takes 0.5 ms.
+in_memory() { { [ ! -h "$q" ] && own "$q" && [ -d "$q/$name" ]; } || q=$b; }
 t() { tmux -u -S "$d/s" "$@"; }
 w=old
 # A server that ran before is asked twice: on a busy machine the program that asks may fail to start.
 if ! t has-session -t =hub 2>/dev/null && { [ ! "$again" ] || { sleep 1; ! t has-session -t =hub 2>/dev/null; }; }; then
   [ "$again" ] && fail gone "the tmux server there has ended"
   w=new
-  mkdir "$d/shells" 2>/dev/null
+  mkdir "$q" "$q/$name" 2>/dev/null
+  in_memory
+  mkdir "$q/$name/shells" 2>/dev/null
   put_files || fail directory "cannot write in $d"
   e=$(cd "$d" && t -f "$d/tmux.conf" new-session -d -s hub -x "$columns" -y "$rows" -n muxwire-keeper -- \
-    sh "$d/helper" "$d" "$keep" </dev/null 2>&1) || fail shell "tmux did not start: $e"
+    sh "$d/helper" "$d" "$keep" "$q/$name" </dev/null 2>&1) || fail shell "tmux did not start: $e"
 fi
+in_memory
 # What an earlier client has sent is done or dropped once it is gone: then it can be said which.
 while p=$(t list-clients -F '#{?client_control_mode,#{client_pid},}') && [ "$p" ]; do
   kill -9 $p
@@ -59,8 +65,8 @@ s=${SHELL-}
 [ -x "$s" ] || s=$(command -v bash) || s=/bin/sh
 [ -r /proc/self/wchan ] && p=1 || p=0
 mkfifo "$d/in$$" || fail directory "cannot make a FIFO in $d"
-printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
-  "$id" "$d" "$s" "$(readlink -f "$s")" "${HOME:-/}" "$m" "$p" "$v" "$w"
+printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
+  "$id" "$d" "$q" "$s" "$(readlink -f "$s")" "${HOME:-/}" "$m" "$p" "$v" "$w"
 # What stands between the carrier and tmux: tmux does not notice an end of input while its output is stuck, and then
 # every pane stands still. Descriptor 4 keeps its input open until the server knows that the client has ended: if the
 # input ends before, the server may end too (B14). A hang-up ends the carrier, and with it the input here.

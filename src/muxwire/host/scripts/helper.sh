@@ -1,6 +1,6 @@
 # Runs in the keeper's pane: answers what a RemoteHost asks. A question is a line, `NUMBER VERB WORD...`; each line of
 # the answer begins with the number and a tab, and the last one is `NUMBER<tab>.`
-d=$1 keep=$2
+d=$1 keep=$2 q=$3
 exec 2>/dev/null
 trap '' HUP INT QUIT TSTP
 stty raw -echo
@@ -54,8 +54,8 @@ end_all() {
 }
 
 remove_all() {
-  rm -rf "$d"
-  rmdir "${d%/*}"
+  rm -rf "$d" "$q"
+  rmdir "${d%/*}" "${q%/*}"
 }
 
 # Signal the server, which has our socket in its arguments; nobody else who has its number by now.
@@ -137,7 +137,7 @@ probe() {
   done
   case $seen in *" $f "*) ;; *) row "$f" "$f" ;; esac
   printf '%s\tc\t%s\t%s\n' "$n" "$f" "$(dd bs=4096 count=1 <"/proc/$f/cmdline" | tr '\0\n\t' '\037  ')"
-  [ "/proc/$f/root$d" -ef "$d" ] && printf '%s\tr\t%s\n' "$n" "$f"
+  [ "/proc/$f/root$q" -ef "$q" ] && printf '%s\tr\t%s\n' "$n" "$f"
   IFS= read -r s <"/proc/$f/stat"
   set -- ${s##*") "}
   [ $((${7:-0} & 64)) = 0 ] || { masks "$f"; masks "$2"; }
@@ -174,7 +174,7 @@ serve() {
     r) printf %b "$2" >"$1" </dev/null & ;;
     s) spooled "$@" ;;
     m) stty icrnl opost onlcr icanon isig echo iexten <"$1" ;;
-    d) rm -rf "$d/$1" ;;
+    d) rm -rf "$q/$1" ;;
     f) f=$(printf %b "$1"); cd "$f" && printf '%s\tf\t%s\n' "$n" "$(pwd)"; cd / ;;
     x) f=$(command -v "$(printf %b "$1")") && [ -x "$f" ] && printf '%s\tx\t%s\t%s\n' "$n" "$f" "$(readlink -f "$f")" ;;
     q) end_all </dev/null >/dev/null & ;;

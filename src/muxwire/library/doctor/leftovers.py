@@ -129,7 +129,9 @@ def _folders_left(places: Folders) -> list[Path]:
 
 
 def _in_use(places: Folders, instance: str) -> bool:
-    return _is_owned(places, instance) or _listens(places.runtime / f"{instance}.sock")
+    # `s`: of a server for tabs that an instance on another machine has here (host/scripts/bootstrap.sh).
+    sockets = places.runtime / f"{instance}.sock", places.runtime / instance / "s"
+    return _is_owned(places, instance) or any(map(_listens, sockets))
 
 
 def clients(places: Folders) -> Iterator[Finding]:
