@@ -18,6 +18,7 @@ from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.host.host import TtyModes
 from muxwire.pane.keys import KeyModes, key_bytes, mistaken, strokes
 from muxwire.pane.open_line import LINE_MAX, OpenLine
+from tests.library.opened import known_prompt
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
@@ -332,7 +333,7 @@ async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals) -
     """A C-c that comes before the shell has begun it would throw the typed line away, which would be typed again."""
     with anyio.fail_after(DEADLINE):
         tab = await terminals.create_tab(shell=shutil.which("bash"))
-        await tab.execute("true")
+        await known_prompt(tab)
         os.kill(tab.pane.session.shell_pid, signal.SIGSTOP)  # as on a busy machine
         result = await tab.execute("read -r line", wait=False)
         async with anyio.create_task_group() as tasks:

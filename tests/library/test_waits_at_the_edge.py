@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from muxwire.tabs.waits import SLICE, Watch
+from tests.library.opened import known_prompt
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
@@ -22,11 +23,8 @@ DEADLINE = 20
 
 async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: Terminals) -> None:
     tab = await terminals.create_tab(shell="bash")
-    await tab.execute("true")
-    stream = tab.pane.stream
     with anyio.fail_after(DEADLINE):
-        while stream.ring.read(stream.end - 2, stream.end) != b"$ ":  # a shell that draws its prompt is continued
-            await stream.changed()
+        await known_prompt(tab)  # a shell that draws its prompt is continued
     shell = tab.pane.session.shell_pid
     os.kill(shell, signal.SIGSTOP)
     running = await tab.execute("echo begun; read -r go", wait=False)

@@ -100,10 +100,11 @@ class TabBook:
         """A tab was made, or found again; it is the active one only where no other is."""
         if tab.key in self.open and self.open[tab.key] is not tab:
             tab.is_split = True  # its pane was moved into a window that goes by another one
-        first = self.open.get(tab.prefix + tab.window_id)
-        if tab.is_split and first is not None:
-            tab.name, tab.session, tab.sized = first.name, first.session, first.sized
         self.open[tab.key] = tab
+        # Its further panes may have been found again before it.
+        if (first := self.open.get(tab.prefix + tab.window_id)) is not None:
+            for split in self.panes(tab.window_id)[1:]:
+                split.name, split.session, split.sized = first.name, first.session, first.sized
         self.generation = tab.generation
         if tab.events is None:
             tab.events = TabEvents(tab, self.events, self.spawn, self.history)
@@ -111,6 +112,10 @@ class TabBook:
             if (seconds := tab.idle_timeout or self.idle_timeout) and not tab.theirs:
                 self.spawn(partial(close_when_unused, tab, seconds, partial(self._window_of, tab), self.alarm))
         tab.pane.stream.listener = tab.events
+
+    def in_order(self) -> list[Tab]:
+        """The open tabs as their windows were made, each followed by the further panes of its window."""
+        return sorted(self.open.values(), key=lambda tab: (int(tab.window_id[1:]), tab.is_split))
 
     def panes(self, window: str) -> list[Tab]:
         """The open tabs in a window, the one that goes by the window's id first."""

@@ -46,7 +46,7 @@ async def list_tabs(
             if link is None:
                 raise
         # Another machine does not answer, or nonsense: that is no reason not to list those of this one.
-    known = (*book.open.values(), *(book.closed.values() if closed else ()))
+    known = (*book.in_order(), *(book.closed.values() if closed else ()))
     return TabList(_rows_without_tmux(known, book, session), ())
 
 
@@ -73,7 +73,7 @@ async def _asked(
     named = [(key, server.sessions.name(key, shown)) for key, shown in sessions]
     rows = tuple(
         _row(tab, book, command=commands.get(tab.pane_id, ""))
-        for tab in book.open.values()
+        for tab in book.in_order()
         if session in ("", tab.session)
     )
     return TabList(

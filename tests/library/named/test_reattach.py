@@ -17,6 +17,7 @@ from muxwire.host.locks import InstanceLock, holder, started
 from muxwire.instance import reattach
 from muxwire.library import lifetime
 from muxwire.tabs.book import TabBook
+from tests.library.opened import known_prompt
 from tests.library.test_hidden_lines import OURS
 
 from .conftest import Instance
@@ -187,10 +188,7 @@ async def test_a_line_that_was_thrown_away_holds_nobody_up(instance: Instance) -
     with anyio.fail_after(DEADLINE):
         async with instance.open() as first:
             tab = await first.create_tab()
-            await tab.execute("true")
-            stream = tab.pane.stream
-            while not stream.ring.read(tab.pane.session.prompt_end, stream.end).endswith(b"$ "):
-                await stream.changed()  # a shell that is stopped before its prompt is drawn gets no line
+            await known_prompt(tab)  # a shell that is stopped before its prompt is drawn gets no line
             shell = tab.pane.session.shell_pid
             os.kill(shell, signal.SIGSTOP)
             left = await tab.execute("touch $HOME/ran", wait=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import termios
 from typing import TYPE_CHECKING
 
 import anyio
@@ -58,3 +60,22 @@ async def test_a_split_outlives_its_process(instance: Instance) -> None:
             assert "before" in (await second.read_logs(pane)).content
             await second.close_tab(tab.window_id, force=True)
             assert again.pane.session.closed
+
+
+async def test_a_split_that_is_reattached_first_is_still_the_further_pane(instance: Instance) -> None:
+    """As on a busy machine: the order in which tabs are reattached is that in which their output could be joined."""
+    with anyio.fail_after(50):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="kept")
+            made = await first.run_operations([SplitPane(target="kept", ref="side")])
+            pane, path = made.created_panes["side"], tab.pane.tty
+        tty = os.open(path, os.O_RDWR | os.O_NOCTTY)
+        try:
+            termios.tcflow(tty, termios.TCOOFF)  # nothing can be joined here: it comes last
+            async with instance.open() as second:
+                rows = [(row.pane_id, row.name) for row in (await second.list_tabs()).tabs]
+                assert rows == [(tab.pane_id, "kept"), (pane, "kept")]
+                assert (await second.tab(pane)).is_split
+        finally:
+            termios.tcflow(tty, termios.TCOON)
+            os.close(tty)
