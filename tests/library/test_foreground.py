@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from muxwire.host import processes as foreground
+from muxwire.host import waits
 
 if TYPE_CHECKING:
     from muxwire import Terminals
@@ -23,7 +24,7 @@ DEADLINE = 30.0
 @pytest.fixture
 def no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foreground, "_HAS_PROC", False)
-    monkeypatch.setattr(foreground, "SEES_WAITS", False)
+    monkeypatch.setattr(waits, "SEES_WAITS", False)
 
 
 @pytest.mark.usefixtures("no_proc")

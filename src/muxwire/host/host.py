@@ -121,8 +121,11 @@ class Host(Protocol):
         `supervised`: the leader is our supervisor, in whose process group the program beneath it is at first.
         """
 
-    def reads_tty(self, pgrp: int) -> bool:
-        """Whether one of a group blocks in a read of its tty; always False where the kernel does not tell."""
+    def reads_tty(self, pgrp: int) -> bool | None:
+        """Whether one of a group blocks in a read of its tty; None if it may be one of a socket.
+
+        Always False where the kernel does not tell in which function a process sleeps.
+        """
 
     def awaits_keys(self, pgrp: int) -> bool:
         """Whether a thread of a group sleeps where a key may wake it; True where the kernel does not tell."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio.to_thread
 
-from muxwire.host import command_files, environment, folders, locks, processes, shells
+from muxwire.host import command_files, environment, folders, locks, processes, shells, waits
 
 if TYPE_CHECKING:
     import signal
@@ -35,10 +35,10 @@ class LocalHost:
     # Asked several times a command: each is the function itself.
     foreground_pgrp = staticmethod(processes.foreground_pgrp)
     foreground = staticmethod(processes.foreground)
-    reads_tty = staticmethod(processes.reads_tty)
-    awaits_keys = staticmethod(processes.awaits_keys)
-    polls = staticmethod(processes.polls)
-    sleeps_for_keys = staticmethod(processes.sleeps_for_keys)
+    reads_tty = staticmethod(waits.reads_tty)
+    awaits_keys = staticmethod(waits.awaits_keys)
+    polls = staticmethod(waits.polls)
+    sleeps_for_keys = staticmethod(waits.sleeps_for_keys)
     takes = staticmethod(processes.takes)
     runs_script = staticmethod(processes.runs_script)
     is_stopped = staticmethod(processes.is_stopped)
@@ -65,7 +65,7 @@ class LocalHost:
 
     @property
     def sees_waits(self) -> bool:
-        return processes.SEES_WAITS
+        return waits.SEES_WAITS
 
     def forget(self, leader: int) -> None:
         """Nothing is remembered."""

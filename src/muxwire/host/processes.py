@@ -1,6 +1,6 @@
-"""What runs in the foreground of a pane, and what it waits for: the kernel's view, read without a fork on Linux.
+"""What runs in the foreground of a pane: the kernel's view, read without a fork on Linux.
 
-Sources: proc(5) for `stat`, `wchan` and `exe`; termios(3) on the pane's own tty. Where there is no /proc (macOS),
+Sources: proc(5) for `stat` and `exe`; termios(3) on the pane's own tty. Where there is no /proc (macOS),
 `ps` is asked instead, and only when a caller needs the answer.
 """
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 _PROC = Path("/proc")
 _HAS_PROC = (_PROC / "self" / "stat").exists()
-# Whether the kernel reports in which of its functions a process sleeps.
-SEES_WAITS = (_PROC / "self" / "wchan").exists()
 
 # Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
 _STAT_PPID, _STAT_PGRP, _STAT_SESSION, _STAT_TPGID, _STAT_FLAGS = 1, 2, 3, 5, 6
@@ -36,11 +34,6 @@ _STAT_PPID, _STAT_PGRP, _STAT_SESSION, _STAT_TPGID, _STAT_FLAGS = 1, 2, 3, 5, 6
 FORKED = 0x40
 # The signals that a process ignores, and those that it catches.
 _DISPOSITIONS = re.compile(rb"^Sig(?:Ign|Cgt):\s*([0-9a-f]+)", re.MULTILINE)
-
-# The kernel function in which a process sleeps that reads from a tty (n_tty_read), as Linux 5 and 6 name it.
-TTY_READ = (b"wait_woken", b"n_tty_read")
-# Those in which it waits for one of several things, a key among them perhaps; a compiled copy adds `.constprop.0`.
-POLL = (b"poll_schedule_timeout", b"do_sys_poll", b"do_poll", b"do_select", b"ep_poll", b"do_epoll_wait")
 
 # `stat` has some 350 bytes, with every number at its longest some 1,200.
 _PROC_FILE = 4096
@@ -55,35 +48,7 @@ _SOL_LOCAL, _LOCAL_PEERPID = 0, 2
 _PS_SECONDS = 5
 
 
-def reads_tty(pgrp: int) -> bool:
-    """Whether one of a group blocks in a read of its tty; always False where the kernel does not tell."""
-    # The leader first: it is nearly always the one that reads.
-    return SEES_WAITS and (_sleeps_in_tty_read(pgrp) or any(map(_sleeps_in_tty_read, _members(_STAT_PGRP, pgrp))))
-
-
-def awaits_keys(pgrp: int) -> bool:
-    """Whether a thread of a group sleeps where a key may wake it; True where the kernel does not tell.
-
-    A program that leaves the tty raw and ends, or computes, does not; whoever reads keys may do so in any thread.
-    """
-    if not SEES_WAITS or any(_sleeps_for_a_key(pgrp, thread) for thread in _threads(pgrp)):
-        return True
-    others = _members(_STAT_PGRP, pgrp)
-    return any(_sleeps_for_a_key(pid, thread) for pid in others for thread in _threads(pid))
-
-
-def polls(pgrp: int) -> bool:
-    """Whether a group's leader waits in poll(2) or the like, perhaps for a key; False where the kernel is silent."""
-    return SEES_WAITS and _wchan(pgrp).startswith(POLL)
-
-
-def sleeps_for_keys(pid: int, *, polls: bool) -> bool:
-    """Whether that process itself sleeps in a read of its tty, or with `polls` in poll(2); True if nobody can tell."""
-    where = _wchan(pid) if SEES_WAITS else TTY_READ[0]
-    return where in TTY_READ or (polls and where.startswith(POLL))
-
-
-def _read_proc(pid: int, name: str) -> bytes:
+def read_proc(pid: int, name: str) -> bytes:
     """A small file of a process; empty if it is gone. Read plainly, because a scan reads one for each process."""
     try:
         descriptor = open_file(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
@@ -98,7 +63,7 @@ def _read_proc(pid: int, name: str) -> bytes:
 
 
 def _stat_fields(pid: int) -> list[bytes]:
-    text = _read_proc(pid, "stat")
+    text = read_proc(pid, "stat")
     return text[text.rfind(b")") + 2 :].split()
 
 
@@ -160,7 +125,7 @@ def child_of(pid: int) -> int:
     """The first child of a process; 0 if it has none."""
     if _HAS_PROC:
         # A kernel without CONFIG_PROC_CHILDREN has no such file.
-        children = [int(child) for child in _read_proc(pid, f"task/{pid}/children").split()]
+        children = [int(child) for child in read_proc(pid, f"task/{pid}/children").split()]
         return next(iter(children or _members(_STAT_PPID, pid)), 0)
     return next((int(child) for child, parent in _ps("-A", "-o", "pid=,ppid=") if parent == str(pid)), 0)
 
@@ -186,7 +151,7 @@ def takes(pgrp: int, number: signal.Signals, shell_pid: int) -> bool:
 
 
 def _disposition(pid: int, number: signal.Signals) -> list[int]:
-    masks = _DISPOSITIONS.findall(_read_proc(pid, "status"))
+    masks = _DISPOSITIONS.findall(read_proc(pid, "status"))
     return [int(mask, 16) >> (number - 1) & 1 for mask in masks]
 
 
@@ -204,7 +169,7 @@ _OPTIONS_WITH_ARGUMENT = ("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C
 def runs_script(pid: int) -> bool:
     """Whether a shell was started with a script or with `-c`: it has no prompt, and reads what its script asks for."""
     if _HAS_PROC:
-        arguments = [os.fsdecode(word) for word in _read_proc(pid, "cmdline").split(b"\0")[1:-1]]
+        arguments = [os.fsdecode(word) for word in read_proc(pid, "cmdline").split(b"\0")[1:-1]]
     else:
         rows = _ps("-o", "args=", "-p", str(pid))
         arguments = rows[0][1:] if rows else []
@@ -229,7 +194,7 @@ def is_script(arguments: Sequence[str]) -> bool:
 def shown_name(pid: int) -> str:
     """What tmux shows as the command of a pane (`osdep_get_name`): the file name of its argv[0]; "" if it is gone."""
     if _HAS_PROC:
-        return os.fsdecode(_read_proc(pid, "cmdline").partition(b"\0")[0]).rpartition("/")[2]
+        return os.fsdecode(read_proc(pid, "cmdline").partition(b"\0")[0]).rpartition("/")[2]
     return command_name(pid)
 
 
@@ -239,31 +204,6 @@ def command_name(pid: int) -> str:
     return Path(rows[0][0]).name if rows and rows[0] else ""
 
 
-def _threads(pid: int) -> list[str]:
-    with contextlib.suppress(OSError):
-        return list_folder(f"/proc/{pid}/task")
-    return []
-
-
-def _sleeps_for_a_key(pid: int, thread: str) -> bool:
-    state = _read_proc(pid, f"task/{thread}/stat").rpartition(b") ")[2][:1]
-    return sleeps_for_key(_read_proc(pid, f"task/{thread}/wchan"), state)
-
-
-def sleeps_for_key(where: bytes, state: bytes) -> bool:
-    """Whether a key may wake what sleeps in that function of the kernel, in that state of proc(5)."""
-    # Of somebody else's process the kernel reports that it sleeps, not where.
-    return where.startswith(POLL) or where in TTY_READ or (where in (b"0", b"") and state == b"S")
-
-
-def _sleeps_in_tty_read(pid: int) -> bool:
-    return _wchan(pid) in TTY_READ
-
-
-def _wchan(pid: int) -> bytes:
-    return _read_proc(pid, "wchan")
-
-
 def is_stopped(pid: int) -> bool:
     """Whether a process is stopped by a signal (state T); False where the kernel's account is not to be had."""
     return _stat_fields(pid)[:1] == [b"T"]
@@ -271,7 +211,7 @@ def is_stopped(pid: int) -> bool:
 
 def files_limit(pid: int) -> float:
     """How many files a process may have open; infinity where the kernel does not tell."""
-    found = re.search(rb"^Max open files +([0-9]+) ", _read_proc(pid, "limits"), re.MULTILINE)
+    found = re.search(rb"^Max open files +([0-9]+) ", read_proc(pid, "limits"), re.MULTILINE)
     return int(found[1]) if found is not None else math.inf
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.errors import ConnectionClosed, InvalidArgument
 from muxwire.host.host import Link
-from muxwire.host.processes import POLL, TTY_READ
 from muxwire.host.questions import Helper
 from muxwire.host.remote_answers import PaneAnswer
 from muxwire.host.shells import shell_named
+from muxwire.host.waits import POLL, TTY_READ, UNSURE
 from muxwire.shell.quoting import os_bytes
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class RemoteHost:
     def foreground(self, leader: int, *, supervised: bool = False) -> Foreground | None:
         return self._answers.get(leader, _NOTHING).front(leader, supervised=supervised)
 
-    def reads_tty(self, pgrp: int) -> bool:
+    def reads_tty(self, pgrp: int) -> bool | None:
         return self.sees_waits and self._of(pgrp).reads_tty(pgrp)
 
     def awaits_keys(self, pgrp: int) -> bool:
@@ -163,7 +163,7 @@ class RemoteHost:
         found = self._of(pid).processes.get(pid)
         if not self.sees_waits:
             return True
-        return found is not None and (found.waits in TTY_READ or (polls and found.waits.startswith(POLL)))
+        return found is not None and (found.waits in (*TTY_READ, UNSURE) or (polls and found.waits.startswith(POLL)))
 
     def takes(self, pgrp: int, number: signal.Signals, shell_pid: int) -> bool:
         return self._of(pgrp).takes(pgrp, number, shell_pid)

@@ -7,7 +7,8 @@ from pathlib import PurePosixPath
 from typing import final
 
 from muxwire.host.host import Foreground, TtyModes
-from muxwire.host.processes import FORKED, TTY_READ, is_script, sleeps_for_key
+from muxwire.host.processes import FORKED, is_script
+from muxwire.host.waits import sleeps_for_key, tty_read
 from muxwire.values import dataclass
 
 # Fields of a row, in the order in which helper.sh prints them.
@@ -77,8 +78,8 @@ class PaneAnswer:
             named = next((one for one in self.processes.values() if one.parent == leader), first)
         return Foreground(first.tpgid, PurePosixPath(named.program).name if named is not None else "")
 
-    def reads_tty(self, pgrp: int) -> bool:
-        return any(one.waits in TTY_READ for one in self.group(pgrp))
+    def reads_tty(self, pgrp: int) -> bool | None:
+        return tty_read(one.waits for one in self.group(pgrp))
 
     def awaits_keys(self, pgrp: int) -> bool:
         return any(

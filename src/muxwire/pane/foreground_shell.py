@@ -15,6 +15,7 @@ import anyio
 from muxwire.errors import MORE_FILES, TabUnavailable, TmuxSilent
 from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
+from muxwire.pane.state import PROMPT_REACH
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import idle_since, starting, unhooked
 from muxwire.values import dataclass
@@ -44,8 +45,6 @@ DRAWN = 0.005
 DRAWN_REMOTE = 0.05
 # Answers of tmux after which it has sent on what a pane wrote before: it may answer once before it reads the pane.
 CATCH_UP = 2
-# How far back a prompt without a mark is looked for: its last line, and escape sequences.
-_PROMPT_REACH = 1024
 
 # These read every line with an editor, in raw mode; a line read otherwise is `read x`, which must not get ours.
 _EDITING = ("bash", "zsh", "fish")
@@ -231,12 +230,7 @@ def shell_sleeps(pane: PaneState) -> str:
 
 def asks_secret(pane: PaneState) -> bool:
     """Whether the line that the cursor is on looks like the question for a password."""
-    return _SECRET.search(strip_ansi(_last_line(pane).decode("utf-8", "replace")).rstrip()) is not None
-
-
-def _last_line(pane: PaneState) -> bytes:
-    """What stands on the cursor's line, after the last mark (or title, whose end is the same byte)."""
-    return pane.stream.written(pane.stream.end - _PROMPT_REACH).rpartition(b"\n")[2].rpartition(b"\x07")[2]
+    return _SECRET.search(strip_ansi(pane.last_line().decode("utf-8", "replace")).rstrip()) is not None
 
 
 async def prompt_begun(pane: PaneState, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
@@ -254,7 +248,7 @@ async def prompt_begun(pane: PaneState, listener: ForegroundShell, at_most: floa
 
 def _shows_prompt(pane: PaneState) -> bool:
     """Whether something stands on the cursor's line that is not what zsh and fish print before a prompt."""
-    parts = strip_ansi(_last_line(pane).decode("utf-8", "replace")).split("\r")
+    parts = strip_ansi(pane.last_line().decode("utf-8", "replace")).split("\r")
     return any(part.strip() and not _BEFORE_PROMPT.fullmatch(part) for part in parts)
 
 
@@ -265,8 +259,8 @@ async def prompt_drawn(pane: PaneState, listener: ForegroundShell) -> bytes:
     before = pane.session.current
     ours = before is not None and not before.running and before.level > 1 and before.shell_pgrp == listener.pgrp
     if not ours and listener.level < 3:  # over a relay it was a probe
-        return _last_line(pane)
-    return pane.stream.written(max(pane.session.ended_at, pane.stream.end - _PROMPT_REACH))
+        return pane.last_line()
+    return pane.stream.written(max(pane.session.ended_at, pane.stream.end - PROMPT_REACH))
 
 
 def prompt_again(pane: PaneState, execution: Execution) -> int:
@@ -286,7 +280,7 @@ def prompt_after(pane: PaneState, execution: Execution, begin: int) -> int:
     line that it began. After a C-c anything will do that stands where a prompt would.
     """
     end, prompt = pane.stream.written_end, execution.shell_prompt
-    tail = pane.stream.ring.read(max(begin, end - _PROMPT_REACH), end)
+    tail = pane.stream.ring.read(max(begin, end - PROMPT_REACH), end)
     if prompt and tail.endswith(prompt):
         return end - len(prompt)
     lines = prompt.count(b"\n") + 1

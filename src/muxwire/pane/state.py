@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # How far back a secondary prompt is looked for: its last line, and escape sequences.
 _DRAWN_REACH = 4096
+# How far back a prompt without a mark is looked for: its last line, and escape sequences.
+PROMPT_REACH = 1024
 # What a program that waits is waiting for; anything else reads single keys.
 _WAITED_FOR = {"password": "a password (echo is off)", "line": "a line of input", "editor": "input (its shell reads)"}
 
@@ -177,9 +179,16 @@ class PaneState:
             return "editor"
         if not modes.icanon:
             return "raw" if front.pgrp != self.leader_pid else ""
-        if self.host.reads_tty(front.pgrp) or (self._is_ash(front.pgrp) and self.host.polls(front.pgrp)):
+        reads = self.host.reads_tty(front.pgrp)
+        if reads is None:  # perhaps a socket: but who asks for something hides the answer, or leaves the line open
+            reads = not modes.echo or bool(strip_ansi(self.last_line().decode("utf-8", "replace")).strip())
+        if reads or (self._is_ash(front.pgrp) and self.host.polls(front.pgrp)):
             return "line" if modes.echo else "password"
         return ""
+
+    def last_line(self) -> bytes:
+        """What stands on the cursor's line, after the last mark (or title, whose end is the same byte)."""
+        return self.stream.written(self.stream.end - PROMPT_REACH).rpartition(b"\n")[2].rpartition(b"\x07")[2]
 
     @property
     def sees_waits(self) -> bool:
@@ -198,7 +207,9 @@ class PaneState:
         """Whether the foreground sleeps until something is typed; a tty left raw makes it look so when it computes."""
         host = self.host
         front = host.foreground(self.leader_pid)
-        return not host.sees_waits or (front is not None and (host.polls(front.pgrp) or host.reads_tty(front.pgrp)))
+        return not host.sees_waits or (
+            front is not None and (host.polls(front.pgrp) or host.reads_tty(front.pgrp) is not False)
+        )
 
     def awaits_keys(self) -> bool:
         """Whether what is in front, on a raw tty, sleeps until a key comes; it may compute, or be ending."""

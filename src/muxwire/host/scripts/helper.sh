@@ -89,6 +89,20 @@ watch() {
 }
 watch </dev/null >/dev/null &
 
+# Who reads a tcp socket sleeps in the function in which who reads a terminal does. The first argument of the system
+# call, the descriptor, tells them apart, where it may be read.
+tty_or_socket() {
+  k= a=
+  read -r k a _ <"/proc/$1/syscall"
+  if [ "$a" ]; then
+    [ -S "/proc/$1/fd/$((a))" ] && w=socket
+  elif ! [ "$k" ]; then
+    for h in "/proc/$1/fd"/*; do
+      [ -S "$h" ] && w='tty or socket' && break
+    done
+  fi
+}
+
 # One process: what /proc/PID/stat says behind the name, and where it sleeps.
 row() {
   IFS= read -r s <"/proc/$1/stat" || return
@@ -96,6 +110,7 @@ row() {
   set -- "$1" "$2" $s
   w= e=
   IFS= read -r w <"/proc/$1/wchan"
+  [ "$w" = wait_woken ] && tty_or_socket "$1"
   { [ "$1" = "$2" ] || [ "$4" = "$leader" ]; } && e=$(readlink "/proc/$1/exe")
   printf '%s\ts\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$1" "$3" "$4" "$5" "$8" "$9" "$w" "$e"
   [ "$5" = "$2" ] || return

@@ -1,0 +1,107 @@
+"""In which function of the kernel a process sleeps, and so whether it waits for keys: proc(5), `wchan`, `syscall`."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muxwire.host.descriptors import list_folder
+from muxwire.host.processes import group_members, read_proc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Whether the kernel reports in which of its functions a process sleeps.
+SEES_WAITS = Path("/proc/self/wchan").exists()
+
+# The function of who reads a tty (n_tty_read), as Linux 5 and 6 name it, and of who reads a TCP socket (sk_wait_data).
+_TTY_OR_SOCKET = b"wait_woken"
+TTY_READ = (_TTY_OR_SOCKET, b"n_tty_read")
+# In place of it: a socket is read; and one of the two is, but the kernel does not tell which.
+_SOCKET, UNSURE = b"socket", b"tty or socket"
+# Those in which a process waits for one of several things, perhaps a key; a compiled copy adds `.constprop.0`.
+POLL = (b"poll_schedule_timeout", b"do_sys_poll", b"do_poll", b"do_select", b"ep_poll", b"do_epoll_wait")
+
+
+def reads_tty(pgrp: int) -> bool | None:
+    """Whether one of a group blocks in a read of its tty; None if it may be one of a socket.
+
+    Always False where the kernel does not tell in which function a process sleeps.
+    """
+    # The leader first: it is nearly always the one that reads.
+    return SEES_WAITS and (
+        tty_read([_sleeps_in(pgrp)]) or tty_read(_sleeps_in(pid) for pid in (pgrp, *group_members(pgrp)))
+    )
+
+
+def tty_read(waits: Iterable[bytes]) -> bool | None:
+    """`reads_tty` of processes that sleep there."""
+    found = set(waits)
+    return True if not found.isdisjoint(TTY_READ) else None if UNSURE in found else False
+
+
+def _sleeps_in(pid: int) -> bytes:
+    """As `wchan`; whoever reads a socket is told apart by the descriptor, the first argument of the system call."""
+    where = _wchan(pid)
+    if where != _TTY_OR_SOCKET:
+        return where
+    number, descriptor = [*read_proc(pid, "syscall").split(), b"", b""][:2]
+    if descriptor:
+        return _SOCKET if _is_socket(pid, int(descriptor, 16)) else where
+    if number:  # "running": it has just been woken
+        return where
+    # The kernel tells it only to those who might trace the process: with Yama's default (ptrace_scope 1) its ancestors.
+    with contextlib.suppress(OSError):
+        if any(_is_socket(pid, name) for name in list_folder(f"/proc/{pid}/fd")):
+            return UNSURE
+    return where
+
+
+def _is_socket(pid: int, descriptor: int | str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/fd/{descriptor}").is_socket()
+    except OSError:
+        return False
+
+
+def awaits_keys(pgrp: int) -> bool:
+    """Whether a thread of a group sleeps where a key may wake it; True where the kernel does not tell.
+
+    A program that leaves the tty raw and ends, or computes, does not; whoever reads keys may do so in any thread.
+    """
+    if not SEES_WAITS or any(_sleeps_for_a_key(pgrp, thread) for thread in _threads(pgrp)):
+        return True
+    return any(_sleeps_for_a_key(pid, thread) for pid in group_members(pgrp) for thread in _threads(pid))
+
+
+def polls(pgrp: int) -> bool:
+    """Whether a group's leader waits in poll(2) or the like, perhaps for a key; False where the kernel is silent."""
+    return SEES_WAITS and _wchan(pgrp).startswith(POLL)
+
+
+def sleeps_for_keys(pid: int, *, polls: bool) -> bool:
+    """Whether that process itself sleeps in a read of its tty, or with `polls` in poll(2); True if nobody can tell."""
+    where = _wchan(pid) if SEES_WAITS else TTY_READ[0]
+    return where in TTY_READ or (polls and where.startswith(POLL))
+
+
+def _threads(pid: int) -> list[str]:
+    with contextlib.suppress(OSError):
+        return list_folder(f"/proc/{pid}/task")
+    return []
+
+
+def _sleeps_for_a_key(pid: int, thread: str) -> bool:
+    state = read_proc(pid, f"task/{thread}/stat").rpartition(b") ")[2][:1]
+    return sleeps_for_key(read_proc(pid, f"task/{thread}/wchan"), state)
+
+
+def sleeps_for_key(where: bytes, state: bytes) -> bool:
+    """Whether a key may wake what sleeps in that function of the kernel, in that state of proc(5)."""
+    # Of somebody else's process the kernel reports that it sleeps, not where.
+    return where.startswith(POLL) or where in TTY_READ or (where in (b"0", b"") and state == b"S")
+
+
+def _wchan(pid: int) -> bytes:
+    return read_proc(pid, "wchan")
