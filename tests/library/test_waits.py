@@ -125,6 +125,9 @@ async def test_text_that_is_there_already_and_text_that_comes(printer: Printer) 
     assert not coming.matched_at_entry
     assert coming.next_byte == end + len(b"one \x1b[1mth\x1b[0mree")
     assert (await printer.wait(until="one", from_byte=coming.next_byte, timeout=0.0)).outcome == "timed_out"
+    assert coming.tail.startswith("one three")
+    nothing = await printer.wait(until="one", from_byte=printer.tab.next_byte, timeout=0.0)
+    assert (nothing.outcome, nothing.tail) == ("timed_out", "")
 
 
 async def test_matches_go_across_chunks_lines_and_characters(printer: Printer) -> None:

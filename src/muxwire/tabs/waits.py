@@ -220,7 +220,7 @@ class Watch:
         self._entry = self._stream.end
         self._entered = time.monotonic()
         self._after = -1 if from_byte is None else from_byte
-        start = current_start(tab) if from_byte is None else from_byte
+        start = self._start = current_start(tab) if from_byte is None else from_byte
         running = tab.pane.session.running
         awaited = running if from_byte is None and running is not None and not running.started else None
         self._search = TextSearch(tab.pane, wanted.pattern, start, awaited=awaited) if wanted.pattern else None
@@ -278,7 +278,7 @@ class Watch:
 
     async def _met(self, match: str, next_byte: int, *, at_entry: bool) -> WaitOutcome:
         with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
-            last = await around(self._stream, next_byte, self.tab.columns)
+            last = await around(self._stream, self._start, next_byte, self.tab.columns)
         return WaitOutcome(
             outcome="met",
             which=self.tab.key,
@@ -297,7 +297,7 @@ class Watch:
             match="",
             matched_at_entry=False,
             next_byte=self._stream.end,
-            tail=await tail(self._stream, self.tab.columns),
+            tail=await tail(self._stream, self._start, self.tab.columns),
         )
 
 
@@ -315,17 +315,17 @@ def current_start(tab: LiveTab) -> int:
     return max(pane.session.prompt_end, pane.session.preexec_offset, 0) if start < 0 or runs_another else start
 
 
-async def around(stream: PaneStream, offset: int, columns: int) -> str:
-    """The text before an offset, where a match ends, and some of what came after it."""
-    before = await shown_text(stream, max(0, offset - _TAIL_BYTES), offset, columns)
+async def around(stream: PaneStream, start: int, offset: int, columns: int) -> str:
+    """The text from `start` to an offset, where a match ends, and some of what came after it."""
+    before = await shown_text(stream, max(start, offset - _TAIL_BYTES), offset, columns)
     behind = await shown_text(stream, offset, min(stream.end, offset + _TAIL_BYTES), columns)
     rest = behind.text[: TAIL_CHARACTERS // 2]
     return before.text[-(TAIL_CHARACTERS - len(rest)) :] + rest
 
 
-async def tail(stream: PaneStream, columns: int) -> str:
-    """The last text that a person would have read, in a pane of that many columns."""
-    seen = await shown_text(stream, max(0, stream.end - _TAIL_BYTES), stream.end, columns)
+async def tail(stream: PaneStream, start: int, columns: int) -> str:
+    """The last text since `start` that a person would have read, in a pane of that many columns."""
+    seen = await shown_text(stream, max(start, stream.end - _TAIL_BYTES), stream.end, columns)
     return seen.text[-TAIL_CHARACTERS:]
 
 
