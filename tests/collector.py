@@ -9,8 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from opentelemetry import context as contexts
-from opentelemetry import trace
+from opentelemetry import context as contexts, trace
 
 _IDS = count(1)
 

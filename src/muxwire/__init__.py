@@ -14,145 +14,55 @@ import importlib
 import typing
 
 from muxwire.errors import (
-    AmbiguousTarget as AmbiguousTarget,
-)
-from muxwire.errors import (
-    CommandError as CommandError,
-)
-from muxwire.errors import (
-    ConnectionClosed as ConnectionClosed,
-)
-from muxwire.errors import (
-    ForbiddenCommand as ForbiddenCommand,
-)
-from muxwire.errors import (
-    HostUnavailable as HostUnavailable,
-)
-from muxwire.errors import (
-    InstanceUnavailable as InstanceUnavailable,
-)
-from muxwire.errors import (
-    InvalidArgument as InvalidArgument,
-)
-from muxwire.errors import (
-    LocalProtocolError as LocalProtocolError,
-)
-from muxwire.errors import (
-    MuxwireError as MuxwireError,
-)
-from muxwire.errors import (
-    NoSuchTarget as NoSuchTarget,
-)
-from muxwire.errors import (
-    NotPermitted as NotPermitted,
-)
-from muxwire.errors import (
-    ProtocolError as ProtocolError,
-)
-from muxwire.errors import (
-    RemoteProtocolError as RemoteProtocolError,
-)
-from muxwire.errors import (
-    TabUnavailable as TabUnavailable,
-)
-from muxwire.errors import (
-    TmuxSilent as TmuxSilent,
-)
-from muxwire.errors import (
-    TmuxUnavailable as TmuxUnavailable,
+    AmbiguousTarget,
+    CommandError,
+    ConnectionClosed,
+    ForbiddenCommand,
+    HostUnavailable,
+    InstanceUnavailable,
+    InvalidArgument,
+    LocalProtocolError,
+    MuxwireError,
+    NoSuchTarget,
+    NotPermitted,
+    ProtocolError,
+    RemoteProtocolError,
+    TabUnavailable,
+    TmuxSilent,
+    TmuxUnavailable,
 )
 
 if typing.TYPE_CHECKING:
     from muxwire import operations as operations
-    from muxwire.library.opening import open_terminals as open_terminals
-    from muxwire.library.opening import start as start
-    from muxwire.library.terminals import Terminals as Terminals
+    from muxwire.library.opening import open_terminals, start
+    from muxwire.library.terminals import Terminals
     from muxwire.results import (
-        Cursor as Cursor,
+        Cursor,
+        ExecutionResult,
+        KeysSent,
+        LogChunk,
+        LogTail,
+        ProcessStart,
+        ProcessStop,
+        SessionInfo,
+        Snapshot,
+        State,
+        TabInfo,
+        TabList,
+        WaitOutcome,
     )
-    from muxwire.results import (
-        ExecutionResult as ExecutionResult,
-    )
-    from muxwire.results import (
-        KeysSent as KeysSent,
-    )
-    from muxwire.results import (
-        LogChunk as LogChunk,
-    )
-    from muxwire.results import (
-        LogTail as LogTail,
-    )
-    from muxwire.results import (
-        ProcessStart as ProcessStart,
-    )
-    from muxwire.results import (
-        ProcessStop as ProcessStop,
-    )
-    from muxwire.results import (
-        SessionInfo as SessionInfo,
-    )
-    from muxwire.results import (
-        Snapshot as Snapshot,
-    )
-    from muxwire.results import (
-        State as State,
-    )
-    from muxwire.results import (
-        TabInfo as TabInfo,
-    )
-    from muxwire.results import (
-        TabList as TabList,
-    )
-    from muxwire.results import (
-        WaitOutcome as WaitOutcome,
-    )
-    from muxwire.tabs.event_log import (
-        EventBatch as EventBatch,
-    )
-    from muxwire.tabs.event_log import (
-        TabEvent as TabEvent,
-    )
-    from muxwire.tabs.tab import Tab as Tab
+    from muxwire.tabs.event_log import EventBatch, TabEvent
+    from muxwire.tabs.tab import Tab
 
 __version__ = "0.1.0.dev0"
 
 __all__ = (
-    "AmbiguousTarget",
-    "CommandError",
-    "ConnectionClosed",
-    "Cursor",
-    "EventBatch",
-    "ExecutionResult",
-    "ForbiddenCommand",
-    "HostUnavailable",
-    "InstanceUnavailable",
-    "InvalidArgument",
-    "KeysSent",
-    "LocalProtocolError",
-    "LogChunk",
-    "LogTail",
-    "MuxwireError",
-    "NoSuchTarget",
-    "NotPermitted",
-    "ProcessStart",
-    "ProcessStop",
-    "ProtocolError",
-    "RemoteProtocolError",
-    "SessionInfo",
-    "Snapshot",
-    "State",
-    "Tab",
-    "TabEvent",
-    "TabInfo",
-    "TabList",
-    "TabUnavailable",
-    "Terminals",
-    "TmuxSilent",
-    "TmuxUnavailable",
-    "WaitOutcome",
-    "open_terminals",
-    "start",
-)
+    "AmbiguousTarget", "CommandError", "ConnectionClosed", "Cursor", "EventBatch", "ExecutionResult",
+    "ForbiddenCommand", "HostUnavailable", "InstanceUnavailable", "InvalidArgument", "KeysSent", "LocalProtocolError",
+    "LogChunk", "LogTail", "MuxwireError", "NoSuchTarget", "NotPermitted", "ProcessStart", "ProcessStop",
+    "ProtocolError", "RemoteProtocolError", "SessionInfo", "Snapshot", "State", "Tab", "TabEvent", "TabInfo", "TabList",
+    "TabUnavailable", "Terminals", "TmuxSilent", "TmuxUnavailable", "WaitOutcome", "open_terminals", "start",
+)  # fmt: skip
 
 # The rest is imported when it is first asked for: `muxwire attach` and Tab at a prompt need none of it,
 # and it takes ten times as long as what they need.

@@ -26,13 +26,11 @@ TICKS = 3
 
 
 def main() -> int:
-    """Run the demonstration and return 0; MuxwireError if tmux cannot be used."""
     anyio.run(demo)
     return 0
 
 
 async def demo() -> None:
-    """Open a tab, run commands and a process in it, print what comes back."""
     async with muxwire.open_terminals() as terminals:
         tab = await terminals.create_tab(name="demo")
         print(f"A tmux server of our own, and in it tab {tab.window_id} with your shell.\n")
@@ -52,7 +50,6 @@ def show(command: str, result: ExecutionResult) -> None:
 
 
 async def show_process(terminals: muxwire.Terminals, tab: Tab) -> None:
-    """Start something that stays, read its log while it runs, stop it."""
     print(f"$ {PROCESS}")
     started = await tab.start_process(PROCESS, ready=f"tick {TICKS}")
     log = await terminals.read_logs(tab.window_id, lines=TICKS, strip_ansi=True)

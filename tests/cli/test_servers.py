@@ -17,8 +17,7 @@ from muxwire.host.folders import folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.processes import listening_pid
 from muxwire.library.doctor import programs
-from muxwire.tmux import program as tmux_program
-from muxwire.tmux import start as server_start
+from muxwire.tmux import program as tmux_program, start as server_start
 from tests.cli.user import Place
 
 # A tmux that no server understands, as that of 3.6 and later is for one of 3.5a.

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.host import processes as foreground
-from muxwire.host import waits
+from muxwire.host import processes as foreground, waits
 
 if TYPE_CHECKING:
     from muxwire import Terminals

@@ -8,12 +8,10 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from muxwire.errors import InvalidArgument
-from muxwire.logs import grep as log_grep
-from muxwire.logs import read as log_read
+from muxwire.logs import grep as log_grep, read as log_read
 from muxwire.logs.grep import Search, compiled, last_matches
 from muxwire.logs.read import View, last_lines, read_range, read_raw
 from muxwire.logs.readable import last_readable_lines

@@ -9,8 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from muxwire.logs import segments as log_segments
-from muxwire.logs import store as log_module
+from muxwire.logs import segments as log_segments, store as log_module
 from muxwire.logs.grep import Search, compiled, last_matches
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.read import LogFileReader, View, last_lines, read_range, read_raw

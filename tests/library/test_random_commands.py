@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from muxwire.vt.text import undo_onlcr
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from muxwire.protocol.commands import command, command_list
 from muxwire.protocol.control import ControlProtocol

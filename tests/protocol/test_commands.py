@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from muxwire.errors import LocalProtocolError
 from muxwire.protocol.commands import MAX_COMMAND_BYTES, command, command_list

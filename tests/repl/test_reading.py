@@ -8,8 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from muxwire.errors import InvalidArgument
 from muxwire.protocol.commands import command, command_list

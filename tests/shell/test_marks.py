@@ -6,8 +6,7 @@ import itertools
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from muxwire.shell.marks import (
     CWD_MAX,

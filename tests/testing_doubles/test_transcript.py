@@ -6,8 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from muxwire.testing import Ended, MemoryTransport, Passed, Received, RecordingTransport, ScriptedTmux, Sent, Transcript
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from muxwire.vt import readable as module
 from muxwire.vt.readable import continued, lines_before, needs_playing, on_alternate, open_string, readable

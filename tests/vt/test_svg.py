@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from muxwire.vt.capture import cell_rows
 from muxwire.vt.cells import Run, Style, runs, text_of

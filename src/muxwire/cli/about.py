@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def add(verbs: Verbs) -> None:
-    """Add `help` and `version`."""
     shown = add_parser(
         verbs, "help", _help, summary="list the verbs, or show what one takes", example="muxwire help run"
     )

@@ -27,7 +27,6 @@ _GONE_REMEDY = "muxwire new starts one"
 
 
 def add(verbs: Verbs) -> None:
-    """Add `attach`."""
     attach = add_verb(
         verbs,
         "attach",

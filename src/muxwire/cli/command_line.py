@@ -41,7 +41,6 @@ _OF_NO_VERB = ("-h", "--help", "--version")
 
 
 def run_verb(argv: Sequence[str] | None) -> int:
-    """Run one verb and return its exit code; KeyboardInterrupt goes through."""
     guard_descriptors()
     words = verb_first(sys.argv[1:] if argv is None else argv)
     verb = words[0] if words and not words[0].startswith("-") else ""

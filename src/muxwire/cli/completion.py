@@ -29,7 +29,6 @@ _FOLDER = Path(__file__).parent / "completions"
 
 
 def add(verbs: Verbs) -> None:
-    """Add `completion`."""
     completion = add_parser(
         verbs,
         "completion",

@@ -79,7 +79,6 @@ async def _end_by_signal(scope: anyio.CancelScope, received: list[signal.Signals
 
 @asynccontextmanager
 async def open_instance(arguments: argparse.Namespace, *, any_running: bool = False) -> AsyncIterator[Terminals]:
-    """Open the instance that the command line names."""
     from muxwire.library.opening import open_terminals
 
     given = given_instance(arguments) or {"name": chosen_name(arguments, any_running=any_running)}

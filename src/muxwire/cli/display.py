@@ -31,7 +31,6 @@ class Display:
         self._splitter = SequenceSplitter()
 
     def take(self, text: str) -> str:
-        """What to write for the next piece."""
         return "".join(_shown(kind, part) for kind, part in self._splitter.feed(text))
 
 

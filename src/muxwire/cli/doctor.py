@@ -19,7 +19,6 @@ _SIGNS = {"ok": "ok     ", "warning": "warning", "broken": "BROKEN "}
 
 
 def add(verbs: Verbs) -> None:
-    """Add `doctor`."""
     doctor = add_parser(
         verbs,
         "doctor",

@@ -16,6 +16,5 @@ def end_by_them() -> None:
 
 
 def raise_them() -> None:
-    """Have C-c raise KeyboardInterrupt again."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def add(verbs: Verbs) -> None:
-    """Add `ops`."""
     ops = add_verb(
         verbs,
         "ops",

@@ -46,7 +46,6 @@ class Parser(argparse.ArgumentParser):
         return parsed, left
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the command line and exit with 2."""
         self.refuse(message)
 
     def refuse(self, message: str, remedy: str = "") -> NoReturn:
@@ -115,7 +114,6 @@ def add_target(parser: argparse.ArgumentParser, *, many: bool = False, word: boo
 
 
 def add_all(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add `--all`, for `named_tabs`."""
     parser.add_argument("-a", "--all", action="store_true", help=text)
 
 
@@ -141,8 +139,6 @@ class _Tab(argparse.Action):
 
 @final
 class _Tabs(argparse.Action):
-    """Tabs, by -t and as words."""
-
     def __call__(
         self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, __: str | None = None
     ) -> None:
@@ -151,7 +147,6 @@ class _Tabs(argparse.Action):
 
 
 def add_host(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add `--host`."""
     parser.add_argument("--host", metavar="HOST", default="", help=text)
 
 
@@ -167,7 +162,6 @@ def words_behind(words: list[str]) -> list[str]:
 
 
 def seconds(text: str) -> float:
-    """A time in seconds."""
     return _number(text, least=0.0)
 
 
@@ -182,17 +176,14 @@ def duration(text: str) -> float:
 
 
 def positive(text: str) -> int:
-    """A number from 1 on."""
     return _whole(text, least=1)
 
 
 def natural(text: str) -> int:
-    """A number from 0 on."""
     return _whole(text, least=0)
 
 
 def size(text: str) -> tuple[int, int]:
-    """`COLUMNSxROWS`."""
     columns, x, rows = text.partition("x")
     if not (x and columns.isdecimal() and rows.isdecimal()):
         raise argparse.ArgumentTypeError(f"{text!r} is no size; write COLUMNSxROWS, as 120x40")
@@ -200,7 +191,6 @@ def size(text: str) -> tuple[int, int]:
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """`NAME=VALUE`."""
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise argparse.ArgumentTypeError(f"{text!r} is no assignment; write NAME=VALUE")

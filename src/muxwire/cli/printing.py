@@ -92,17 +92,14 @@ async def write_soon(data: bytes, descriptor: int = STDOUT) -> None:
 
 
 def say(text: str) -> None:
-    """Write a line for a person."""
     write(text.encode("utf-8", "surrogateescape") + b"\n")
 
 
 def document(fields: Mapping[str, object]) -> None:
-    """Write one document for a program, on one line."""
     write(packed(fields))
 
 
 def packed(fields: Mapping[str, object]) -> bytes:
-    """A document as it is written."""
     return json.dumps({"schema_version": SCHEMA_VERSION, **fields}, separators=(",", ":")).encode() + b"\n"
 
 
@@ -112,7 +109,6 @@ def shown(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of columns, as wide as what they hold."""
     cells = [head, *([shown(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
@@ -128,7 +124,6 @@ def complain(code: str, message: str, remedy: str, *, as_json: bool) -> None:
 
 
 def explain(error: MuxwireError | OSError, *, as_json: bool) -> None:
-    """The same for an error that was raised."""
     if isinstance(error, MuxwireError):
         complain(error.code, str(error), error.remedy, as_json=as_json)
     else:

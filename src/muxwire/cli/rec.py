@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def add(verbs: Verbs) -> None:
-    """Add `rec`."""
     rec = add_verb(
         verbs,
         "rec",

@@ -42,7 +42,6 @@ _SAFE_WORD = re.compile(r"[A-Za-z0-9_@%+=:,./-]+\Z")
 
 
 def add(verbs: Verbs) -> None:
-    """Add `run`."""
     run = add_verb(
         verbs,
         "run",
@@ -218,7 +217,6 @@ class PlainOutput:
             self._line = readable(self._line, columns=self._columns).text.replace("\n", "\r\n")
 
     async def flush(self) -> None:
-        """Write the last line as it is now."""
         await self._show(len(self._line))
 
     async def _show(self, size: int) -> None:

@@ -23,7 +23,6 @@ _PASTE_MAX = (4 << 20) + 1
 
 
 def add(verbs: Verbs) -> None:
-    """Add `send-keys` and `paste`."""
     send = add_verb(
         verbs,
         "send-keys",

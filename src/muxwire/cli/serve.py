@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def add(verbs: Verbs) -> None:
-    """Add `serve`, `demo` and `repl`."""
     serve = add_parser(
         verbs,
         "serve",

@@ -20,7 +20,6 @@ _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
 
 
 def add(verbs: Verbs) -> None:
-    """Add `ls`, `new` and `kill`."""
     ls = add_verb(verbs, "ls", _list, summary="list the tabs", example="muxwire ls --all")
     add_host(ls, "those that a running process has on that machine")
     ls.add_argument("-a", "--all", action="store_true", help="closed tabs too, whose logs can still be read")

@@ -29,7 +29,6 @@ _HISTORY = ("BEGAN", "TAB", "NAME", "BY", "SECONDS", "EXIT", "BYTES", "DIRECTORY
 
 
 def add(verbs: Verbs) -> None:
-    """Add `snapshot`, `logs` and `history`."""
     snapshot = add_verb(
         verbs,
         "snapshot",

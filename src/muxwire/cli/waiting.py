@@ -24,7 +24,6 @@ _EVENTS, _WATCH_SECONDS = 1000, 3600.0
 
 
 def add(verbs: Verbs) -> None:
-    """Add `wait` and `watch`."""
     wait = add_verb(
         verbs,
         "wait",

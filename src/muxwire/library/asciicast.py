@@ -58,7 +58,6 @@ class Recorder:
 
     @property
     def seconds(self) -> float:
-        """How long it has been recording."""
         return round(time.monotonic() - self._begin, _TIME_DIGITS)
 
     async def record(self, *, title: str = "", idle_limit: float | None = None) -> None:
@@ -129,7 +128,6 @@ def painted(picture: Snapshot) -> str:
 
 
 def _row_styles(picture: Snapshot, y: int) -> dict[int, Style]:
-    """The style of each column of a row that has one."""
     runs = (run for run in picture.cells or () if run.y == y)
     return {x: run.style for run in runs for x in range(run.x, run.x + run.length)}
 

@@ -143,7 +143,6 @@ class ServerLifetime:
 
     @property
     def running(self) -> TmuxServer | None:
-        """The server if it runs."""
         return self._server if self._server is not None and not self._server.client.closed else None
 
     async def _run_server(self, *, task_status: TaskStatus[TmuxServer]) -> None:

@@ -137,7 +137,6 @@ def _instance(
     wrap: Wrap | None,
     close_idle: float | None,
 ) -> AbstractAsyncContextManager[Terminals]:
-    """The block of an instance, with all that can be said of it before it is entered."""
     environ = dict(os.environ if environ is None else environ)
     host = LocalHost(environ)
     if sum(given is not None for given in (name, socket, socket_name)) > 1:

@@ -28,11 +28,9 @@ class FollowerLog:
         self.end = end_of(path) if end is None else end
 
     def append(self, data: bytes) -> None:
-        """Take the pane's next bytes."""
         self.end += len(data)
 
     def lose(self, size: int, **_details: object) -> None:
-        """Continue after a hole."""
         self.end += size
 
     def resized(self, _columns: int, _rows: int, **_details: bool) -> None:
@@ -51,7 +49,6 @@ class FollowerLog:
         return True
 
     async def read(self, begin: int, end: int) -> bytes:
-        """Return the raw bytes of a range, shorter by what was never kept."""
         await self.flushed()
         return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
 

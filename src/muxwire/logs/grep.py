@@ -55,7 +55,6 @@ class Search:
     after: int = 0
 
     def in_line(self, line: str) -> bool:
-        """Return whether a line matches."""
         # A CR at the beginning moves nothing: Python's prompt ends a line by LF CR from 3.13 on.
         text = line if line.isprintable() else strip_ansi(line).lstrip("\r")
         if len(text) <= _SEARCHED_MAX:
@@ -140,17 +139,14 @@ class _Block:
 
     @property
     def count(self) -> int:
-        """How many lines it has."""
         return self.text.count(b"\n") + (self.text[-1:] not in (b"", b"\n"))
 
     @cached_property
     def lines(self) -> list[str]:
-        """Its lines; the last may be without its end."""
         return _split(self.text)
 
     @cached_property
     def _begins(self) -> list[int]:
-        """The offsets at which the raw lines begin."""
         ends = [offset + end.end() for offset, data in self._parts for end in re.finditer(b"\n", data)]
         return [self._parts[0][0], *ends]
 
@@ -267,7 +263,6 @@ class _Matches:
             self._size += len(line)
 
     def result(self, log: LogFileReader, *, more: bool) -> LastLines:
-        """Return what was shown, in the order of the log."""
         if self._shown and self._shown[-1] is _SEPARATOR:
             self._shown.pop()
         content = "".join(line + "\n" for line in reversed(self._shown))

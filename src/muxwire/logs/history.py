@@ -51,7 +51,6 @@ class History:
         spawn: Callable[[Callable[[], Awaitable[object]]], None],
         is_follower: Callable[[], bool],
     ) -> None:
-        """`home` is the directory of the instance."""
         self.path = home / HISTORY_FILE
         self._spawn = spawn
         self.is_follower = is_follower

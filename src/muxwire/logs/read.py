@@ -87,7 +87,6 @@ class View:
 
 
 def read_raw(path: Path, begin: int, end: int) -> bytes:
-    """Return the raw bytes of a range, without its holes and as far as the log goes."""
     with LogFileReader(path) as log:
         return b"".join(
             log.pread(max(begin, first), min(end, last)) for first, last in log.ranges if first < end and last > begin
@@ -114,7 +113,6 @@ def read_range(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
 
 
 def last_lines(path: Path, lines: int, view: View) -> LastLines:
-    """Return the last `lines` lines that were seen; a line without its end counts as one."""
     with LogFileReader(path, view.within) as log:
         pieces: list[bytes] = []
         found = size = 0
@@ -197,7 +195,6 @@ class LogFileReader:
             yield start, view.joint.join(part for _, part in parts)
 
     def parts_backwards(self, view: View) -> Iterator[tuple[int, Piece]]:
-        """Yield the same blocks in their parts."""
         size = _BLOCK_FIRST
         for first, last in reversed(self.ranges):
             stop = last
@@ -217,7 +214,6 @@ class LogFileReader:
 
 
 def _pread(descriptor: int, begin: int, end: int) -> bytes:
-    """Return a range of a file that is known to have it."""
     data = os.pread(descriptor, end - begin, begin)
     while data and len(data) < end - begin:  # Linux reads at most 2 GiB at once
         more = os.pread(descriptor, end - begin - len(data), begin + len(data))

@@ -51,7 +51,6 @@ def read_readable(path: Path, start: int, max_bytes: int, view: View) -> tuple[L
 
 
 def last_readable_lines(path: Path, lines: int, view: View) -> tuple[LastLines, str]:
-    """Return the last `lines` lines that can be read, and what there is to say of them."""
     with LogFileReader(path, view.within) as log:
         pieces: list[bytes] = []
         found = size = tried = 0

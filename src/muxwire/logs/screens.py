@@ -53,7 +53,6 @@ def picture_of(
     cells: bool = False,
     unwrap: bool = False,
 ) -> Snapshot:
-    """A replayed screen as a snapshot."""
     rows = [screen.row(y) for y in range(screen.lines)]
     wrapped = [screen.buffer[y].wrapped for y in range(screen.lines)]
     above = None if scrollback is None else list(screen.above)[-scrollback:]

@@ -54,7 +54,6 @@ class LogFile:
         self._descriptor: int | None = None
 
     def open(self) -> None:
-        """Open the file, made if it is not there; OSError."""
         if self._descriptor is None:
             if self.first is None:
                 layout = layout_of(self.path)

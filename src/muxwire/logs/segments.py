@@ -75,12 +75,10 @@ class Layout:
 
 
 def gaps_path(path: Path) -> Path:
-    """Return where the holes of a log are recorded."""
     return path.with_suffix(".gaps")
 
 
 def segment_path(path: Path, first: int) -> Path:
-    """Return what the file that begins at `first` is called once it is no longer written."""
     return path.with_name(f"{path.stem}.{first:0{_DIGITS}d}.log")
 
 
@@ -101,7 +99,6 @@ def segment_of(entry: os.DirEntry[str]) -> tuple[Path, Segment] | None:
 
 
 def layout_of(path: Path) -> Layout:
-    """Examine a log; one that is not there is empty."""
     records = _records(path)
     if records is None:
         return Layout((), 0, ())
@@ -152,7 +149,6 @@ def retire(path: Path, oldest: Segment) -> None:
 
 
 def remove_log(path: Path) -> None:
-    """Remove the file that was written, of a log that nobody writes any more, and what is said next to it; OSError."""
     path.unlink(missing_ok=True)
     gaps_path(path).unlink(missing_ok=True)
 

@@ -110,7 +110,6 @@ class PaneLog:
             self.lose(0, columns=columns, rows=rows, **({} if blank else {"blank": False}))
 
     def note_script(self, size: int) -> None:
-        """A script of that size was written next to the log."""
         self._store.note_script(size)
 
     async def flushed(self) -> bool:
@@ -121,7 +120,6 @@ class PaneLog:
         return self.file.end >= target
 
     async def read(self, begin: int, end: int) -> bytes:
-        """Return the raw bytes of a range, shorter by what was never kept; none if the disk has not taken its end."""
         if not await self.flushed() and self.file.end < end:
             return b""  # what is there does not join what comes after the range
         return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
@@ -215,7 +213,6 @@ class LogStore:
         self._home, self._held = home, hold(home)
 
     def note_pending(self, log: PaneLog) -> None:
-        """Remember that a log has something for the writer."""
         self._dirty.append(log)
 
     def note_script(self, size: int) -> None:
@@ -234,7 +231,6 @@ class LogStore:
         return not self._overrun
 
     def admit_gap(self, cost: int) -> None:
-        """Count a gap's record: it is taken whatever the backlog."""
         self._taken += cost
 
     def flush_soon(self) -> None:
@@ -273,7 +269,6 @@ class LogStore:
         await anyio.to_thread.run_sync(done.wait, FLUSH_WAIT_SECONDS, abandon_on_cancel=True)
 
     def close_log(self, log: PaneLog) -> None:
-        """Write what is left of a log and close its file."""
         self._hand_over()
         self._being_written.discard(log.path)
         self._queue.put(log.file)

@@ -21,7 +21,6 @@ ACTIVE = "."
 
 
 def _variables(given: object) -> object:
-    """Return NAME=VALUE texts as an object; that is taken as well."""
     if not isinstance(given, list):
         return given
     pairs = [text.partition("=") for text in given if isinstance(text, str)]
@@ -60,7 +59,6 @@ class InTab(Arguments):
 
     @property
     def target(self) -> str:
-        """The tab that is meant."""
         return self.window_id or ACTIVE
 
 

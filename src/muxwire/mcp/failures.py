@@ -39,7 +39,6 @@ DEFECT_REMEDY = "This is a defect in muxwire, logged on the server's stderr. Cal
 
 
 def failed(happened: str, remedy: str) -> types.CallToolResult:
-    """Return a failed call's result: one line of each."""
     text = f"{_one_line(happened)}\n{_one_line(remedy)}"
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
@@ -70,7 +69,6 @@ def out_of(error: OSError | MemoryError) -> str:
 
 
 def _unwrapped(error: Exception) -> Exception:
-    """Return the one error of a task group that failed for one reason."""
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error

@@ -113,7 +113,6 @@ class LazyTerminals:
 
 @asynccontextmanager
 async def lazily(open_terminals: Callable[[], AbstractAsyncContextManager[Terminals]]) -> AsyncIterator[LazyTerminals]:
-    """Hold a LazyTerminals for the time of the block."""
     terminals = LazyTerminals(open_terminals)
     async with anyio.create_task_group() as owner:
         owner.start_soon(terminals.own)

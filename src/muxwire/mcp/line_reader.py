@@ -23,11 +23,9 @@ class LineBuffer:
         return len(self._data)
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes of the stream."""
         self._data += data
 
     def has_line(self) -> bool:
-        """Tell whether `next_line` would return one now."""
         return self._newline() >= 0
 
     def next_line(self) -> bytes | None:

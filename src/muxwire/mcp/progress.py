@@ -35,7 +35,6 @@ class Progress:
         self._last_line = last_line
 
     async def during(self, work: Awaitable[T]) -> T:
-        """Await `work`, reporting until it ends."""
         if self._send is None:
             return await work
         async with anyio.create_task_group() as reporting:

@@ -30,7 +30,6 @@ class Prompt:
     text: str
 
     def definition(self) -> types.Prompt:
-        """Return the prompt as `prompts/list` shows it."""
         arguments = [
             types.PromptArgument(name=name, description=meaning, required=name in self.needed)
             for name, meaning in self.arguments.items()
@@ -59,7 +58,6 @@ class Prompt:
         )
 
     def _named(self, line: str) -> list[str]:
-        """The arguments in a line."""
         return [name for name in self.arguments if f"<<{name}>>" in line]
 
 
@@ -157,7 +155,6 @@ class PromptBook:
         self._prompts = {prompt.name: prompt for prompt in PROMPTS if set(available).issuperset(prompt.tools)}
 
     def listing(self) -> types.ListPromptsResult:
-        """Return the answer to `prompts/list`."""
         return types.ListPromptsResult(prompts=[prompt.definition() for prompt in self._prompts.values()])
 
     def get(self, params: types.GetPromptRequestParams) -> types.GetPromptResult:

@@ -170,5 +170,4 @@ def _of_tab(tab: TabInfo, key: str) -> list[types.Resource]:
 
 
 def not_found(uri: str, message: str) -> MCPError:
-    """The protocol's error for a resource that is not there (2026-07-28: invalid params, with the URI)."""
     return MCPError(code=types.INVALID_PARAMS, message=message, data={"uri": uri})

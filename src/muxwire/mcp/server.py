@@ -141,7 +141,6 @@ async def call_tool(
 
 
 async def list_resources(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-    """All resources; a client of the older protocol is notified from then on when there are others."""
     connection = context.lifespan_context
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         connection.updates.list_was_asked(context.session)
@@ -151,12 +150,10 @@ async def list_resources(context: Context, _params: types.PaginatedRequestParams
 async def list_resource_templates(
     _context: Context, _params: types.PaginatedRequestParams | None
 ) -> types.ListResourceTemplatesResult:
-    """The forms of all other resources."""
     return TEMPLATES
 
 
 async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-    """The text of one resource."""
     return await Subject.of(params.uri).read(await context.lifespan_context.terminals.get())
 
 
@@ -175,7 +172,6 @@ async def subscribe(context: Context, params: types.SubscribeRequestParams) -> t
 
 
 async def unsubscribe(context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-    """Push no more."""
     context.lifespan_context.updates.unsubscribe(params.uri)
     return types.EmptyResult()
 

@@ -42,7 +42,6 @@ async def run_on_stdio(server: Server[Any], on_end: OnEnd) -> None:
 async def run_on_wire(
     server: Server[Any], loop: asyncio.AbstractEventLoop, reading: int, writing: int, on_end: OnEnd = lambda: None
 ) -> None:
-    """Serve on two non-blocking descriptors, pipes or sockets."""
     with (
         open_wire(reading, writing, Discovery(server).answer, on_end) as (reader, writer),
         on_ending_signal(loop, lambda _number: reader.end()),

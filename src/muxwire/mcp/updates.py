@@ -65,7 +65,6 @@ class Updates:
             self._start(uri, lambda: push(terminals, wanted, lambda: session.send_resource_updated(uri)))
 
     def unsubscribe(self, uri: str) -> None:
-        """Push no more; what nobody subscribed to is no error."""
         scope = self._subscribed.pop(uri, None)
         if scope is not None:
             scope.cancel()
@@ -154,7 +153,6 @@ async def _existing(uris: Sequence[str], terminals: Terminals) -> dict[str, Even
 
 @asynccontextmanager
 async def updating(terminals: LazyTerminals) -> AsyncIterator[Updates]:
-    """Hold the Updates of a connection for the time of the block."""
     async with anyio.create_task_group() as tasks:
         try:
             yield Updates(terminals, tasks)

@@ -179,7 +179,6 @@ def _name_again(run: RunState, rollback: Rollback, tab: Tab, name: str, given: s
 
 
 def check_name(name: str) -> None:
-    """InvalidArgument for a name that would show nothing."""
     if "\0" in name or not window_name(name):
         raise InvalidArgument(f"{name!r} would show nothing", remedy="give a name that can be read")
 

@@ -24,8 +24,6 @@ DISPATCH_TIMEOUT = 10.0
 @final
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a list is run."""
-
     on_error: OnError
     dispatch_timeout: float | None
     timeout: float | None
@@ -33,7 +31,6 @@ class RunOptions:
     max_chars: int | None
 
     def check(self) -> None:
-        """InvalidArgument for what can never work."""
         for name, seconds in (("dispatch_timeout", self.dispatch_timeout), ("timeout", self.timeout)):
             if seconds is not None and seconds <= 0:
                 raise InvalidArgument(f"{name} is {seconds} s", remedy="give more than 0, or none")

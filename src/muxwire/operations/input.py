@@ -37,7 +37,6 @@ class SendKeys(Compound):
 
     @property
     def each(self) -> tuple[str, ...]:
-        """The keys one by one."""
         return tuple(filter(None, (self.keys,) if isinstance(self.keys, str) else self.keys))
 
     def check(self, host: Host) -> None:

@@ -72,7 +72,6 @@ class Operation:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """The panes that it names."""
         named = (getattr(self, name, None) for name in ("target", "with_", "into"))
         return tuple(target for target in named if target is not None)
 
@@ -177,7 +176,6 @@ class Step:
             self._elapsed = (time.monotonic() - self._sent) * 1000
 
     def succeed(self) -> None:
-        """It was done."""
         self.end("succeeded")
 
     def fail(self, error: str) -> None:
@@ -189,7 +187,6 @@ class Step:
         self.status, self.error, self._elapsed = "skipped", error, None
 
     def result(self) -> StepResult:
-        """What there is to say of it."""
         single = self.operation.kind in ("new_window", "split_pane", "break_pane")
         return StepResult(
             index=self.index,
@@ -222,7 +219,6 @@ class Part:
 
     @property
     def tab(self) -> Tab | None:
-        """The tab of its target."""
         return self.places[0].tab if self.places else None
 
     def blocks(self, answer: Pending) -> Sequence[CommandBlock]:
@@ -230,7 +226,6 @@ class Part:
         return answer.blocks[self.first : self.first + len(self.commands)]
 
     def was_done(self, answer: Pending) -> bool:
-        """Whether tmux has answered it, and not with an error."""
         blocks = self.blocks(answer)
         return len(blocks) == len(self.commands) and not blocks[-1].error
 
@@ -254,13 +249,11 @@ class RunState:
 
     @property
     def server(self) -> TmuxServer:
-        """The server; not in a dry run."""
         assert self._around.server is not None
         return self._around.server
 
     @property
     def maker(self) -> TabMaker:
-        """What makes panes; not in a dry run."""
         assert self._around.maker is not None
         return self._around.maker
 
@@ -312,7 +305,6 @@ class RunState:
         return self.host.prefix + name
 
     def keep(self, step: Step, tabs: Sequence[Tab]) -> None:
-        """A step has made these panes."""
         step.panes = [self.called(tab.pane_id) for tab in tabs]
         self.made.update(zip(step.operation.made_refs, tabs, strict=False))
         if self.rollback is not None:
@@ -366,17 +358,14 @@ class RunState:
 
 
 def explained(error: MuxwireError) -> str:
-    """An error as a step reports it."""
     return f"{error}; {error.remedy}" if error.remedy else str(error)
 
 
 def written(arguments: Sequence[str]) -> str:
-    """A command as it is written to tmux."""
     return command(*arguments).line.decode("ascii", "replace")
 
 
 def in_range(name: str, value: int, least: int, most: int) -> None:
-    """InvalidArgument if a number is too small or too large."""
     if not least <= value <= most:
         raise InvalidArgument(f"{name} is {value}", remedy=f"use {least} to {most}")
 

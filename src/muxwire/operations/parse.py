@@ -109,7 +109,6 @@ def json_fields(made: type[Operation]) -> dict[str, Field[Any]]:
 
 
 def is_required(field: Field[Any]) -> bool:
-    """Whether a field must be given."""
     return field.default is MISSING and field.default_factory is MISSING
 
 

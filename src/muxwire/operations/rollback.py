@@ -82,7 +82,6 @@ class Rollback:
         self.then("", say)
 
     def made(self, tab: Tab) -> None:
-        """A pane was made."""
 
         async def undo() -> None:
             await tab.close(force=True)

@@ -59,7 +59,6 @@ class Batch:
         )
 
     def add(self, part: Part) -> None:
-        """Take a step in."""
         self.parts.append(part)
         self._refs.update(part.step.operation.made_refs)
         self._size += sum(len(word) for one in part.commands for word in one)
@@ -67,8 +66,6 @@ class Batch:
 
 @final
 class OperationsRun(RunState):
-    """One list of operations, on its way."""
-
     def __init__(self, operations: Sequence[Operation], options: RunOptions, around: RunContext) -> None:
         super().__init__(options, around)
         self.steps = [Step(index, operation) for index, operation in enumerate(operations)]

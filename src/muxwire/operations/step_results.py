@@ -115,7 +115,6 @@ class OperationsResult:
     dispatches: tuple[Dispatch, ...]
 
     def told(self) -> dict[str, Any]:
-        """All of it as JSON."""
         return {
             "succeeded": self.succeeded,
             "steps": [step.told() for step in self.steps],

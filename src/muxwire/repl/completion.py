@@ -34,7 +34,6 @@ class Choice:
 
 
 def complete(text: str, vocabulary: Vocabulary) -> list[Choice]:
-    """Return what may stand in place of the last word of `text`, which ends where the cursor is."""
     if is_word(text):
         return _complete_ours(text.lstrip(), vocabulary)
     found = _LAST_COMMAND.search(text)

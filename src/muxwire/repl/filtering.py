@@ -33,7 +33,6 @@ class Filter:
     hidden: frozenset[str] = frozenset(("block",))
 
     def shows(self, seen: Seen) -> bool:
-        """Whether `seen` is to be shown."""
         if seen.own:
             return True
         pane = seen.pane or ""
@@ -67,13 +66,11 @@ class Filter:
         )
 
     def describe(self) -> str:
-        """Say it in one line."""
         only = " ".join(sorted(self.panes | self.kinds)) or "everything"
         return f"shown: {only}; hidden: {' '.join(sorted(self.hidden)) or 'nothing'}"
 
 
 def checked(name: str) -> str:
-    """Return a pane or a kind; InvalidArgument for anything else."""
     if _PANE.match(name) or name in KINDS:
         return name
     raise InvalidArgument(f"{name!r} is neither a pane nor a kind of notification", remedy=f"kinds: {', '.join(KINDS)}")

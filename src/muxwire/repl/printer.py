@@ -63,7 +63,6 @@ class Printer:
         await self._empty.wait()
 
     async def run(self) -> None:
-        """Write what comes, for ever."""
         while True:
             await self._filled.wait()
             self._filled = anyio.Event()

@@ -56,7 +56,6 @@ class Recorder:
         self._filled.set()
 
     def stop(self) -> None:
-        """Have the rest written, and the file closed."""
         self._closing = True
         self._filled.set()
 

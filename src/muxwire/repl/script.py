@@ -28,7 +28,6 @@ FAILED = 1
 
 
 async def write_lines(lines: Sequence[Line]) -> None:
-    """Write lines to standard output; whoever reads it slowly holds up nobody else."""
     await anyio.to_thread.run_sync(_write, "".join(f"{plain(line)}\n" for line in lines))
 
 

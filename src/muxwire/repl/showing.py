@@ -52,7 +52,6 @@ _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e", "\a": "\\a", "\b
 
 
 def plain(line: Line) -> str:
-    """A line without its styles."""
     return "".join(text for _, text in line)
 
 
@@ -74,12 +73,10 @@ def shortened(text: str) -> str:
 
 
 def failure(message: str, remedy: str = "") -> list[Line]:
-    """An error and what to do about it."""
     return [((BAD, f"! {message}"),), *([((DIM, f"  {remedy}"),)] if remedy else [])]
 
 
 def note(text: str) -> Line:
-    """A remark of ours."""
     return ((DIM, text),)
 
 
@@ -96,7 +93,6 @@ class Shower:
         self._decoders: dict[PaneId, codecs.IncrementalDecoder] = {}
 
     def lines(self, seen: Seen) -> list[Line]:
-        """Return the lines of one event."""
         event = seen.event
         if isinstance(event, CommandBlock):
             return self._block(event, seen)

@@ -82,7 +82,6 @@ def replay(path: str, *, speed: float = 0.0) -> int:
 
 
 def _face() -> tuple[Printer, Loop]:
-    """Choose the way to write and the way to ask."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return Printer(script.write_lines, room=PIPE_ROOM, pause=0), lambda session: script.run_script(
             session, sys.stdin.fileno()

@@ -91,11 +91,9 @@ class Session:
                 self.printer.offer(shower.lines(seen))
 
     def connection(self) -> Live:
-        """The live connection; InvalidArgument for a recording."""
         if self.live is None:
             raise InvalidArgument("this is a recording: nobody answers", remedy="start `muxwire repl` without --replay")
         return self.live
 
     def say(self, *texts: str) -> None:
-        """Show remarks, a line each."""
         self.printer.put([note(text) for text in texts])

@@ -66,14 +66,12 @@ class PromptCompleter(Completer):
         self._session = session
 
     async def get_completions_async(self, document: Document, event: CompleteEvent) -> AsyncGenerator[Completion, None]:
-        """Yield the choices for the text before the cursor."""
         if self._session.live is not None:
             await self._session.live.refresh_targets()
         for completion in self.get_completions(document, event):
             yield completion
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """The choices by what is known."""
         del complete_event
         live = self._session.live
         for choice in complete(document.text_before_cursor, live.vocabulary if live else Vocabulary()):
@@ -98,7 +96,6 @@ def open_prompt(session: Session, history: Path) -> PromptSession[str]:
 
 
 def goes_on(text: str) -> bool:
-    """Whether the last command in `text` is not whole yet."""
     return not is_word(text.rpartition("\n")[2]) and is_unfinished(text)
 
 
@@ -111,7 +108,6 @@ class Interrupts:
         self._running: anyio.CancelScope | None = None
 
     async def watch(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Take every SIGINT from here on."""
         with anyio.open_signal_receiver(signal.SIGINT) as signals:
             task_status.started()
             async for _ in signals:
@@ -130,7 +126,6 @@ class Interrupts:
 
 
 async def run_prompt(session: Session, history: Path) -> int:
-    """Ask for lines and run them until the end; return the exit code."""
     prompt = open_prompt(session, history)
     interrupts = Interrupts(prompt)
     await session.tasks.start(interrupts.watch)

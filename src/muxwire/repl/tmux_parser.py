@@ -65,7 +65,6 @@ def split_entries(text: str) -> list[str]:
 
 
 def is_word(line: str) -> bool:
-    """Whether a line is one of our own words, such as `:help`."""
     return line.lstrip().startswith(":")
 
 

@@ -74,7 +74,6 @@ class Seen:
 
     @property
     def own(self) -> bool:
-        """Whether it answers a line that was typed here."""
         return self.question is not None and self.question.own
 
 
@@ -89,7 +88,6 @@ class Rate:
         self._seconds: deque[tuple[int, int]] = deque(maxlen=KEPT_SECONDS + 1)
 
     def add(self, amount: int, now: float) -> None:
-        """Count `amount`."""
         self.total += amount
         second = int(now)
         if self._seconds and self._seconds[-1][0] == second:
@@ -124,17 +122,14 @@ class StreamView:
 
     @property
     def unanswered(self) -> int:
-        """How many lines wait for their answer."""
         return self._protocol.unanswered
 
     @property
     def quiet(self) -> bool:
-        """Whether no answer is due and no block is open."""
         return self._protocol.quiet
 
     @property
     def failure(self) -> str:
-        """Why the stream cannot be read on; empty if it can."""
         return str(self._protocol.failure or "")
 
     def claim(self, line: bytes) -> None:

@@ -61,7 +61,6 @@ class Vocabulary:
         return found[0].encode() if len(found) == 1 else name
 
     def usage(self, name: str) -> Usage | None:
-        """How a command is written, by any of its names."""
         return self.commands.get(self.resolve(name.encode()).decode("ascii", "replace"))
 
 

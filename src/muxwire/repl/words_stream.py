@@ -33,13 +33,11 @@ _GUARD = re.compile(rb"%(?:begin|end|error) [0-9]+ [0-9]+ [0-9]+\Z")
 
 
 async def filter_(session: Session, rest: str) -> None:
-    """`:filter [WORD...]`."""
     session.filter = session.filter.changed(rest.split())
     session.say(session.filter.describe())
 
 
 async def raw(session: Session, rest: str) -> None:
-    """`:raw [on|off|LINES]`."""
     if rest in ("on", "off"):
         session.shows_raw = rest == "on"
         session.say(f"the wire's lines are {'shown as they come' if session.shows_raw else 'not shown'}")
@@ -54,7 +52,6 @@ async def raw(session: Session, rest: str) -> None:
 
 
 async def stats(session: Session, rest: str) -> None:
-    """`:stats`."""
     del rest
     lag = await _lag(session)
     view, now = session.view, anyio.current_time()
@@ -126,7 +123,6 @@ def _bytes(count: float) -> str:
 
 
 async def explain(session: Session, rest: str) -> None:
-    """`:explain`."""
     del rest
     seen = session.view.last_own or session.view.last_block
     if seen is None or seen.question is None or not isinstance(seen.event, CommandBlock):
@@ -169,7 +165,6 @@ def _counted(count: int, noun: str) -> str:
 
 
 async def record(session: Session, rest: str) -> None:
-    """`:record [FILE|off]`."""
     running = session.recorder
     if rest in ("", "off"):
         if running is None:
@@ -191,7 +186,6 @@ async def record(session: Session, rest: str) -> None:
 
 
 async def replay(session: Session, rest: str) -> None:
-    """`:replay [FILE] [SPEED]`."""
     words = rest.split()
     speed = float(words.pop()) if len(words) and _is_number(words[-1]) else 0.0
     if words:

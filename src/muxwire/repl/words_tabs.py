@@ -31,7 +31,6 @@ _PANES = f"#{{pane_id}} #{{window_id}} {_PLACE} #{{pane_width}}x#{{pane_height}}
 
 
 async def panes(session: Session, rest: str) -> None:
-    """`:panes`."""
     del rest
     if session.live is None:
         rows = [_ring_row(pane, ring) for pane, ring in sorted(session.view.rings.items())]
@@ -59,13 +58,11 @@ def _ring_row(pane: str, ring: RingBuffer) -> tuple[str, ...]:
 
 
 async def tab(session: Session, rest: str) -> None:
-    """`:tab [NAME]`."""
     made = await session.connection().terminals.create_tab(name=rest)
     session.say(f"tab {made.window_id}, pane {made.pane_id}, log {made.log_path}")
 
 
 async def run(session: Session, rest: str) -> None:
-    """`:exec [-t TARGET] [-w SECONDS] COMMAND`."""
     target, seconds, command = target_and_rest(rest, PATIENCE_S)
     if not command:
         raise InvalidArgument("nothing to run", remedy=":exec [-t TARGET] [-w SECONDS] COMMAND")
@@ -100,7 +97,6 @@ async def wait(session: Session, rest: str) -> bool:
 
 
 async def snap(session: Session, rest: str) -> None:
-    """`:snap [-t TARGET]`."""
     target, _, _ = target_and_rest(rest, 0.0)
     if session.live is not None:
         picture = await session.live.terminals.snapshot(target)
@@ -119,7 +115,6 @@ async def snap(session: Session, rest: str) -> None:
 
 
 async def ring(session: Session, rest: str) -> None:
-    """`:ring [-t TARGET] [BYTES]`."""
     target, _, count = target_and_rest(rest, 0.0)
     pane, kept, whose = await _ring(session, target)
     data = kept.read(max(kept.start, kept.end - _number(count, RING_SHOWN)))
@@ -145,7 +140,6 @@ async def _ring(session: Session, target: str) -> tuple[PaneId, RingBuffer, str]
 
 
 async def log(session: Session, rest: str) -> None:
-    """`:log [-t TARGET] [LINES]`."""
     target, _, count = target_and_rest(rest, 0.0)
     tail = await session.connection().terminals.read_logs(target, lines=_number(count, LOG_SHOWN))
     shown: list[Line] = [((TEXT, escaped(line)),) for line in tail.content.splitlines()]

@@ -45,7 +45,6 @@ class BellScanner:
         self._collected = b""  # what that string held so far, if it may be a title
 
     def feed(self, data: bytes) -> list[Signal]:
-        """Take the next bytes; return what they complete, in order."""
         if not (self._string or self._held or data.endswith(b"\x1b")) and _holds_none(data):
             self.offset += len(data)
             return []

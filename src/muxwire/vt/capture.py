@@ -67,8 +67,6 @@ def draws_lines(output: RingBuffer, since: int) -> bool:
 @final
 @dataclass(slots=True)
 class Row:
-    """The cells of one row; `wrapped` if its text continues in the next one."""
-
     cells: list[Cell]
     wrapped: bool = False
 

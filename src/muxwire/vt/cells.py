@@ -80,13 +80,11 @@ class Pen(dict[str, Cell]):
 
 @lru_cache(maxsize=_STYLES_KEPT)
 def pen(style: Style, zone: Zone = "") -> Pen:
-    """The pen of that style and zone."""
     return Pen(style, zone)
 
 
 @lru_cache(maxsize=_STYLES_KEPT)
 def changed(before: Pen, parameters: str) -> Pen:
-    """The pen after `CSI parameters m`."""
     return pen(styled(before.style, parameters), before.zone)
 
 
@@ -177,7 +175,6 @@ def _coloured(style: Style, code: int, colour: str) -> Style:
 
 
 def _indexed(number: int) -> str:
-    """One of the 256 colours; the default for none of them."""
     if not 0 <= number <= 255:
         return ""
     if number < 16:

@@ -41,7 +41,6 @@ class Drawing(Screen):
 
     @property
     def zone(self) -> Zone:
-        """Whose the next character is."""
         return self._zone
 
     @zone.setter
@@ -50,11 +49,9 @@ class Drawing(Screen):
         self.pen = pen(self.pen.style, new)
 
     def row(self, y: int) -> list[Cell]:
-        """The cells of a row, all columns of it."""
         return self.buffer[y].cells(self.columns)
 
     def style(self, parameters: str) -> None:
-        """SGR."""
         self.pen = changed(self.pen, parameters)
 
     def command(self, text: str) -> None:
@@ -66,7 +63,6 @@ class Drawing(Screen):
             self.zone = zone
 
     def draw(self, data: str) -> None:
-        """Draw characters from the cursor on."""
         table = self.g1_charset if self.charset else self.g0_charset
         if table is not pyte.charsets.LAT1_MAP:
             data = data.translate(table)
@@ -171,7 +167,6 @@ class Drawing(Screen):
         self.cursor.x = max(stop, min(x, self.columns - 1))
 
     def tab_back(self, count: int = 1) -> None:
-        """CBT."""
         for _ in range(min(count or 1, self.columns)):
             self.cursor.x = max((stop for stop in self.tabstops if stop < self.cursor.x), default=0)
 
@@ -208,7 +203,6 @@ class Drawing(Screen):
             row.wrapped, row.redrawn = False, True
 
     def erase_in_line(self, how: int = 0, private: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002, RUF100
-        """EL."""
         x = min(self.cursor.x, self.columns - 1)
         if how == 0 and self.cursor.x < self.columns:
             self._erase(self.cursor.y, x, self.columns)
@@ -218,16 +212,13 @@ class Drawing(Screen):
             self._erase(self.cursor.y, 0, self.columns)
 
     def erase_characters(self, count: int | None = None) -> None:
-        """ECH."""
         x = min(self.cursor.x, self.columns - 1)
         self._erase(self.cursor.y, x, min(x + (count or 1), self.columns))
 
     def insert_characters(self, count: int | None = None) -> None:
-        """ICH."""
         self._shift(min(count or 1, self.columns))
 
     def delete_characters(self, count: int | None = None) -> None:
-        """DCH."""
         self._shift(-min(count or 1, self.columns))
 
     def _shift(self, by: int) -> None:

@@ -46,19 +46,15 @@ _STYLE = re.compile(r"[0-9:;]*")
 
 @final
 class Player:
-    """Feeds one screen."""
-
     def __init__(self, screen: ReplayScreen) -> None:
         self.screen = screen
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._splitter = SequenceSplitter()
 
     def feed(self, data: bytes) -> None:
-        """Play the next bytes."""
         self.play(self._decoder.decode(data))
 
     def play(self, text: str) -> None:
-        """Play the next characters."""
         screen = self.screen
         for kind, what in self._splitter.feed(text):
             if kind == "text":

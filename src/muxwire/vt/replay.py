@@ -45,7 +45,6 @@ class ReplayScreen(Drawing):
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew, as RIS does."""
         super().reset()
         self.buffer = self._blank()
         self.savepoints.clear()
@@ -81,7 +80,6 @@ class ReplayScreen(Drawing):
         self.cursor.y = max(self.cursor.y - (count or 1), top)
 
     def cursor_down(self, count: int | None = None) -> None:
-        """CUD, likewise."""
         self._inside()
         bottom = self._region.bottom if self.cursor.y <= self._region.bottom else self.lines - 1
         self.cursor.y = min(self.cursor.y + (count or 1), bottom)
@@ -101,7 +99,6 @@ class ReplayScreen(Drawing):
             self.cursor.x = self.cursor.y = 0
 
     def next_line(self) -> None:
-        """NEL."""
         self.linefeed()
         self.carriage_return()
 
@@ -178,7 +175,6 @@ class ReplayScreen(Drawing):
         self._scroll(self.cursor.y, self._last_moved(), -(count or 1))
 
     def delete_lines(self, count: int | None = None) -> None:
-        """DL, likewise."""
         last, count = self._last_moved(), count or 1
         self._unwrap(self.cursor.y - 1)
         self._scroll(self.cursor.y, last, count)
@@ -188,18 +184,15 @@ class ReplayScreen(Drawing):
         return self._region.bottom if self._region.top <= self.cursor.y <= self._region.bottom else self.lines - 1
 
     def scroll_up(self, count: int = 1) -> None:
-        """SU."""
         top, bottom = self._region
         count = min(count or 1, bottom - top + 1)
         self.scrolled_off([self.buffer[y] for y in range(top, top + count)])
         self._scroll(top, bottom, count)
 
     def scroll_down(self, count: int = 1) -> None:
-        """SD."""
         self._scroll(*self._region, -(count or 1))
 
     def alignment_display(self) -> None:
-        """DECALN."""
         self.margins = None
         self.cursor.x = self.cursor.y = 0
         self.buffer = self._blank({y: Row([Cell("E", PLAIN)] * self.columns) for y in range(self.lines)})
@@ -207,12 +200,10 @@ class ReplayScreen(Drawing):
     # Modes
 
     def set_mode(self, *modes: int, **kwargs: bool) -> None:
-        """SM, DECSET."""
         self._switch(modes, kwargs, on=True)
         super().set_mode(*_known(modes, kwargs), **kwargs)
 
     def reset_mode(self, *modes: int, **kwargs: bool) -> None:
-        """RM, DECRST."""
         self._switch(modes, kwargs, on=False)
         super().reset_mode(*_known(modes, kwargs), **kwargs)
 

@@ -35,7 +35,6 @@ class RingBuffer:
 
     @property
     def dropped(self) -> int:
-        """Return how many appended bytes are no longer kept."""
         return self.start - self._first
 
     def append(self, data: bytes) -> None:
@@ -68,7 +67,6 @@ class RingBuffer:
         return index if index < 0 else base + index
 
     def rfind(self, needle: bytes, from_offset: int) -> int:
-        """As `find`, of the last one."""
         base = self.end - len(self._buffer)
         index = self._buffer.rfind(needle, max(from_offset, self.start) - base)
         return index if index < 0 else base + index

@@ -52,7 +52,6 @@ class Row(StaticDefaultDict[int, Cell]):
 
     @property
     def used(self) -> int:
-        """After its last cell."""
         return max(self, default=-1) + 1
 
     def cells(self, columns: int) -> list[Cell]:
@@ -96,7 +95,6 @@ def reflowed(rows: Sequence[Row], columns: int, x: int, y: int) -> tuple[list[Ro
 
 
 def _lines(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """The rows that are one line each."""
     line: list[Row] = []
     for row in rows:
         line.append(row)

@@ -68,7 +68,6 @@ def svg(
 
 
 def _placed(lines: Sequence[str], columns: int, rows: int) -> list[list[str]]:
-    """The text of every column; "" after a wide character."""
     placed: list[list[str]] = []
     for line in lines:
         row: list[str] = []
@@ -137,7 +136,6 @@ def _letters(text: str, piece: Sequence[int], y: int, style: Style) -> str:
 
 
 def _colours(style: Style) -> tuple[str, str]:
-    """Foreground and background; the background "" for the picture's own."""
     fore, back = colour(style.fg) or _FOREGROUND, colour(style.bg)
     return (back or _BACKGROUND, fore) if style.reverse else (fore, back)
 

@@ -40,7 +40,6 @@ _STATE_OF_C1 = {0x90: _STRING, 0x98: _STRING, 0x9B: _CSI, 0x9D: _OSC, 0x9E: _STR
 
 
 def undo_onlcr(data: bytes) -> bytes:
-    """Return `data` with the terminal's CR LF back to LF."""
     return data.replace(b"\r\n", b"\n")
 
 
@@ -160,7 +159,6 @@ class AnsiStripper:
         return last
 
     def _control(self, byte: int, text: list[bytes]) -> None:
-        """Obey a control character inside a sequence."""
         if byte == 0x1B:
             self._enter(_ESCAPE)
         elif byte in (0x18, 0x1A):

@@ -21,11 +21,9 @@ class TextScreen(ReplayScreen):
         super().__init__(columns, lines)
 
     def scrolled_off(self, rows: Sequence[Row], *, cleared: bool = False) -> None:  # noqa: ARG002
-        """Keep their text."""
         self._gone += map(_ended, rows)
 
     def reset(self) -> None:
-        """RIS: what was shown was shown."""
         self.scrolled_off([self.buffer[y] for y in range(self._used())])
         super().reset()
 

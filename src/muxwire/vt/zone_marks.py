@@ -33,5 +33,4 @@ def newest_zone(before: bytes) -> Zone | None:
 
 
 def has_marks(output: bytes) -> bool:
-    """Whether something in it may say whose the text is."""
     return b"\x1b]7770;" in output or b"\x1b]133;" in output

@@ -12,8 +12,7 @@ import muxwire
 from muxwire.host.folders import folders_for
 from muxwire.instance import connect, follower, reattach
 from muxwire.instance.follower import become_owner
-from muxwire.logs import read as log_read
-from muxwire.logs import store as log
+from muxwire.logs import read as log_read, store as log
 from muxwire.tmux.server import TmuxServer
 
 from .conftest import Instance

@@ -10,8 +10,7 @@ from typing import Any
 import anyio
 import anyio.from_thread
 import anyio.to_thread
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import muxwire
 

@@ -11,8 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from tests.library.screens.stage import Stage, ours
 

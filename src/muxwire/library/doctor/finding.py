@@ -26,15 +26,12 @@ class Finding:
 
 
 def ok(check: str, said: str) -> Finding:
-    """All is well."""
     return Finding(check, "ok", said)
 
 
 def warning(check: str, said: str, remedy: str) -> Finding:
-    """It works, but."""
     return Finding(check, "warning", said, remedy)
 
 
 def broken(check: str, said: str, remedy: str) -> Finding:
-    """It does not work."""
     return Finding(check, "broken", said, remedy)

@@ -47,7 +47,6 @@ def locale(environ: Mapping[str, str]) -> Finding:
 
 
 def open_files() -> Finding:
-    """How many files we may open, and tmux after us."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= _FEW_FILES:
         return ok("open files", "unlimited" if soft == resource.RLIM_INFINITY else str(soft))

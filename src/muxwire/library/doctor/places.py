@@ -79,7 +79,6 @@ def _to_be_made(check: str, path: Path, elsewhere: str) -> Finding:
 
 
 def socket_path(places: Folders) -> Finding:
-    """Whether the path of a socket has room for the name of an instance."""
     room = SOCKET_PATH_LIMIT - len(os.fsencode(places.runtime)) - len("/.sock")
     if room < _LONGEST_USUAL_NAME:
         said = f"{places.runtime} leaves {max(room, 0)} bytes of a socket's path for the name of an instance"
@@ -88,7 +87,6 @@ def socket_path(places: Folders) -> Finding:
 
 
 def room(places: Folders) -> Iterator[Finding]:
-    """Whether there is room for logs, and for the bodies of commands."""
     yield _room("room for logs", places.state, _STATE_BYTES, "make room, or point MUXWIRE_STATE_DIR at another disk")
     yield _room("room for commands", places.memory, _MEMORY_BYTES, "make room, or point XDG_RUNTIME_DIR elsewhere")
 

@@ -41,7 +41,6 @@ MENDED: Final = (
 
 
 def tmux(host: Host) -> Finding:
-    """Whether the tmux that would be started can be used."""
     try:
         path = find_tmux(host)
     except TmuxUnavailable as error:
@@ -54,7 +53,6 @@ def tmux(host: Host) -> Finding:
 
 
 def judged(path: str, said: str, host: Host) -> Finding:
-    """What its version means."""
     found = _VERSION.match(said)
     if found is None:
         # A build from git calls itself `tmux master`.

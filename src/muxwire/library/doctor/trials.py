@@ -73,7 +73,6 @@ def installed(environ: Mapping[str, str], usual: str) -> list[str]:
 
 
 def unknown(environ: Mapping[str, str], usual: str) -> list[Finding]:
-    """Whether $SHELL is one that can be integrated."""
     wanted = environ.get("SHELL", "")
     if wanted and wanted != usual and LocalHost(environ).shell_for(wanted) is None:
         said = f"SHELL={wanted} is not known: tabs get {usual} instead"

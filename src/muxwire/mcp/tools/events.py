@@ -31,8 +31,6 @@ class Events:
 
 
 class WatchEvents(Arguments):
-    """What `watch_events` takes."""
-
     window_ids: list[Target] = Field(default=[], description="[]: all")
     kinds: list[str] = Field(default=[], description=" ".join(KINDS))
     since: Annotated[int, Field(ge=-1)] = Field(default=-1, description="next of the last answer; 0: all kept")

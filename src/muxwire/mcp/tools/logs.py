@@ -19,8 +19,6 @@ DEFAULT_MAX_BYTES = 65_536
 
 
 class ReadLogs(InTab):
-    """What `read_logs_from_tab` takes."""
-
     lines: Annotated[int, Field(ge=1)] = DEFAULT_LINES
     strip_ansi: StripAnsi = None
     grep: str = Field(default="", description="regex: only lines with a match, and before and after it")
@@ -30,8 +28,6 @@ class ReadLogs(InTab):
 
 
 class StreamLogs(InTab):
-    """What `stream_logs_from_tab` takes."""
-
     from_byte: Count = 0
     max_bytes: Annotated[int, Field(ge=1)] = DEFAULT_MAX_BYTES
     strip_ansi: StripAnsi = None
@@ -39,8 +35,6 @@ class StreamLogs(InTab):
 
 
 class SetHistoryLimit(Arguments):
-    """What `set_history_limit` takes."""
-
     limit: Count
 
 

@@ -60,8 +60,6 @@ def _operation(kinds: list[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListOutcome:
-    """What a model is given of a list of operations."""
-
     succeeded: bool
     steps: tuple[StepResult, ...]
     created_panes: dict[str, str]
@@ -71,8 +69,6 @@ class ListOutcome:
 
 
 class RunTmuxOperations(Arguments):
-    """What `run_tmux_operations` takes."""
-
     operations: Annotated[
         list[dict[str, Any]],
         WithJsonSchema({"description": _DESCRIPTION, "items": {"anyOf": _operations()}, "type": "array"}),

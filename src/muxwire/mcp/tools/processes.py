@@ -31,8 +31,6 @@ class StartOutcome:
 
 
 class StartProcess(InTab):
-    """What `start_process` takes."""
-
     command: str
     append_newline: bool = True
     ready: str = Field(default="", description="text to wait for")
@@ -41,8 +39,6 @@ class StartProcess(InTab):
 
 
 class StopProcess(InTab):
-    """What `stop_process` takes."""
-
     signal: str = "SIGINT"
     grace_ms: Milliseconds = DEFAULT_GRACE_MS
 

@@ -23,8 +23,6 @@ DEFAULT_WAIT_MS = 30_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """What a model is given of a screen."""
-
     schema_version: int
     pane: str
     cols: int
@@ -43,8 +41,6 @@ class Screen:
 
 
 class TakeSnapshot(InTab):
-    """What `snapshot` takes."""
-
     at_byte: Annotated[int, Field(ge=-1)] = -1
     command_id: str = ""
     scrollback: Annotated[int, Field(ge=-1)] = Field(default=-1, description="also N rows above; 0: all")
@@ -53,8 +49,6 @@ class TakeSnapshot(InTab):
 
 
 class SendKeys(InTab):
-    """What `send_keys` takes."""
-
     keys: str | list[str] = Field(min_length=1, description="key names (Enter, C-c, M-x, Up, F5) or text, one or many")
     literal: bool = Field(default=False, description="no key names")
     paste: bool = Field(default=False, description="as pasted blocks")
@@ -65,8 +59,6 @@ class SendKeys(InTab):
 
 
 class WaitFor(Arguments):
-    """What `wait_for` takes."""
-
     window_ids: list[Target] = Field(default=[], description="[]: the active tab")
     until: str = Field(default="", description="text")
     regex: str = ""

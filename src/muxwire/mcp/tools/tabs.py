@@ -33,8 +33,6 @@ Size = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class NewTab:
-    """The tab that was made."""
-
     window_id: str
     name: str
     pane_id: str
@@ -50,8 +48,6 @@ class Success:
 
 
 class CreateTab(Arguments):
-    """What `create_tab` takes."""
-
     name: str = ""
     cwd: str = ""
     env: Environment = Field(default={})
@@ -66,15 +62,11 @@ class CreateTab(Arguments):
 
 
 class CloseTab(InTab):
-    """What `close_tab` takes."""
-
     force: bool = Field(default=False, description="even if something runs")
     session: str = Field(default="", description="all its tabs instead")
 
 
 class ListTabs(Arguments):
-    """What `list_tabs` takes."""
-
     closed: bool = Field(default=False, description="closed tabs too")
     session: str = ""
 
