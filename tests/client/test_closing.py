@@ -125,6 +125,6 @@ async def test_a_hung_server_does_not_hold_up_closing() -> None:
     with anyio.fail_after(20):
         async with open_private_tmux() as tmux:
             pid = await server_pid(tmux.client)
-            tmux.process.watch_server(pid)
+            tmux.process.watchdog.watch_server(pid)
             os.kill(pid, signal.SIGSTOP)
         assert pid not in process_table()

@@ -186,7 +186,7 @@ async def test_the_end_of_the_watchdog_is_no_reason_to_fail() -> None:
             for pid, entry in process_table().items():
                 if entry.parent == os.getpid() and b"watchdog.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
                     os.kill(pid, signal.SIGKILL)
-            tmux.process.watch_server(server)
+            tmux.process.watchdog.watch_server(server)
             await tmux.client.command("kill-server")
             await gone({server})
 

@@ -38,7 +38,6 @@ _ENDS_SESSION = (
 
 
 def ends_session(pane: str) -> str:
-    """The format that is 1 where killing this pane would end a session."""
     return _ENDS_SESSION.format(pane=pane)
 
 

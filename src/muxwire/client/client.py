@@ -131,11 +131,9 @@ class ControlClient:
 
     @property
     def closed(self) -> bool:
-        """Whether the connection has ended; `close_reason` says why."""
         return self._closed.is_set()
 
     async def wait_closed(self) -> None:
-        """Return when the connection has ended."""
         await self._closed.wait()
 
     async def wait_reconnected(self) -> None:
@@ -217,7 +215,6 @@ class ControlClient:
         return pending
 
     def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> list[Pending]:
-        """Write several lines in one write, each of several commands as `submit_list` does."""
         return self.submit_prepared(prepared_lists(*lists))
 
     def _send(self, data: bytes) -> None:
@@ -320,7 +317,6 @@ class ControlClient:
         self._send(self._protocol.send_command(asked.command))
 
     def _take(self, data: bytes) -> bool:
-        """Deal with what came, and return whether more can be dealt with."""
         self._protocol.receive_data(data)
         self._dispatch()
         return self._protocol.failure is None
@@ -390,6 +386,5 @@ def prepared(*commands: Sequence[str | bytes]) -> tuple[Command, ...]:
 
 
 def prepared_lists(*lists: Sequence[Sequence[str | bytes]]) -> tuple[Command, ...]:
-    """As `prepared`, each a line of several commands; ForbiddenCommand, LocalProtocolError."""
     refuse_forbidden([one for commands in lists for one in commands])
     return tuple(command_list(*commands) for commands in lists)

@@ -73,13 +73,11 @@ class Journal:
         self._begin_half()
 
     def room(self) -> memoryview:
-        """The memory to read into next."""
         if (self._half + 1) * HALF_BYTES - self._at < _ROOM_BYTES:
             self._begin_half()
         return self._view[self._at : self._at + _ROOM_BYTES]
 
     def took(self, count: int) -> bytes:
-        """That much was read; return it."""
         self._at += count
         return bytes(self._view[self._at - count : self._at])
 

@@ -107,7 +107,6 @@ class Watchdog:
         self._forget("client", "release")
 
     def watch_server(self, pid: int) -> None:
-        """Tell the server's process id, so that it can be ended when it no longer answers."""
         self._tell("server", f"server {pid}")
 
     def keep_server(self) -> None:
@@ -119,7 +118,6 @@ class Watchdog:
         self._tell(f"session {pid}", f"session {pid}")
 
     def release_session(self, pid: int) -> None:
-        """Say that a pane's session has ended and its number may be another's."""
         self._forget(f"session {pid}", f"session-over {pid}")
 
     def watch_made(self, nonce: str) -> None:
@@ -127,7 +125,6 @@ class Watchdog:
         self._tell(f"made {nonce}", f"made {nonce}")
 
     def watch_folder(self, path: str) -> None:
-        """Have a directory removed at the end."""
         line = f"folder {os.fsencode(path).hex()}"
         self._tell(line, line)
 
@@ -136,11 +133,9 @@ class Watchdog:
         self._tell("tail", f"tail {os.fsencode(path).hex()} {mark.hex()}")
 
     def watch_pane(self, pane: str, tty: str, command: bytes) -> None:
-        """Have a pane handed over to tmux by this command when we are gone."""
         self._tell(f"pane {pane}", f"pane {pane} {os.fsencode(tty).hex()} {command.hex()}")
 
     def release_pane(self, pane: str) -> None:
-        """Say that a pane has ended."""
         self._forget(f"pane {pane}", f"pane-over {pane}")
 
     def abandon(self) -> None:

@@ -31,8 +31,6 @@ def unexplained() -> TmuxSilent:
 
 
 class Wait(Protocol):
-    """A command that waits for its answer."""
-
     waits_until: float  # on the monotonic clock
 
     def give_up(self) -> None:
@@ -88,7 +86,6 @@ class Patience:
                 self._wakes_at = min((one.waits_until for one in waits), default=math.inf)
 
     async def _sleep(self) -> None:
-        """Return when the first wait is due."""
         while (left := self._wakes_at - time.monotonic()) > 0:
             self._woken = anyio.Event()
             with anyio.move_on_after(left):

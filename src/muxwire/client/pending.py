@@ -37,7 +37,6 @@ class Pending:
 
     @property
     def failed(self) -> bool:
-        """Whether the connection was lost before the answer was whole."""
         return self._failure is not None
 
     async def wait(self) -> tuple[bytes, ...]:
@@ -64,7 +63,6 @@ class Pending:
         await self._event.wait()
 
     def result(self) -> tuple[bytes, ...]:
-        """Return what `wait` would, of a command that is done."""
         if self._failure is not None:
             raise self._failure
         last = self.blocks[-1]
@@ -88,7 +86,6 @@ class Pending:
             self._finish()
 
     def fail(self, failure: ConnectionClosed) -> None:
-        """End the wait: no answer can come."""
         self._failure = failure
         self._finish()
 

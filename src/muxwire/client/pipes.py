@@ -114,7 +114,6 @@ class ProcessPipes:
 
     @property
     def pid(self) -> int:
-        """The process id of the child; 0 if none was started yet."""
         return self._process.pid if self._process is not None else 0
 
     async def __aenter__(self) -> Self:
@@ -124,7 +123,6 @@ class ProcessPipes:
         await self.aclose()
 
     async def receive(self) -> bytes:
-        """Return what the pipe holds, up to 1 MiB."""
         if self._full_reads >= _FLOOD_READS:
             self._unwatch()  # else the loop would report the pipe all the time
             await anyio.sleep(_FLOOD_PAUSE_S)
@@ -222,7 +220,6 @@ class ProcessPipes:
             self.stall = (self._read_at, now)
 
     def send_nowait(self, data: bytes) -> int:
-        """Write what the pipe takes at once."""
         if self._closed:
             return 0
         try:
@@ -231,7 +228,6 @@ class ProcessPipes:
             return 0
 
     async def send(self, data: bytes) -> None:
-        """Write all of `data`, or what this child takes of it before it ends."""
         rest, process = memoryview(data), self._process
         with contextlib.suppress(BrokenPipeError, anyio.ClosedResourceError):
             # Another one would take the rest of a line for a line.
@@ -242,13 +238,11 @@ class ProcessPipes:
                     await anyio.wait_writable(self._writer)
 
     def ending(self) -> str:
-        """Say what the child complained about."""
         if not self._closed:
             self._read_complaint()
         return self._complaint
 
     async def aclose(self) -> None:
-        """Kill the child if it still runs."""
         if not self._closed:
             self._read_complaint()
             self._closed = True
@@ -281,7 +275,6 @@ class ProcessPipes:
 
 
 def not_started(what: str, error: OSError) -> TmuxUnavailable:
-    """The error for a program that the system could not start."""
     remedy = remedy_for(error) or "install tmux 3.3 or newer"
     return TmuxUnavailable(f"cannot start {what}: {error.strerror or error}", remedy=remedy)
 

@@ -94,22 +94,6 @@ class TmuxProcess(ProcessPipes):
             await self.watchdog.aclose()
             raise
 
-    def watch_server(self, pid: int) -> None:
-        """Tell the watchdog the server's process id."""
-        self.watchdog.watch_server(pid)
-
-    def keep_server(self) -> None:
-        """From now on the server outlives us, although it was started as one that does not."""
-        self.watchdog.keep_server()
-
-    def watch_session(self, pid: int) -> None:
-        """Tell the watchdog the first process of a pane."""
-        self.watchdog.watch_session(pid)
-
-    def release_session(self, pid: int) -> None:
-        """Tell the watchdog that a pane has ended."""
-        self.watchdog.release_session(pid)
-
     async def aclose(self) -> None:
         """Kill `tmux -C` if it still runs; then, for an ephemeral instance, end the server and its panes."""
         if self._closed:

@@ -92,7 +92,6 @@ class Panes:
         self.rows: dict[str, tuple[bytes, bytes]] = {}
 
     def take(self, word: str, value: str) -> None:
-        """Take a line of the socket."""
         if word == "tail":
             self.tail, self.mark = map(bytes.fromhex, value.split(" "))
         elif word == "pane":
@@ -199,7 +198,6 @@ class Connection:
         self.say(b"#")
 
     def say(self, *commands: bytes) -> None:
-        """Write commands, each on a line of its own."""
         data = b"".join(command + b"\n" for command in commands)
         while data and self._ready(write=True):
             data = data[os.write(self._control, data) :]
@@ -246,7 +244,6 @@ class Connection:
 
 
 def started_now(pid: int) -> dict[int, str]:
-    """Return the process with its start time; nothing if there is no such process."""
     return {pid: found[pid].started} if pid in (found := rows_of((pid,))) else {}
 
 
@@ -294,7 +291,6 @@ def family(root: int, table: dict[int, Process]) -> dict[int, str]:
 
 
 def same_sessions(known: dict[int, str], table: dict[int, Process]) -> dict[int, str]:
-    """Return the processes whose session was that of a known one, which is named after its first process."""
     sessions = {table[pid].session for pid in known if pid in table} | {str(pid) for pid in known}
     return {pid: row.started for pid, row in table.items() if row.session in sessions and pid != os.getpid()}
 
@@ -309,7 +305,6 @@ def left_of(panes: dict[int, Process], table: dict[int, Process]) -> dict[int, s
 
 
 def remove_folder(folder: bytes) -> None:
-    """Remove a directory and all in it, never what a link points to."""
     with contextlib.suppress(OSError):
         subprocess.run(["rm", "-rf", "--", folder], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
@@ -345,7 +340,6 @@ def signal_processes(processes: dict[int, str], number: signal.Signals) -> None:
 
 
 def is_same(pid: int, started: str, table: dict[int, Process]) -> bool:
-    """Whether the process of that number is still the one that started then."""
     return pid in table and table[pid].started == started
 
 
@@ -360,7 +354,6 @@ def is_watchdog(pid: int) -> bool:
 
 
 def process_table() -> dict[int, Process]:
-    """Return every process that is not a zombie."""
     if not _STAT.exists():
         return ps_processes()
     return rows_of(int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208 (names are enough)

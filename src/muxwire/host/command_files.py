@@ -54,12 +54,10 @@ class WrapperFile:
         return self._descriptor
 
     def close(self) -> None:
-        """Let go of it; a later write opens it again."""
         OURS.forget(self)
         self.let_go()
 
     def let_go(self) -> bool:
-        """Close it because another file needs the descriptor."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -68,8 +66,6 @@ class WrapperFile:
 
 @final
 class LocalFiles:
-    """`CommandFiles` in a directory of this machine."""
-
     def __init__(self, folder: Path) -> None:
         """Each is made when it is first written."""
         self._folder = folder

@@ -28,7 +28,6 @@ _KEPT_MIN = 4
 
 
 def kept_max() -> int:
-    """How many files of one sort may be kept open."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return _KEPT_MAX if soft == resource.RLIM_INFINITY else min(_KEPT_MAX, max(_KEPT_MIN, soft // _SHARE))
 
@@ -72,7 +71,6 @@ class Descriptors(threading.local):
             self._free_one(spared=file)
 
     def forget(self, file: Kept) -> None:
-        """It was closed."""
         self._kept.pop(file, None)
 
     def opening(self, call: Callable[[], _Result]) -> _Result:

@@ -47,7 +47,6 @@ def checked_environment(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def checked_folder(cwd: str | os.PathLike[str], relative_to: str) -> Path:
-    """Return `cwd` as an absolute directory; InvalidArgument if there is none."""
     text = os.fspath(cwd)
     if "\0" in text:
         raise InvalidArgument("cwd contains a NUL byte", remedy="leave it out")
@@ -70,14 +69,12 @@ def check_columns(columns: int) -> None:
 
 
 def check_size(columns: int, rows: int) -> None:
-    """Refuse a size that no tab can have: InvalidArgument."""
     check_columns(columns)
     if not 1 <= rows <= SIDE_MAX:
         raise InvalidArgument(f"{rows} rows", remedy=f"use 1 to {SIDE_MAX}")
 
 
 def checked_program(program: str, what: str, environ: Mapping[str, str]) -> str:
-    """Return the path of an executable; InvalidArgument if there is none of that name."""
     found = None if "\0" in program else shutil.which(program, path=environ.get("PATH"))
     if found is None:
         raise InvalidArgument(

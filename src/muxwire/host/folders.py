@@ -53,7 +53,6 @@ class Folders:
 
     @property
     def socket_path(self) -> Path:
-        """The tmux server's socket; that of a person's server is where it is."""
         return self.adopted or self.runtime / f"{self.instance}.sock"
 
     @property
@@ -68,16 +67,13 @@ class Folders:
 
     @property
     def config(self) -> Path:
-        """The configuration that the tmux server starts with."""
         return self.runtime / self.instance / "tmux.conf"
 
     @property
     def shells(self) -> Path:
-        """The shell integration files."""
         return self.memory / self.instance / "shells"
 
     def tab(self, nonce: str) -> Path:
-        """The private directory of one tab: the bodies of its commands."""
         return self.memory / self.instance / nonce
 
     @property
@@ -86,11 +82,9 @@ class Folders:
         return tuple(dict.fromkeys(home / self.instance for home in (self.runtime, self.memory)))
 
     def logs(self, generation: int) -> Path:
-        """The log files of one life of the tmux server."""
         return self.state / self.instance / str(generation) / "logs"
 
     def make_logs(self, generation: int) -> None:
-        """Make the directory of these; InstanceUnavailable."""
         private_folder(self.logs(generation).parent)
         private_folder(self.logs(generation))
 
@@ -120,7 +114,6 @@ class Folders:
         private_folder(self.state / self.instance)
 
     def remove_transient(self) -> None:
-        """Remove all but the logs; what is gone already is no error."""
         for folder in self.transient:
             shutil.rmtree(folder, ignore_errors=True)
 

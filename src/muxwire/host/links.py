@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 from muxwire.host.folders import replace_private
-from muxwire.host.locks import started
+from muxwire.host.processes import started
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:

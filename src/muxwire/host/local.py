@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio.to_thread
 
-from muxwire.host import command_files, environment, folders, locks, processes, shells, waits
+from muxwire.host import command_files, environment, folders, processes, shells, waits
 
 if TYPE_CHECKING:
     import signal
@@ -50,14 +50,14 @@ class LocalHost:
     print_mark = staticmethod(processes.print_mark)
     signal_process = staticmethod(processes.signal_process)
     listening_pid = staticmethod(processes.listening_pid)
-    started = staticmethod(locks.started)
+    started = staticmethod(processes.started)
     make_folder = staticmethod(folders.private_folder)
     write_file = staticmethod(folders.write_private)
     replace_file = staticmethod(folders.replace_private)
     checked_folder = staticmethod(environment.checked_folder)
     install = staticmethod(shells.install)
     shell_for = staticmethod(shells.shell_for)
-    supervisor_waits = staticmethod(shells.supervisor_waits)
+    supervisor_waits = staticmethod(processes.supervisor_waits)
 
     is_local = True
     prefix = ""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import InstanceUnavailable
+from muxwire.host.processes import started
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,6 @@ class InstanceLock:
         self.descriptor = -1
 
     def take(self) -> bool:
-        """Take the lock; false if another process has it. InstanceUnavailable if its file cannot be used."""
         if not self._released and not self.held:
             if self.descriptor < 0:
                 self.descriptor = _opened(self._path)
@@ -88,7 +88,6 @@ class InstanceLock:
                 os.ftruncate(self.descriptor, 0)
 
     def release(self) -> None:
-        """Let go of it for good; more than once is once. It stays with a child that has it too."""
         self._released = True
         if self.descriptor >= 0:
             os.close(self.descriptor)
@@ -109,7 +108,6 @@ class StartLock:
         self._descriptor = -1
 
     async def take(self, seconds: float) -> None:
-        """Wait for it; InstanceUnavailable if others have it for so long."""
         self._descriptor = _opened(self._path)
         with anyio.move_on_after(seconds):
             while True:
@@ -123,7 +121,6 @@ class StartLock:
         )
 
     def release(self) -> None:
-        """Let go of it; more than once is once."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -154,22 +151,3 @@ def holder(path: Path) -> int:
     except (OSError, ValueError, KeyError, TypeError):
         return 0
     return pid if started(pid) == begun else 0
-
-
-def started(pid: int) -> str:
-    """What distinguishes a process from a later one of the same number; "" if there is no such process."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="latin-1") as stat:  # noqa: PTH123
-            fields = stat.read().rpartition(") ")[2].split(" ")
-        # proc(5): field 22, the start time; the third is the state.
-        return "" if fields[0] in "ZX" else fields[19]
-    except OSError:
-        if os.path.exists("/proc/self/stat"):  # noqa: PTH110
-            return ""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return ""
-    except PermissionError:
-        pass
-    return "alive"

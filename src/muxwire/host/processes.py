@@ -29,7 +29,7 @@ _PROC = Path("/proc")
 _HAS_PROC = (_PROC / "self" / "stat").exists()
 
 # Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
-_STAT_PPID, _STAT_PGRP, _STAT_SESSION, _STAT_TPGID, _STAT_FLAGS = 1, 2, 3, 5, 6
+_STAT_PPID, _STAT_PGRP, _STAT_SESSION, _STAT_TPGID, _STAT_FLAGS, _STAT_STARTED = 1, 2, 3, 5, 6, 19
 # PF_FORKNOEXEC in those flags (include/linux/sched.h): the process runs the program of its parent.
 FORKED = 0x40
 # The signals that a process ignores, and those that it catches.
@@ -81,7 +81,6 @@ def _ps(*arguments: str) -> list[list[str]]:
 
 
 def foreground_pgrp(session_leader: int) -> int | None:
-    """The foreground process group of the tty of `session_leader`; None if the process is gone."""
     if _HAS_PROC:
         fields = _stat_fields(session_leader)
         pgrp = int(fields[_STAT_TPGID]) if len(fields) > _STAT_TPGID else -1
@@ -110,10 +109,6 @@ def _session_of(pid: int) -> int:
 
 
 def foreground(session_leader: int, *, supervised: bool = False) -> Foreground | None:
-    """What runs in the foreground now; None if the pane's leader is gone.
-
-    `supervised`: the leader is our supervisor, in whose process group the program beneath it is at first.
-    """
     pgrp = foreground_pgrp(session_leader)
     if pgrp is None:
         return None
@@ -131,7 +126,6 @@ def child_of(pid: int) -> int:
 
 
 def group_members(pgrp: int) -> list[int]:
-    """The processes of a process group."""
     if _HAS_PROC:
         return _members(_STAT_PGRP, pgrp)
     return [int(pid) for pid, group in _ps("-A", "-o", "pid=,pgid=") if group == str(pgrp)]
@@ -167,7 +161,6 @@ _OPTIONS_WITH_ARGUMENT = ("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C
 
 
 def runs_script(pid: int) -> bool:
-    """Whether a shell was started with a script or with `-c`: it has no prompt, and reads what its script asks for."""
     if _HAS_PROC:
         arguments = [os.fsdecode(word) for word in read_proc(pid, "cmdline").split(b"\0")[1:-1]]
     else:
@@ -209,8 +202,24 @@ def is_stopped(pid: int) -> bool:
     return _stat_fields(pid)[:1] == [b"T"]
 
 
+def started(pid: int) -> str:
+    if _HAS_PROC:
+        fields = _stat_fields(pid)
+        return fields[_STAT_STARTED].decode() if fields and fields[0] not in b"ZX" else ""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return ""
+    except PermissionError:
+        pass
+    return "alive"
+
+
+def supervisor_waits(pid: int) -> bool:
+    return read_proc(pid, "comm") == b"sleep\n" if _HAS_PROC else command_name(pid) == "sleep"
+
+
 def files_limit(pid: int) -> float:
-    """How many files a process may have open; infinity where the kernel does not tell."""
     found = re.search(rb"^Max open files +([0-9]+) ", read_proc(pid, "limits"), re.MULTILINE)
     return int(found[1]) if found is not None else math.inf
 
@@ -286,7 +295,6 @@ def _write_and_close(descriptor: int, data: bytes) -> None:
 
 
 def restore_line_modes(tty: str) -> None:
-    """Give a tty that a killed program left raw its line modes back, and forget input that nobody will read."""
     with contextlib.suppress(OSError, termios.error):
         fd = open_file(tty, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -301,7 +309,6 @@ def restore_line_modes(tty: str) -> None:
 
 
 def signal_group(pgrp: int, number: signal.Signals) -> bool:
-    """Send a signal to a process group; False if it is gone or not ours to signal."""
     try:
         os.killpg(pgrp, number)
     except OSError:
@@ -310,7 +317,6 @@ def signal_group(pgrp: int, number: signal.Signals) -> bool:
 
 
 def signal_process(pid: int, number: signal.Signals) -> bool:
-    """Send a signal to one process; False if it is gone or not ours to signal."""
     try:
         os.kill(pid, number)
     except OSError:
@@ -319,7 +325,6 @@ def signal_process(pid: int, number: signal.Signals) -> bool:
 
 
 def listening_pid(socket_path: Path) -> int | None:
-    """The process that listens at a socket; None if there is none, 0 if the kernel does not tell which."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(_CONNECT_SECONDS)
         try:

@@ -25,10 +25,6 @@ POLL = (b"poll_schedule_timeout", b"do_sys_poll", b"do_poll", b"do_select", b"ep
 
 
 def reads_tty(pgrp: int) -> bool | None:
-    """Whether one of a group blocks in a read of its tty; None if it may be one of a socket.
-
-    Always False where the kernel does not tell in which function a process sleeps.
-    """
     # The leader first: it is nearly always the one that reads.
     return SEES_WAITS and (
         tty_read([_sleeps_in(pgrp)]) or tty_read(_sleeps_in(pid) for pid in (pgrp, *group_members(pgrp)))
@@ -76,12 +72,10 @@ def awaits_keys(pgrp: int) -> bool:
 
 
 def polls(pgrp: int) -> bool:
-    """Whether a group's leader waits in poll(2) or the like, perhaps for a key; False where the kernel is silent."""
     return SEES_WAITS and _wchan(pgrp).startswith(POLL)
 
 
 def sleeps_for_keys(pid: int, *, polls: bool) -> bool:
-    """Whether that process itself sleeps in a read of its tty, or with `polls` in poll(2); True if nobody can tell."""
     where = _wchan(pid) if SEES_WAITS else TTY_READ[0]
     return where in TTY_READ or (polls and where.startswith(POLL))
 

@@ -61,7 +61,6 @@ class Link:
         return not self._resting and not self.client.closed
 
     async def end(self) -> None:
-        """There is no such session any more."""
         self._gone = True
         self._wanted.set()
         await self.client.wait_closed()
@@ -120,7 +119,6 @@ class Link:
         return ""
 
     def on_reconnected(self) -> None:
-        """Attached again: what was written meanwhile nobody has heard."""
         for tab in self._tabs():
             if tab.next_byte or tab.pane_id in self._heard:
                 expect_gap(tab)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 @final
 class Questions:
-    """Asks the server at one socket."""
-
     def __init__(self, socket: Path, host: Host) -> None:
         self.version = (0, 0)  # of the server, once it is known
         self._socket = socket
@@ -31,11 +29,9 @@ class Questions:
 
     @property
     def tmux(self) -> str:
-        """The program that understands the server."""
         return program_for(self._host.listening_pid(self._socket), self._host)
 
     def silent(self) -> TmuxSilent:
-        """What to say of a server that does not answer."""
         return silent_server(
             self._host, self._host.listening_pid(self._socket) or 0, "the person who runs it has to look"
         )

@@ -85,7 +85,6 @@ class Handoff:
         return {pane: (tab.next_byte, tab.log_path.name) for pane, tab in self._tabs.items()}
 
     def watch(self, tab: LoggedPane) -> None:
-        """A tab's output comes to us from here on."""
         self._tabs[tab.pane_id] = tab
         command = pipe_command(tab.pane_id, self.folder / tab.log_path.name)
         self._watchdog.watch_pane(tab.pane_id, tab.tty, command)
@@ -93,7 +92,6 @@ class Handoff:
             self._process.journal.note_panes()
 
     def release(self, tab: LoggedPane) -> None:
-        """A tab is gone."""
         if self._tabs.pop(tab.pane_id, None) is not None:
             self._watchdog.release_pane(tab.pane_id)
 
@@ -199,11 +197,9 @@ class Leftovers:
         return next(read_pipe(self.folder / name, offset - self.base[name]), b"")
 
     def pipes(self) -> list[Path]:
-        """What tmux has written, a file for each log."""
         return sorted(self.folder.glob("pane-*.log"))
 
     def remove(self) -> None:
-        """All of it is in the logs."""
         with suppress(OSError):
             self._journal.unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)

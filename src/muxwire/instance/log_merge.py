@@ -48,7 +48,6 @@ class Sink:
 
     @property
     def end(self) -> int:
-        """The offset of the next byte."""
         return self.into.end
 
 

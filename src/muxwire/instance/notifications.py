@@ -39,7 +39,6 @@ class Notifications:
         self._book.spawn(self._people.refresh)
 
     def end(self) -> None:
-        """It is gone."""
         self._server = self._people = None
 
     @contextmanager
@@ -54,7 +53,6 @@ class Notifications:
                 self._hear(event)
 
     def tell(self, event: Event) -> None:
-        """Take a notification of tmux."""
         if self._kept is not None:
             self._kept.append(event)
         else:

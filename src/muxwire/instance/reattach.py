@@ -160,7 +160,6 @@ class Newcomers:
         self._book = book
 
     def follow(self, event: Event, server: TmuxServer) -> None:
-        """Take a notification of tmux."""
         match event:
             case ClientDetached() if server.access.role == "follower":
                 self._book.spawn(lambda: succeed(server, self._book))

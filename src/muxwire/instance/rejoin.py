@@ -74,7 +74,6 @@ class Rejoin:
         self._joins: list[StreamJoin] = []
 
     async def reconnect(self, reason: str) -> str:
-        """Connect again; return why not, if we cannot."""
         if not self._connection.was_used:
             return reason  # it ended before it worked
         self._reason = f"the connection to {self._connection.host.name} was lost ({reason})"
@@ -108,7 +107,6 @@ class Rejoin:
             await notice_lost_end(join.tab, self._reason, join.tab.pane.stream.whole_from)
 
     async def _settle(self) -> None:
-        """Find out what happened to the windows meanwhile."""
         connections = self.client.connections
         await look_up(self._book)
         if self.client.connections == connections:

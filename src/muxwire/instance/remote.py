@@ -69,8 +69,6 @@ def remote_folders(local: Folders, host: str) -> Folders:
 
 @final
 class RemoteConnection:
-    """The connection to one host, which is opened anew whenever it is lost."""
-
     def __init__(self, host: RemoteHost, carrier: Carrier, environ: Mapping[str, str], name: str, config: str) -> None:
         """`name` is that of our directory there, `config` what its tmux server is to read."""
         script = partial(
@@ -129,7 +127,6 @@ class RemoteConnection:
             self.process.listen(SILENT_SECONDS)
 
     def silent(self) -> TmuxSilent:
-        """What is said to who waits for an answer that does not come."""
         state = "does not answer" if self.host.link.up else "is lost; muxwire connects again"
         return TmuxSilent(f"the connection to {self.host.name} {state}", remedy="list_tabs says when its link is up")
 

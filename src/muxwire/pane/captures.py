@@ -40,7 +40,6 @@ def capture_commands(version: Version, pane: str, *captures: tuple[str, ...]) ->
 
 
 def captured(version: Version, outputs: Sequence[tuple[bytes, ...]]) -> list[tuple[bytes, ...]]:
-    """The rows of each capture, from the answers to `capture_commands`."""
     if version >= _PRINTS:
         return list(outputs)
     # A buffer ends with a line end, and so does what shows it.

@@ -79,7 +79,6 @@ class ForegroundShell:
 
 
 def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
-    """Whether the pane has been silent for that long."""
     return time.monotonic() - pane.stream.last_output >= seconds
 
 
@@ -229,7 +228,6 @@ def shell_sleeps(pane: PaneState) -> str:
 
 
 def asks_secret(pane: PaneState) -> bool:
-    """Whether the line that the cursor is on looks like the question for a password."""
     return _SECRET.search(strip_ansi(pane.last_line().decode("utf-8", "replace")).rstrip()) is not None
 
 
@@ -312,7 +310,6 @@ def check_width(pane: PaneState, columns: int) -> None:
 
 
 def refusal(pane: PaneState) -> TabUnavailable:
-    """Why no command can be typed now, and what to do instead."""
     session, state = pane.session, pane.tab_state()
     running = session.running
     if state == "dead":

@@ -62,8 +62,6 @@ def continue_shell(pane: PaneState) -> None:
 
 @final
 class Interrupter:
-    """Stops the foreground of one pane."""
-
     def __init__(self, pane: PaneState, keyboard: Keyboard) -> None:
         self._pane = pane
         self._keyboard = keyboard

@@ -35,8 +35,6 @@ _ESCAPING_VERSION = (3, 7)
 
 @final
 class Keyboard:
-    """Types raw bytes into one pane."""
-
     def __init__(
         self, client: ControlClient, pane_id: str, version: tuple[int, int], *, may_be_dead: bool = False
     ) -> None:

@@ -226,8 +226,6 @@ _MODES = "#{keypad_cursor_flag} #{keypad_flag} #{alternate_on} #{pane_in_mode} #
 
 @final
 class KeySender:
-    """Sends keys to one pane, one call at a time."""
-
     def __init__(
         self,
         pane: PaneState,

@@ -41,7 +41,6 @@ class OpenLine:
             )
 
     def typed(self, data: bytes, modes: TtyModes | None) -> None:
-        """These bytes are on their way."""
         if modes is None or not modes.icanon:
             self._held = 0
             return

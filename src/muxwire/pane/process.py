@@ -38,7 +38,6 @@ STOPPING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 
 
 def ready_pattern(ready: str, *, regex: bool) -> re.Pattern[str] | None:
-    """Compile what readiness looks like, None if nothing is waited for; InvalidArgument for a bad regex."""
     if not ready:
         return None
     try:
@@ -58,7 +57,6 @@ async def begun(runner: Runner, execution: Execution) -> None:
 
 
 def started(execution: Execution, result: ExecutionResult, from_byte: int, ready: bool | None) -> ProcessStart:
-    """What `start_process` says of a command, of which `result` is known so far."""
     return ProcessStart(
         started=execution.ran,
         from_byte=from_byte,
@@ -72,7 +70,6 @@ def started(execution: Execution, result: ExecutionResult, from_byte: int, ready
 
 
 def stopping_signal(name: str) -> signal.Signals:
-    """The signal of that name; InvalidArgument if it is not one that ends programs."""
     full = name.upper() if name.upper().startswith("SIG") else f"SIG{name.upper()}"
     if full not in STOPPING:
         raise InvalidArgument(f"{name!r} does not stop a process", remedy=f"use one of {', '.join(STOPPING)}")

@@ -80,7 +80,6 @@ _RUBBED_OUT = b"\b \b"
 
 
 def drawn_prompt(pane: PaneState) -> bytes:
-    """What was drawn since the newest prompt mark."""
     return pane.stream.written(pane.session.prompt_end)
 
 
@@ -335,6 +334,5 @@ class PromptEnd:
         return not drawn_prompt(self._pane).endswith(text.encode())
 
     async def _cursor(self) -> tuple[int, ...]:
-        """The column and the row that the cursor is in; empty if the pane is gone."""
         answer = await self._client.command("display-message", "-p", "-t", self._pane_id, "#{cursor_x} #{cursor_y}")
         return tuple(int(number) for number in answer[0].split()) if answer else ()

@@ -80,8 +80,6 @@ _ID_BYTES = 8
 
 @final
 class Runner:
-    """Executes commands in one pane, one at a time, in order of arrival."""
-
     def __init__(
         self,
         pane: PaneState,
@@ -216,7 +214,6 @@ class Runner:
         await self.interrupter.end(execution, self._unstick, first=first, grace=grace)
 
     async def settled(self) -> None:
-        """Wait, for a moment at most, until the prompt is back."""
         with anyio.move_on_after(PROMPT_GRACE):
             while not (self.pane.listens or self.pane.session.dead):
                 await self.pane.stream.changed()

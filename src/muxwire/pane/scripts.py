@@ -66,7 +66,6 @@ _SHELL_PROGRAMS = {"ash": ("ash", "busybox sh"), "ksh": ("ksh", "ksh93")}
 
 
 def script_name(language: str, script_id: str) -> str:
-    """The name of a script's file; InvalidArgument for a language that is not known."""
     kind = _KINDS.get(language)
     if kind is None:
         raise InvalidArgument(f"{language!r} is not a language for scripts", remedy=f"use one of {', '.join(_KINDS)}")
@@ -130,7 +129,6 @@ def _quote(word: str) -> str:
 
 
 def _split(word: str) -> list[str]:
-    """The pieces of a word between its backslashes, and the backslashes."""
     pieces = word.split("\\")
     found = [pieces[0]]
     for piece in pieces[1:]:

@@ -58,8 +58,6 @@ class _Look:
 
 @final
 class ScreenView:
-    """The screen of one pane, for whoever looks."""
-
     def __init__(self, pane: PaneState, client: ControlClient, pane_id: str, version: Version, zones: Zones) -> None:
         self._pane = pane
         self._zones = zones
@@ -218,7 +216,6 @@ class ScreenView:
 
 
 def _shown(lines: list[str]) -> tuple[str, ...]:
-    """The lines without the blank ones at the end."""
     while lines and not lines[-1]:
         lines.pop()
     return tuple(lines)

@@ -46,8 +46,6 @@ def end_of(execution: Execution) -> anyio.Event:
 
 @final
 class PaneState:
-    """One pane. What its shell is doing is in `session`."""
-
     def __init__(self, *, host: Host, nonce: str, shell: Shell | None, leader_pid: int, tty: str, cwd: str) -> None:
         self.host = host
         self.session = ShellSession(nonce=nonce, shell=shell, cwd=cwd, read=self._read, tell=self._on_fact)
@@ -77,7 +75,6 @@ class PaneState:
 
     @property
     def reachable(self) -> bool:
-        """Whether its machine answers."""
         link = self.host.link
         return link is None or (link.up and link.answers)
 
@@ -86,7 +83,6 @@ class PaneState:
         return not self.stream.rejoining and execution.typed_at >= self.stream.whole_from
 
     def on_mark(self, mark: Mark) -> None:
-        """Take a mark of the stream, in order."""
         self.session.on_mark(mark, time.monotonic(), self.stream.whole_from)
 
     def _read(self, begin: int, end: int) -> bytes:
@@ -111,7 +107,6 @@ class PaneState:
         self.stream.wake()
 
     def close(self, reason: str) -> None:
-        """The pane is gone."""
         self.session.close(reason, time.monotonic(), end=self.stream.end)
         self.stream.wake()
         self.use.over()
@@ -163,7 +158,6 @@ class PaneState:
         await self.host.refresh(self.leader_pid, self.tty)
 
     def front(self) -> Foreground | None:
-        """What runs in the foreground; None if the pane is gone."""
         return self.host.foreground(self.leader_pid, supervised=self.supervised)
 
     def waits_for_input(self) -> Waiting:
@@ -192,11 +186,9 @@ class PaneState:
 
     @property
     def sees_waits(self) -> bool:
-        """Whether the kernel says where a process sleeps."""
         return self.host.sees_waits
 
     def shell_in_front(self) -> bool:
-        """Whether the tab's own shell is in the foreground."""
         return self.host.foreground_pgrp(self.leader_pid) == self.session.shell_pid
 
     def waited_for(self) -> str:

@@ -62,7 +62,6 @@ class PaneStream:
 
     @property
     def end(self) -> int:
-        """The offset of the next byte to come."""
         return self.ring.end
 
     @property
@@ -83,7 +82,6 @@ class PaneStream:
         return self._scanner.pending
 
     def feed(self, data: bytes) -> None:
-        """Take the pane's next bytes."""
         self.ring.append(data)
         self.log.append(data)
         listener = self.listener
@@ -120,7 +118,6 @@ class PaneStream:
             self._changed = None
 
     async def changed(self) -> None:
-        """Return when the next bytes have come, or the state of the pane has changed."""
         if self._changed is None:
             self._changed = anyio.Event()
         await self._changed.wait()

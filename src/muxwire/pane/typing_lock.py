@@ -60,7 +60,6 @@ class TypingLock:
         self._ours = False  # whether we hold the lock among processes
 
     def acquire_nowait(self) -> None:
-        """Take the turn; anyio.WouldBlock if somebody has it, or another process had it last."""
         self._among_us.acquire_nowait()
         if not (self._lock() and self._was_ours()):
             self._among_us.release()
@@ -68,7 +67,6 @@ class TypingLock:
             raise anyio.WouldBlock
 
     async def acquire(self) -> None:
-        """Take the turn as soon as it is free."""
         await self._among_us.acquire()
         try:
             while not self._lock():  # noqa: ASYNC110 - no event of this process reports another's lock
@@ -154,7 +152,6 @@ class TypingLock:
         return True
 
     def close(self) -> None:
-        """Let go of the file."""
         self._ours = False
         OURS.forget(self)
         self._close()

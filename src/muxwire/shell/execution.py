@@ -74,7 +74,6 @@ class Execution:
 
     @property
     def phase(self) -> Phase:
-        """Where it is in its life."""
         return self.ending or ("running" if self.begin >= 0 else "typed")
 
     def __post_init__(self) -> None:
@@ -82,7 +81,6 @@ class Execution:
 
     @property
     def running(self) -> bool:
-        """Whether the command has not ended yet."""
         return not self.ending
 
     @property
@@ -96,7 +94,6 @@ class Execution:
         return self.begin > self.typed_at
 
     def start(self, offset: int, now: float) -> None:
-        """Its output starts at `offset`."""
         self.begin = self.read_up_to = offset
         self.begin_time = now
 
@@ -109,7 +106,6 @@ class Execution:
         self.cwd = cwd or self.cwd
 
     def explain(self, note: str) -> None:
-        """Add to what the result says about this command."""
         if note and note not in self.note:
             self.note = f"{self.note}; {note}" if self.note else note
 
@@ -121,7 +117,6 @@ class Execution:
             self._on_end = (*self._on_end, call)
 
     def tell_end(self) -> None:
-        """Call all of them: the end is here."""
         calls, self._on_end = self._on_end, ()  # a thousand ended commands are remembered: not what they held as well
         for call in calls:
             call()

@@ -66,7 +66,6 @@ class PromptColumns:
         return [drawn for drawn, end in self._known.items() if end == column]
 
     def remember(self, drawn: bytes, column: int) -> None:
-        """Keep what tmux said of a prompt that was drawn whole."""
         if len(self._known) >= REMEMBERED_PROMPTS:
             self._known.pop(next(iter(self._known)))
         self._known[drawn] = column

@@ -104,12 +104,10 @@ class ShellSession:
 
     @property
     def closed(self) -> bool:
-        """Whether the pane is gone."""
         return self.state is ShellState.CLOSED
 
     @property
     def dead(self) -> bool:
-        """Whether the pane's program has ended or the pane is gone."""
         return self.state in (ShellState.EXITED, ShellState.CLOSED)
 
     @property
@@ -255,7 +253,6 @@ class ShellSession:
     # -- what we did, or found out
 
     def typed(self, execution: Execution) -> None:
-        """A command is typed."""
         self._open = {key: other for key, other in self._open.items() if not other.ending}
         self._open[execution.command_id] = self.current = execution
         if execution.level < 3:  # its shell got the modes back
@@ -263,7 +260,6 @@ class ShellSession:
         self._move(Input.LINE_TYPED)
 
     def typed_again(self, execution: Execution) -> None:
-        """The line of a command that had not begun is typed once more."""
         execution.prompt_seq = self.prompt_seq
         self._move(Input.LINE_TYPED)
 
@@ -281,7 +277,6 @@ class ShellSession:
         return self.sleeps_since or now
 
     def signalled(self) -> None:
-        """What runs was sent a signal."""
         self.repair_tty = True
 
     def line_discarded(self, execution: Execution, now: float, *, end: int) -> None:

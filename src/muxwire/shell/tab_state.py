@@ -157,6 +157,5 @@ class Answers:
 
 
 def tab_state(session: ShellSession, kernel: Kernel, now: float) -> State:
-    """The word for what a tab is doing."""
     answers = Answers(kernel)
     return next(state for state, holds in RULES if holds(session, answers, now))

@@ -91,7 +91,6 @@ class TabBook:
         self._used[key] = None
 
     def recall_used(self, previous: str, latest: str) -> None:
-        """The tabs that another process used last, if they are open; nobody is notified again."""
         for key in (previous, latest):
             if key in self.open:
                 self._use(key)
@@ -126,7 +125,6 @@ class TabBook:
         return self.panes(tab.window_id) if self.open.get(tab.key) is tab else []
 
     def beside(self, tab: Tab) -> list[Tab]:
-        """The further panes of a tab's window, which go with it; none for such a pane itself."""
         if tab.is_split or tab.generation != self.generation:
             return []
         return [one for one in self.panes(tab.window_id) if one.is_split and one.theirs == tab.theirs]
@@ -148,7 +146,6 @@ class TabBook:
         return f"{tab.prefix}{life}{tab.window_id}"
 
     def find_closed(self, target: str) -> Tab | None:
-        """The closed tab of that address, or the newest of that window id, pane id or name."""
         if target in self.closed:
             return self.closed[target]
         newest = list(reversed(self.closed.values()))
@@ -190,7 +187,6 @@ class TabBook:
                 self.retire(tab, reason, persistent=persistent)
 
     def renamed(self, tab: Tab) -> None:
-        """The name of the tab's window was reported."""
         if tab.events is not None:
             tab.events.named()
 

@@ -19,7 +19,6 @@ _FULLER = "#{S:#{W:#{P:#{?#{e|>:#{history_size},LIMIT},#{pane_id} ,}}}}"
 
 
 def checked_limit(limit: int) -> int:
-    """Return the limit; InvalidArgument if it is out of range."""
     if not 0 <= limit <= HISTORY_LIMIT_MAX:
         raise InvalidArgument(f"history limit {limit} is out of range", remedy=f"use 0 to {HISTORY_LIMIT_MAX}")
     return limit

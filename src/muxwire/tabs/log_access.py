@@ -56,17 +56,14 @@ class LogSource:
 
     @classmethod
     def of_command(cls, tab: Tab, command: Execution) -> Self:
-        """What one command wrote."""
         return cls(tab.log_path, tab, command)
 
     @property
     def closed(self) -> bool:
-        """Whether nothing will be written to it any more."""
         return self.tab is None or self.tab.pane.session.closed
 
     @property
     def end(self) -> int:
-        """The offset after its last byte."""
         if self.tab is not None:
             return self.tab.next_byte
         with LogFileReader(self.path) as log:

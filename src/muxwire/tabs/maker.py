@@ -55,7 +55,6 @@ class PanePlace:
 
     @classmethod
     def parse(cls, answer: Sequence[bytes]) -> PanePlace:
-        """Read what tmux printed for `PANE_FORMAT`, whatever comes after it."""
         window, pane, pid, tty, columns, rows = answer[0].decode("utf-8", "replace").split(" ")[:6]
         return cls(window_id(window), pane_id(pane), int(pid), tty, (int(columns), int(rows)))
 
@@ -80,7 +79,6 @@ class PaneSpec:
 
     @property
     def what_runs(self) -> tuple[str, ...]:
-        """The end of the command that makes it: directory, environment and program."""
         cwd, argv = self.host.start(self.folder, self.record.cwd, self.argv)
         settings = [word for pair in self.env.items() for word in ("-e", "=".join(pair))]
         return ("-c", cwd, *settings, "--", *supervisor_argv(argv, self.record.nonce))
@@ -191,13 +189,11 @@ class TabMaker:
             )
 
     def window_command(self, spec: PaneSpec) -> tuple[str, ...]:
-        """The command that makes a window of it; `register` reads the answer."""
         hub, name = f"{self._server.sessions.hub}:", window_name(spec.record.name) or Path(spec.argv[0]).name
         return ("new-window", "-d", "-P", "-F", PANE_FORMAT, "-t", hub, "-n", name, *spec.what_runs)
 
     @staticmethod
     def split_command(spec: PaneSpec, pane: str, flags: Sequence[str]) -> tuple[str, ...]:
-        """The command that makes it a further pane next to `pane`; `register` reads the answer."""
         return ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", pane, *flags, *spec.what_runs)
 
     def register(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:

@@ -50,7 +50,6 @@ class People:
         self._fronts: dict[str, _Front] = {}
 
     def follow(self, event: Event) -> None:
-        """Take a notification of tmux."""
         match event:
             case ClientSessionChanged():
                 self._book.spawn(self.refresh)

@@ -51,7 +51,6 @@ async def is_found(pane: PaneState, search: TextSearch, execution: Execution | N
 
 
 async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
-    """Stop what runs in the foreground of `tab`; as `Tab.stop_process`."""
     first = process.stopping_signal(name)
     if tab.theirs and tab.pane.session.running is None:
         if (state := tab.state) != "prompt":

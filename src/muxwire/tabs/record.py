@@ -54,7 +54,6 @@ class TabRecord:
     idle_timeout: float = 0.0
 
     def save(self, folder: Path) -> None:
-        """Write it into the tab's directory; InstanceUnavailable."""
         try:
             write_private(folder / _TAB, json.dumps(asdict(self)).encode())
         except OSError as error:
@@ -112,11 +111,9 @@ class CommandBook:
         self.note_end_of(execution)
 
     def note_input(self, offset: int) -> None:
-        """Write down where input was typed that is no command of ours."""
         self._write({"input_at": offset})
 
     def note_end_of(self, execution: Execution) -> None:
-        """Write down the end of a command that was noted, when it comes."""
         execution.ends_with(lambda: self._note_end(execution))
 
     def _note_end(self, execution: Execution) -> None:
@@ -168,7 +165,6 @@ class CommandBook:
             write_private(self._path, text[text.index(b"\n", len(text) - _COMMANDS_BYTES // 2) + 1 :])
 
     def close(self) -> None:
-        """Let go of the file."""
         OURS.forget(self)
         self.let_go()
 

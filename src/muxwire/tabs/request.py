@@ -49,7 +49,6 @@ class TabRequest:
         strip_ansi: bool = False,
         idle_timeout: float | None = None,
     ) -> TabRequest:
-        """Return the request; InvalidArgument for what can never work."""
         if "\0" in name:
             raise InvalidArgument("the name contains a NUL byte", remedy="leave it out")
         if size is not None:

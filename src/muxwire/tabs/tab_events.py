@@ -36,8 +36,6 @@ ELSEWHERE = 0.15
 
 @final
 class TabEvents:
-    """Listens to one tab's stream and writes to the instance's log of events."""
-
     def __init__(
         self,
         tab: LiveTab,
@@ -97,7 +95,6 @@ class TabEvents:
                 self._log.title(key, title)
 
     def on_fact(self, fact: Fact) -> None:
-        """What the shell does."""
         match fact:
             case OutputBegan(execution):
                 self._on_start(execution)
@@ -133,7 +130,6 @@ class TabEvents:
             self.journal(execution)
 
     def journal(self, execution: Execution) -> None:
-        """Write down a command that has ended."""
         began = execution.begin_time or execution.typed_time
         self._note(
             began, execution.end_time, execution.command, by="execute", cwd=execution.started_in,
@@ -148,7 +144,6 @@ class TabEvents:
             self._history.note(began, ended, command, fields)
 
     def _on_accepted(self) -> None:
-        """The shell took a line."""
         now = time.monotonic()
         self._line_began = now, self._tab.pane.session.preexec_offset, self._tab.pane.session.cwd
         pressed = self._tab.runner.keyboard.pressed_at

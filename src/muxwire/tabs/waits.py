@@ -57,7 +57,6 @@ class Wanted:
 
     @classmethod
     def checked(cls, *, until: str, regex: str, idle: float | None, exit: bool, prompt: bool, bell: bool) -> Wanted:  # noqa: A002
-        """Return what is wanted; InvalidArgument for nothing at all, and for what can never be waited for."""
         if not (until or regex or idle is not None or exit or prompt or bell):
             raise InvalidArgument("nothing to wait for", remedy="give until, regex, idle, exit, prompt or bell")
         if until and regex:
@@ -78,8 +77,6 @@ class Wanted:
 @final
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A text that matched, and the raw offset after it."""
-
     text: str
     end: int
 
@@ -289,7 +286,6 @@ class Watch:
         )
 
     async def outcome(self, outcome: str, which: str = "") -> WaitOutcome:
-        """What there is to say without a match."""
         assert outcome in ("timed_out", "closed")
         return WaitOutcome(
             outcome="closed" if outcome == "closed" else "timed_out",

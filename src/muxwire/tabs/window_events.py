@@ -32,7 +32,6 @@ RESIZE_SECONDS = 0.5
 
 
 def follow(event: Event, book: TabBook) -> None:
-    """Take a notification of tmux."""
     match event:
         # tmux to 3.7 reports a window that ended as %unlinked-window-close, from 3.8 on as %window-close, which is also
         # said when only another session unlinks it. And its last pane may have been moved. So tmux is asked.

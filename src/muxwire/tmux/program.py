@@ -40,7 +40,6 @@ _VERSION_SECONDS = 2.0
 
 
 def how_to_install(host: Host) -> str:
-    """The one line that gets a tmux onto that machine."""
     manager = next((name for name in _MANAGERS if host.which(name)), "")
     if not manager:
         return "install tmux 3.3 or newer with the system's package manager"
@@ -49,7 +48,6 @@ def how_to_install(host: Host) -> str:
 
 
 def find_tmux(host: Host) -> str:
-    """The tmux on PATH; TmuxUnavailable if there is none."""
     return _there(host.which("tmux"), host)
 
 
@@ -83,7 +81,6 @@ def program_version(tmux: str) -> str:
 
 
 def read_version(text: str, host: Host) -> tuple[int, int]:
-    """The version that a tmux says it has; TmuxUnavailable if it is too old."""
     found = _VERSION.match(text)
     # A build from git calls itself `next-3.8` or `master`: newer than all that has a number.
     version = (int(found[1]), int(found[2])) if found else (99, 0)

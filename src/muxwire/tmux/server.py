@@ -102,27 +102,24 @@ class TmuxServer:
 
     @property
     def process(self) -> TmuxProcess:
-        """The process of our connection to a server on this machine."""
         assert self._process is not None
         return self._process
 
     def watch_session(self, pid: int) -> None:
         """A pane has that first process; of another machine's panes the helper there takes care."""
         if self._process is not None:
-            self._process.watch_session(pid)
+            self._process.watchdog.watch_session(pid)
 
     def release_session(self, pid: int) -> None:
-        """That pane has ended."""
         self.host.forget(pid)
         if self._process is not None:
-            self._process.release_session(pid)
+            self._process.watchdog.release_session(pid)
 
     def open_log(self, path: Path) -> PaneLog | FollowerLog:
         """The log at that path: to be written by the owner, to be read by a follower."""
         return FollowerLog(path) if self.access.role == "follower" else self.log_store.open(path)
 
     def forget(self, tab: LoggedPane) -> None:
-        """A tab has ended, and is not to be handed over."""
         if self.handoff is not None:
             self.handoff.release(tab)
 
@@ -141,7 +138,6 @@ class TmuxServer:
         await self._kill(*(kill_command(pane) if self.access.role == "adopted" else ("kill-pane", "-t", pane)))
 
     async def ends_session(self, pane: str) -> bool:
-        """Whether a person's session would end with this pane."""
         if self.access.role == "adopted":
             try:
                 return bool(await self.client.command("list-panes", "-a", "-f", ends_session(pane), "-F", "1"))

@@ -32,7 +32,6 @@ class WindowRow:
 
 
 def checked_session(name: str) -> str:
-    """Return the name of a session; InvalidArgument for one that tmux would change or could not find again."""
     if _NOT_IN_NAME.search(name):
         raise InvalidArgument(
             f"a session's name cannot hold ':', '.' or control characters: {name!r}", remedy="use '-' instead"
@@ -66,11 +65,9 @@ class Sessions:
 
     @staticmethod
     def windows_command() -> tuple[str, ...]:
-        """The command whose answer `rows` reads."""
         return ("list-windows", "-a", "-F", _WINDOWS)
 
     def rows(self, answer: tuple[bytes, ...]) -> list[WindowRow]:
-        """Read the answer to `windows_command`."""
         rows = []
         for line in answer:
             window, index, active, session, name = line.decode("utf-8", "replace").split(" ", 4)
@@ -79,7 +76,6 @@ class Sessions:
         return rows
 
     async def pane(self, window: str, index: int) -> str:
-        """The id of the pane that tmux counts as `index` in a window; "" if there is none."""
         (answer,) = await self._client.ask(("list-panes", "-t", window, "-F", "#{pane_index} #{pane_id}"))
         return dict(line.decode().split(" ", 1) for line in answer).get(str(index), "")
 

@@ -19,7 +19,6 @@ _LINE = re.compile(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
 
 
 async def sign_client(server: TmuxServer) -> None:
-    """Say who drives our client."""
     us = f"{os.getpid()} {server.host.started(os.getpid())}"
     await server.client.command("set-option", "-s", f"{_OPTION}{server.process.pid}", us)
 

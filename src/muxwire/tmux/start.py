@@ -112,7 +112,6 @@ class ServerStart:
         self.command = (self._tmux, "-u", "-S", str(folders.socket_path), "-f", str(folders.config))
 
     def prepare(self, history_limit: int) -> None:
-        """Write what tmux and the shells will read; InstanceUnavailable."""
         try:
             self._host.install(self._folders.shells)
             if self._running is None:
@@ -151,13 +150,13 @@ class ServerStart:
             greeting = await self._answered(client)
         except MuxwireError:
             if self._running is None and (pid := self._host.listening_pid(self._folders.socket_path)):
-                process.watch_server(pid)  # it may not answer whoever ends it
+                process.watchdog.watch_server(pid)  # it may not answer whoever ends it
             raise
-        process.watch_server(greeting.pid)
+        process.watchdog.watch_server(greeting.pid)
         client.undoes_dollars = greeting.version == DOLLAR_VERSION
         client.patience.explain = lambda: silent_server(self._host, greeting.pid, self._ends_it)
         if self._access.persistent:
-            process.keep_server()
+            process.watchdog.keep_server()
         return greeting
 
     async def _answered(self, client: ControlClient) -> Greeting:
@@ -221,7 +220,6 @@ def configuration(folders: Folders, history_limit: int) -> str:
 
 
 def silent_server(host: Host, pid: int, ends_it: str) -> TmuxSilent:
-    """What to say of a server that has answered, and does so no more."""
     who = f"the tmux server (process {pid})"
     if host.is_stopped(pid):
         return TmuxSilent(f"{who} is stopped", remedy=_continues(pid))

@@ -13,7 +13,8 @@ import pytest
 import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.host.local import LocalHost
-from muxwire.host.locks import InstanceLock, holder, started
+from muxwire.host.locks import InstanceLock, holder
+from muxwire.host.processes import started
 from muxwire.instance import reattach
 from muxwire.library import lifetime
 from muxwire.tabs.book import TabBook
