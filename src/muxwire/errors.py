@@ -49,6 +49,13 @@ def remedy_for(error: OSError | MemoryError) -> str:
     return _REMEDIES.get(error.errno or 0, "")
 
 
+def unwrapped(error: Exception) -> Exception:
+    """The one error of a task group that failed for one reason."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
 class MuxwireError(Exception):
     """Base of all: `str(error)` says what happened, `remedy` what to do next (may be empty)."""
 

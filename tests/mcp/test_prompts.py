@@ -8,8 +8,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import TextContent
 
-from muxwire.mcp.instructions import INSTRUCTIONS
-from muxwire.mcp.prompts import PROMPTS
+from muxwire.mcp.instructions import INSTRUCTIONS, Prompts
 from muxwire.mcp.server import build_server
 from muxwire.mcp.tools import TOOLS
 from tests.mcp.fake_terminals import Opener
@@ -56,12 +55,14 @@ async def test_what_was_typed_stays_as_it_is_and_what_was_not_given_is_not_spoke
 
 
 def test_every_name_in_a_text_exists() -> None:
-    for text in (INSTRUCTIONS, *(prompt.text for prompt in PROMPTS)):
+    prompts = Prompts(NAMES, NAMES).offered.values()
+    assert len(prompts) == 4
+    for text in (INSTRUCTIONS, *(prompt["text"] for prompt in prompts)):
         words = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", text))
         assert words <= NAMES | ARGUMENTS | OTHER_WORDS
-    for prompt in PROMPTS:
-        assert set(prompt.tools) <= NAMES
-        assert set(prompt.needed) <= set(prompt.arguments)
+    for prompt in prompts:
+        assert set(prompt["needed"]) <= set(prompt["arguments"])
+        assert set(re.findall(r"<<(\w+)>>", prompt["text"])) == set(prompt["arguments"])
 
 
 async def test_a_server_with_fewer_tools_speaks_of_no_others() -> None:

@@ -8,11 +8,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from muxwire import __version__
-from muxwire.cli.connect import unwrapped
 from muxwire.cli.interrupts import raise_them
 from muxwire.cli.options import Parser, meant_verb
 from muxwire.cli.printing import FAILED, USAGE, die_of, explain, flush, guard_descriptors
-from muxwire.errors import InvalidArgument, MuxwireError, remedy_for
+from muxwire.errors import InvalidArgument, MuxwireError, remedy_for, unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

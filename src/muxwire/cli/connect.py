@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from muxwire.cli.interrupts import end_by_them
 from muxwire.cli.options import ACTIVE
 from muxwire.cli.printing import die_of
-from muxwire.errors import InvalidArgument
+from muxwire.errors import InvalidArgument, unwrapped
 
 if TYPE_CHECKING:
     import argparse
@@ -57,13 +57,6 @@ def on_terminals(verb: TerminalsVerb, *, any_running: bool = False) -> Callable[
         return codes[0]
 
     return run
-
-
-def unwrapped(error: Exception) -> Exception:
-    """The one error of a task group that failed for one reason."""
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
 
 
 async def _end_by_signal(scope: anyio.CancelScope, received: list[signal.Signals]) -> None:

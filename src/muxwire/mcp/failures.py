@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp import types
 
-from muxwire.errors import MuxwireError, remedy_for
+from muxwire.errors import MuxwireError, remedy_for, unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +51,7 @@ def refused(tool: AnyTool, error: ValidationError) -> types.CallToolResult:
 
 def explained(tool: AnyTool, error: Exception) -> types.CallToolResult:
     """An error that a handler raised: expected ones speak for themselves, others are logged and named."""
-    cause = _unwrapped(error)
+    cause = unwrapped(error)
     if isinstance(cause, MuxwireError):
         return failed(f"{cause.code}: {cause}", cause.remedy or REMEDIES.get(cause.code, FALLBACK_REMEDY))
     if isinstance(cause, OSError | MemoryError) and (remedy := remedy_for(cause)):
@@ -66,12 +66,6 @@ def out_of(error: OSError | MemoryError) -> str:
     if isinstance(error, MemoryError):
         return "no memory is left"
     return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
-
-
-def _unwrapped(error: Exception) -> Exception:
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
 
 
 def _complaint(detail: Mapping[str, Any]) -> str:

@@ -1,14 +1,19 @@
-"""A waiting call reports to its client that it is alive: how long, how many bytes, the last line."""
+"""What a call reports besides its result: to its client that it is alive, to a span what came of it."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar, final
+from typing import Any, TypeVar, final
 
 import anyio
+from mcp import types
+
+from muxwire.tabs.spans import EXIT_CODE, TAB, add_to_span
 
 T = TypeVar("T")
+Context = TypeVar("Context")
 
+_BYTES = "muxwire.result_bytes"
 # Clients end a silent call after 30 s to 5 min, and the contract promises a word at least every 5 s.
 INTERVAL_SECONDS = 3.0
 
@@ -56,3 +61,27 @@ class Progress:
             return f"waiting, {elapsed:.0f} s"
         line = self._last_line[-MAX_LINE_CHARS:]
         return f"{elapsed:.0f} s, {self._size} bytes: {line}" if line else f"{elapsed:.0f} s, {self._size} bytes"
+
+
+def in_span(
+    call: Callable[[Context, types.CallToolRequestParams], Awaitable[types.CallToolResult]],
+) -> Callable[[Context, types.CallToolRequestParams], Awaitable[types.CallToolResult]]:
+    """Make a handler of tool calls add its result to the span that it runs in."""
+
+    async def run(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        result = await call(context, params)
+        add_to_span(_attributes(params.arguments or {}, result))
+        return result
+
+    return run
+
+
+def _attributes(given: dict[str, Any], result: types.CallToolResult) -> dict[str, str | int]:
+    said = result.structured_content or {}
+    texts = (part.text for part in result.content if isinstance(part, types.TextContent))
+    attributes: dict[str, str | int] = {_BYTES: sum(len(text.encode()) for text in texts)}
+    if tab := given.get("window_id") or said.get("window_id") or said.get("pane"):
+        attributes[TAB] = str(tab)
+    if isinstance(code := said.get("exit_code"), int):
+        attributes[EXIT_CODE] = code
+    return attributes

@@ -42,26 +42,20 @@ _CHANGES: dict[str, tuple[EventKind, ...]] = {
 }  # fmt: skip
 LIST_CHANGES: tuple[EventKind, ...] = ("tab_opened", "tab_closed")
 
+# Of a tab: what each view shows, and its MIME type.
+_VIEWS: dict[str, tuple[str, str]] = {
+    "log": (f"The last {LOG_LINES} lines that a tab showed, also of a closed one", "text/plain"),
+    "screen": ("What a tab's screen shows now", "text/plain"),
+    "commands": (
+        f"The last {COMMANDS} commands of a tab: when, by whom, how long, exit code, offsets", "application/json",
+    ),
+}  # fmt: skip
 TEMPLATES = types.ListResourceTemplatesResult(
     resource_templates=[
         types.ResourceTemplate(
-            name="log",
-            uri_template=TABS + "/{window_id}/log",
-            description=f"The last {LOG_LINES} lines that a tab showed, also of a closed one",
-            mime_type="text/plain",
-        ),
-        types.ResourceTemplate(
-            name="screen",
-            uri_template=TABS + "/{window_id}/screen",
-            description="What a tab's screen shows now",
-            mime_type="text/plain",
-        ),
-        types.ResourceTemplate(
-            name="commands",
-            uri_template=TABS + "/{window_id}/commands",
-            description=f"The last {COMMANDS} commands of a tab: when, by whom, how long, exit code, offsets",
-            mime_type="application/json",
-        ),
+            name=view, uri_template=f"{TABS}/{{window_id}}/{view}", description=description, mime_type=mime_type
+        )
+        for view, (description, mime_type) in _VIEWS.items()
     ]
 )
 
@@ -157,15 +151,15 @@ async def matching(terminals: Terminals | None, begun: str) -> list[str]:
 
 
 def _of_tab(tab: TabInfo, key: str) -> list[types.Resource]:
-    views = ("log", "commands") if tab.closed else ("log", "screen", "commands")
     return [
         types.Resource(
             name=f"{tab.name} {view}",
             uri=f"{TABS}/{quote(key, safe='@/')}/{view}",
             description=f"{'Closed tab' if tab.closed else 'Tab'} {key} {tab.name}",
-            mime_type="application/json" if view == "commands" else "text/plain",
+            mime_type=mime_type,
         )
-        for view in views
+        for view, (_, mime_type) in _VIEWS.items()
+        if view != "screen" or not tab.closed
     ]
 
 

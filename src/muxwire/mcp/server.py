@@ -14,13 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from muxwire import __version__
 from muxwire.mcp.failures import explained, refused
-from muxwire.mcp.instructions import INSTRUCTIONS, without_unavailable
+from muxwire.mcp.instructions import INSTRUCTIONS, Prompts, without_unavailable
 from muxwire.mcp.lifespan import LazyTerminals, lazily
-from muxwire.mcp.progress import Progress
-from muxwire.mcp.prompts import PromptBook
+from muxwire.mcp.progress import Progress, in_span
 from muxwire.mcp.registry import Call, Catalogue, select
 from muxwire.mcp.resources import MAX_COMPLETIONS, TEMPLATES, WINDOW_ID, Subject, listed, matching
-from muxwire.mcp.spans import in_span
 from muxwire.mcp.stdio import run_on_stdio
 from muxwire.mcp.tools import TOOLS
 from muxwire.mcp.updates import Updates, updating
@@ -80,7 +78,7 @@ def build_server(
     """Return the server without a transport, as `serve` runs it."""
     catalogue = Catalogue(select(TOOLS, toolsets=toolsets, read_only=read_only))
     known = [tool.name for tool in TOOLS]
-    prompts = PromptBook(catalogue.names, known)
+    prompts = Prompts(catalogue.names, known)
 
     calling = partial(call_tool, catalogue)
     collected = spans_are_collected()
