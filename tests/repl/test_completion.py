@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from muxwire.repl.completion import complete
-from muxwire.repl.vocabulary import Targets, Vocabulary, load_vocabulary, read_usage
+from muxwire.repl.live import Targets, Vocabulary, load_vocabulary, read_usage
 from muxwire.testing import open_private_tmux
 
 USAGES = (

@@ -10,11 +10,11 @@ import pytest
 
 import muxwire
 from muxwire.errors import ForbiddenCommand
-from muxwire.repl.entries import run_entries
 from muxwire.repl.live import Live
-from muxwire.repl.printer import Printer
 from muxwire.repl.showing import Line, plain
 from muxwire.repl.state import Session
+from muxwire.repl.words import run_entries
+from muxwire.repl.writers import Printer
 
 pytestmark = pytest.mark.anyio
 

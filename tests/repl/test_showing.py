@@ -8,10 +8,9 @@ import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument
-from muxwire.repl.filtering import Filter
-from muxwire.repl.printer import Printer
 from muxwire.repl.showing import Line, Shower, plain
-from muxwire.repl.view import Seen, StreamView
+from muxwire.repl.view import Filter, Seen, StreamView
+from muxwire.repl.writers import Printer
 from muxwire.testing import Ended, Received, Sent
 from muxwire.testing.transcript import Record
 

@@ -1,22 +1,43 @@
-"""The verbs about muxwire itself: help, version."""
+"""The verbs about muxwire itself and this machine: doctor, help, version."""
 
 from __future__ import annotations
 
 import os
 import platform
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muxwire.cli.options import add_parser
-from muxwire.cli.printing import document, say, write
+from muxwire.cli.printing import FAILED, document, say, shown, write
 from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
     import argparse
 
     from muxwire.cli.options import Verbs
+    from muxwire.library.doctor.finding import Finding
+
+_SIGNS = {"ok": "ok     ", "warning": "warning", "broken": "BROKEN "}
 
 
 def add(verbs: Verbs) -> None:
+    doctor = add_parser(
+        verbs,
+        "doctor",
+        _doctor,
+        summary="say what is wrong with this machine, and what to do about it",
+        example="muxwire doctor",
+        details="It checks tmux, shells, directories, limits and leftovers; nothing is changed without --clean. "
+        "Every shell is tried in an instance of its own. Exit code 1: something is broken.",
+    )
+    doctor.add_argument(
+        "--clean", action="store_true", help="only remove what instances that are gone have left, and say what"
+    )
+    doctor.add_argument(
+        "--host", metavar="HOST", action="append", default=[], help="only check that machine; may be repeated"
+    )
+    doctor.add_argument("--json", action="store_true", help="print one JSON document")
+
     shown = add_parser(
         verbs, "help", _help, summary="list the verbs, or show what one takes", example="muxwire help run"
     )
@@ -29,6 +50,56 @@ def add(verbs: Verbs) -> None:
         example="muxwire version --json",
     )
     version.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def _clean(arguments: argparse.Namespace) -> int:
+    from muxwire.host.folders import folders_for
+    from muxwire.library.doctor import leftovers
+
+    removed = list(leftovers.clean(folders_for("doctor", os.environ)))
+    if arguments.json:
+        document({"removed": removed})
+    else:
+        for one in removed:
+            say(f"removed: {shown(one)}")
+        say(f"{len(removed)} leftovers removed")
+    return 0
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    if arguments.clean:
+        return _clean(arguments)
+    import anyio  # late, as for every verb
+
+    from muxwire.library.doctor.examine import examine
+    from muxwire.library.doctor.trials import host
+
+    async def hosts() -> tuple[Finding, ...]:
+        return tuple([await host(dict(os.environ), name) for name in arguments.host])
+
+    findings = anyio.run(hosts if arguments.host else examine)
+    healthy = all(finding.level != "broken" for finding in findings)
+    if arguments.json:
+        document({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            _print(finding)
+        say(_summary(findings))
+    return 0 if healthy else FAILED
+
+
+def _print(finding: Finding) -> None:
+    say(f"{_SIGNS[finding.level]}  {finding.check}: {shown(finding.said)}")
+    if finding.remedy:
+        say(f"         -> {shown(finding.remedy)}")
+
+
+def _summary(findings: tuple[Finding, ...]) -> str:
+    broken = sum(finding.level == "broken" for finding in findings)
+    warnings = sum(finding.level == "warning" for finding in findings)
+    if broken or warnings:
+        return f"{broken} broken, {warnings} worth mending"
+    return "all is well"
 
 
 def _help(arguments: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_host, chosen_name
-from muxwire.cli.listing import listed_tabs
+from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on
 from muxwire.cli.options import ACTIVE, add_host, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
@@ -85,12 +85,11 @@ def _persons_server(arguments: argparse.Namespace) -> list[str]:
 
 
 def _other_machine(arguments: argparse.Namespace, host: str, target: str) -> list[str]:
-    from muxwire.cli import elsewhere
     from muxwire.tmux.start import HUB
 
-    there = elsewhere.found(arguments, host)
-    session, window = _find([row.tab for row in elsewhere.listed(there)], target, hub=HUB)
-    return elsewhere.shown_here(there, " ".join(f'"{word}"' for word in _shown(arguments, session, window, host)))
+    there = server_on(arguments, host)
+    session, window = _find([row.tab for row in tabs_on(there)], target, hub=HUB)
+    return shown_here(there, " ".join(f'"{word}"' for word in _shown(arguments, session, window, host)))
 
 
 def _flags(arguments: argparse.Namespace) -> str:

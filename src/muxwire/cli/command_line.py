@@ -22,15 +22,12 @@ MODULES = {
     "serve": ("serve", "demo", "repl"),
     "tabs": ("ls", "new", "kill"),
     "run": ("run",),
-    "send_keys": ("send-keys", "paste"),
-    "waiting": ("wait", "watch"),
-    "views": ("snapshot", "logs", "history"),
+    "driving": ("send-keys", "paste", "wait", "watch"),
+    "views": ("snapshot", "logs", "history", "rec"),
     "ops": ("ops",),
     "attach": ("attach",),
-    "rec": ("rec",),
-    "doctor": ("doctor",),
     "completion": ("completion",),
-    "about": ("help", "version"),
+    "about": ("doctor", "help", "version"),
 }
 VERBS = {verb: module for module, verbs in MODULES.items() for verb in verbs}
 

@@ -1,21 +1,38 @@
-"""The tabs of an instance as tmux lists them: for verbs that have no need to open it."""
+"""The tabs of an instance as tmux lists them: for verbs that have no need to open it, and on other machines.
+
+Tabs on another machine belong to the process that opened them. Here tmux there is asked by a connection of its own, or
+shown in this terminal.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import secrets
 import subprocess
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
-from muxwire.errors import TmuxUnavailable
+from muxwire.errors import InstanceUnavailable, InvalidArgument, TmuxUnavailable
 from muxwire.tmux.status_line import ACTIVE_TAB
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
+
+    from muxwire.host.hosts_file import Carrier
+    from muxwire.host.links import Linked
 
 # A server in good health answers in milliseconds.
 _ANSWER_SECONDS = 10
 # No session's name holds a colon.
 WINDOWS = f"#{{window_id}} #{{window_index}} #{{pane_id}} x#{{{ACTIVE_TAB}}} #{{session_name}}:#{{window_name}}"
+# A cold handshake over a slow link takes seconds; nobody waits for longer at a prompt.
+_HANDSHAKE_SECONDS = 30
+# What the directory of a server is called: it is part of a script.
+_DIRECTORY = re.compile(r"[A-Za-z0-9._@-]+\Z")
+_IN_ITS_DIRECTORY = "PATH=${PATH:-/usr/bin:/bin}:/usr/local/bin; d=${TMPDIR:-/tmp}/muxwire-$(id -u)/%s; "
+_LISTS = (("t", WINDOWS), ("c", "#{window_id} #{pane_current_command}"), ("d", "#{window_id} #{pane_current_path}"))
 
 
 @final
@@ -55,3 +72,79 @@ def tab_of(line: str) -> ListedTab | None:
     window, index, pane, used, rest = line.split(" ", 4)
     session, _, name = rest.partition(":")
     return ListedTab(window, index, pane, used[1:] == window, session, name) if name != KEEPER_NAME else None
+
+
+class There(NamedTuple):
+    """A server on another machine, and what reaches it."""
+
+    carrier: Carrier
+    server: Linked
+
+
+class TabThere(NamedTuple):
+    """A tab there, the program in its foreground, and the directory of that."""
+
+    tab: ListedTab
+    command: str
+    cwd: str
+
+
+def server_on(arguments: argparse.Namespace, host: str) -> There:
+    """The server on a host that the command line means; HostUnavailable, InstanceUnavailable, InvalidArgument."""
+    from muxwire.host.folders import folders_for
+    from muxwire.host.hosts_file import read_hosts
+    from muxwire.host.links import links_to
+
+    carrier = read_hosts(os.environ).carrier(host)
+    name = arguments.name or os.environ.get("MUXWIRE_NAME", "")
+    known = links_to(host, folders_for("main", os.environ).state)
+    meant = [one for one in known if _DIRECTORY.match(one.name) and name in ("", one.instance)]
+    if not meant:
+        of = f"the instance {name}" if name else "no instance"
+        raise InstanceUnavailable(
+            f"{of} has {'no ' if name else ''}tabs on {host}",
+            remedy="the MCP server opens them; muxwire run --host runs one command there",
+        )
+    driven = {one.instance for one in meant if one.driven}
+    if len(driven) > 1:
+        raise InvalidArgument(
+            f"several instances have tabs on {host}: {', '.join(sorted(driven))}", remedy="choose one with --name NAME"
+        )
+    return There(carrier, meant[0])
+
+
+def tabs_on(there: There) -> list[TabThere]:
+    """The tabs there, as tmux lists them; InstanceUnavailable."""
+    begin = f"muxwire:{secrets.token_hex(8)}"
+    lists = " \\; ".join(f'list-windows -a -F "{kind} {what}"' for kind, what in _LISTS)
+    script = _IN_ITS_DIRECTORY % there.server.name + f'echo {begin}; exec tmux -u -S "$d/s" {lists}\n'
+    try:
+        done = subprocess.run(
+            there.carrier.command, input=script.replace("\\", "\\\\"), capture_output=True, text=True, errors="replace",
+            timeout=_HANDSHAKE_SECONDS, check=False, env=dict(os.environ),
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _unavailable(there, str(error)) from error
+    _, began, said = done.stdout.partition(begin + "\n")
+    if not began or done.returncode:
+        raise _unavailable(there, (done.stderr.strip().splitlines() or ["it ended without a message"])[-1])
+    rows: dict[str, list[str]] = {kind: [] for kind, _ in _LISTS}
+    for line in said.splitlines():
+        kind, _, rest = line.partition(" ")
+        rows.setdefault(kind, []).append(rest)
+    commands, places = (dict(row.split(" ", 1) for row in rows[kind]) for kind in ("c", "d"))
+    tabs = [tab for row in rows["t"] if (tab := tab_of(row)) is not None]
+    return [TabThere(tab, commands.get(tab.window, ""), places.get(tab.window, "")) for tab in tabs]
+
+
+def shown_here(there: There, arguments: str) -> list[str]:
+    """The words that run tmux there at this terminal; its arguments hold no single quote."""
+    term = os.environ.get("TERM", "")
+    known = term if _DIRECTORY.match(term) else "xterm"
+    script = f'{_IN_ITS_DIRECTORY % there.server.name}TERM=${{TERM:-{known}}}; export TERM; exec tmux -u -S "$d/s" '
+    return list(there.carrier.at_terminal(script + arguments))
+
+
+def _unavailable(there: There, reason: str) -> InstanceUnavailable:
+    host = there.carrier.host
+    return InstanceUnavailable(f"{host}: {reason}", remedy=f"muxwire doctor --host {host} says what is in the way")

@@ -12,9 +12,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, final
 
 from muxwire.cli.connect import on_terminals
+from muxwire.cli.driving import read_stdin
 from muxwire.cli.options import ACTIVE, add_host, add_plain, add_verb, assignment, seconds, words_behind
 from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
-from muxwire.cli.send_keys import read_stdin
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.vt.readable import Readable, continued, lines_before, on_alternate, readable
 

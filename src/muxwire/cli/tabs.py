@@ -57,11 +57,11 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _list_there(arguments: argparse.Namespace, host: str) -> int:
-    from muxwire.cli import elsewhere
+    from muxwire.cli.listing import server_on, tabs_on  # late: few ask for another machine
     from muxwire.tmux.start import HUB
 
-    there = elsewhere.found(arguments, host)
-    rows = [row for row in elsewhere.listed(there) if row.tab.session == HUB]
+    there = server_on(arguments, host)
+    rows = [row for row in tabs_on(there) if row.tab.session == HUB]
     if arguments.json:
         tabs = [
             {"window_id": f"{host}/{row.tab.window}", "name": row.tab.name, "session": row.tab.session, "host": host,

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from muxwire.repl.filtering import KINDS
 from muxwire.repl.tmux_parser import is_word
+from muxwire.repl.view import KINDS
 from muxwire.repl.words import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from muxwire.repl.vocabulary import Targets, Usage, Vocabulary
+    from muxwire.repl.live import Targets, Usage, Vocabulary
 
 _SETS_OPTIONS = ("set-option", "show-options", "set-window-option", "show-window-options")
 _TAKES_TARGET = (":exec", ":wait", ":snap", ":ring", ":log")

@@ -43,7 +43,7 @@ DIM, GOOD, BAD, NAME, TEXT, MARK, TARGET = (
 
 # Of one notification: more than the widest line of a program, less than a screen.
 SHOWN_CHARS = SHOWN_BYTES = 1000
-# A round trip that a recording gives to the millisecond, and leaves out below this (muxwire.testing.recording).
+# A round trip that a recording gives to the millisecond, and leaves out below this (muxwire.testing.transports).
 _RECORDED_PAUSE_S = 0.005
 _MS = 1000
 

@@ -1,91 +1,141 @@
-"""Which REPL: on a terminal or a pipe, on an instance or a recording."""
+"""Which REPL: on a terminal or a pipe, on an instance or a recording.
+
+Without a terminal, lines are read from a pipe or a file and run one after the other, with everything as plain text. The
+exit code is 1 if one of them failed. All are run: what a script wants to stop at, it can see.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
-from contextlib import asynccontextmanager
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.to_thread
 
-from muxwire.errors import MuxwireError
 from muxwire.host.folders import folders_for, private_folder
-from muxwire.repl import script
 from muxwire.repl.live import Live
-from muxwire.repl.printer import Printer
+from muxwire.repl.showing import plain
 from muxwire.repl.state import Recording, Session
+from muxwire.repl.tmux_parser import is_unfinished, is_word
+from muxwire.repl.words import run_entries
 from muxwire.repl.words_stream import load_transcript, play
+from muxwire.repl.writers import Printer, write_all
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from muxwire.instance.connect import Wrap
     from muxwire.library.terminals import Terminals
+    from muxwire.repl.showing import Line
     from muxwire.tmux.server import TmuxServer
 
     # Opens the instance, with something around its transport.
     Open = Callable[[Wrap], AbstractAsyncContextManager[Terminals]]
     Loop = Callable[[Session], Awaitable[int]]
 
+_READ_BYTES = 65_536
+_STDOUT = 1
+FAILED = 1
 HISTORY = "repl-history"
 # A pipe is read by a program, which wants all of it: a hundred screens may wait.
 PIPE_ROOM = 100_000
 
 
+async def write_lines(lines: Sequence[Line]) -> None:
+    text = "".join(f"{plain(line)}\n" for line in lines)
+    await anyio.to_thread.run_sync(write_all, _STDOUT, text.encode("utf-8", "backslashreplace"))
+
+
+async def run_script(session: Session, descriptor: int) -> int:
+    """Run what `descriptor` gives, until its end or `:quit`; return the exit code."""
+    code = 0
+    held: list[str] = []
+    async for line in read_lines(descriptor):
+        held.append(line)
+        entry = "\n".join(held)
+        if not is_word(entry) and is_unfinished(entry):
+            continue
+        held.clear()
+        code = code if await run_entries(session, entry) else FAILED
+        await session.printer.flushed()
+        if session.over:
+            break
+    if held:
+        code = code if await run_entries(session, "\n".join(held)) else FAILED
+    await session.printer.flushed()
+    return code
+
+
+async def read_lines(descriptor: int) -> AsyncIterator[str]:
+    """Yield the lines of a pipe, a terminal or a file, each as soon as it is there."""
+    # A file is always ready, and the kernel refuses to tell when it is (epoll: EPERM).
+    waits = not stat.S_ISREG(os.fstat(descriptor).st_mode)
+    rest = b""
+    while True:
+        if waits:
+            await anyio.wait_readable(descriptor)
+        data = os.read(descriptor, _READ_BYTES)
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            yield line.decode("utf-8", "surrogateescape")
+        if not data:
+            if rest:
+                yield rest.decode("utf-8", "surrogateescape")
+            return
+
+
 def main(open_instance: Open) -> int:
-    """Run the REPL on an instance, over standard input and output; return the exit code.
+    """Run the REPL on an instance, over standard input and output; return the exit code."""
 
-    Raises what opening raises: TmuxUnavailable, InstanceUnavailable.
-    """
-
-    async def run() -> int:
-        failure: Exception | None = None
-        code = 0
-        async with anyio.create_task_group() as tasks:
-            printer, loop = _face()
-            session = Session(printer, tasks)
-            tasks.start_soon(printer.run)
-            try:
-                async with open_instance(session.wrap) as terminals, _attached(terminals):
-                    session.live = Live(terminals, lambda server, version: _greet(session, server, version))
-                    await session.live.server()
-                    code = await loop(session)
-                    await _finish_recording(session)
-            except MuxwireError as error:
-                failure = error  # raised below, outside of the group that would wrap it
-            tasks.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
+    async def work(session: Session, loop: Loop) -> int:
+        async with open_instance(session.wrap) as terminals:
+            session.live = Live(terminals, lambda server, version: _greet(session, server, version))
+            server = await session.live.server()
+            # A person's first session is otherwise let go of after each call.
+            async with server.attached() if terminals.role == "adopted" else nullcontext():
+                code = await loop(session)
+            if session.recorder is not None:
+                session.recorder.stop()
+                await session.recorder.finished.wait()
         return code
 
-    return anyio.run(run)
+    return _run(work)
 
 
 def replay(path: str, *, speed: float = 0.0) -> int:
     """Run the REPL on a transcript's file; `speed` 1 plays it as fast as it was, 0 at once. InvalidArgument."""
     recording = Recording(path, load_transcript(path))
 
+    async def work(session: Session, loop: Loop) -> int:
+        await play(session, path, recording.transcript, speed)
+        return await loop(session)
+
+    return _run(work, recording)
+
+
+def _run(work: Callable[[Session, Loop], Awaitable[int]], recording: Recording | None = None) -> int:
+    """Choose the way to write and the way to ask, and work with them; an error may come in a group."""
+
     async def run() -> int:
         async with anyio.create_task_group() as tasks:
-            printer, loop = _face()
+            printer, loop = _ways()
             session = Session(printer, tasks, recording=recording)
             tasks.start_soon(printer.run)
-            await play(session, path, recording.transcript, speed)
-            code = await loop(session)
+            code = await work(session, loop)
             tasks.cancel_scope.cancel()
         return code
 
     return anyio.run(run)
 
 
-def _face() -> tuple[Printer, Loop]:
+def _ways() -> tuple[Printer, Loop]:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return Printer(script.write_lines, room=PIPE_ROOM, pause=0), lambda session: script.run_script(
-            session, sys.stdin.fileno()
-        )
+        return Printer(write_lines, room=PIPE_ROOM, pause=0), lambda session: run_script(session, sys.stdin.fileno())
 
     # Late: it takes 0.1 s to import, and a script needs none of it.
     from muxwire.repl import terminal
@@ -100,16 +150,6 @@ def history_file() -> Path:
     return folder / HISTORY
 
 
-@asynccontextmanager
-async def _attached(terminals: Terminals) -> AsyncIterator[None]:
-    """Stay attached to a person's first session, which is otherwise let go of after each call."""
-    if terminals.role == "adopted":
-        async with (await terminals.server()).attached():
-            yield
-    else:
-        yield
-
-
 def _greet(session: Session, server: TmuxServer, version: str) -> None:
     socket, role = server.folders.socket_path, server.access.role
     life = f", life {server.generation} of its server" if server.generation > 1 else ""
@@ -117,9 +157,3 @@ def _greet(session: Session, server: TmuxServer, version: str) -> None:
         f"instance {server.folders.instance} ({role}{life}), tmux {version}, socket {socket}",
         "a tmux command, or :help; C-d ends",
     )
-
-
-async def _finish_recording(session: Session) -> None:
-    if session.recorder is not None:
-        session.recorder.stop()
-        await session.recorder.finished.wait()

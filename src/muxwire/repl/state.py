@@ -9,10 +9,9 @@ import anyio
 
 from muxwire.errors import InvalidArgument
 from muxwire.protocol.events import Output
-from muxwire.repl.filtering import Filter
-from muxwire.repl.showing import Shower, note
-from muxwire.repl.view import StreamView
-from muxwire.testing.recording import RecordingTransport
+from muxwire.repl.showing import Shower, failure, note
+from muxwire.repl.view import Filter, StreamView
+from muxwire.testing.transports import RecordingTransport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from muxwire.client.transport import Transport
+    from muxwire.errors import MuxwireError
     from muxwire.repl.live import Live
-    from muxwire.repl.printer import Printer
-    from muxwire.repl.recorder import Recorder
+    from muxwire.repl.writers import Printer, Recorder
     from muxwire.testing.transcript import Record, Transcript
 
 # After these the windows and panes are others than before.
@@ -94,6 +93,9 @@ class Session:
         if self.live is None:
             raise InvalidArgument("this is a recording: nobody answers", remedy="start `muxwire repl` without --replay")
         return self.live
+
+    def fail(self, error: MuxwireError) -> None:
+        self.printer.put(failure(str(error), error.remedy))
 
     def say(self, *texts: str) -> None:
         self.printer.put([note(text) for text in texts])

@@ -21,10 +21,10 @@ from prompt_toolkit.renderer import print_formatted_text as render
 from prompt_toolkit.styles import default_ui_style
 
 from muxwire.repl.completion import complete
-from muxwire.repl.entries import run_entries
+from muxwire.repl.live import Vocabulary
 from muxwire.repl.showing import plain
 from muxwire.repl.tmux_parser import is_unfinished, is_word
-from muxwire.repl.vocabulary import Vocabulary
+from muxwire.repl.words import run_entries
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Sequence

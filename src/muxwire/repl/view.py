@@ -1,4 +1,4 @@
-"""StreamView: the lines of a control stream, in both directions, to what was seen, whoever sent them.
+"""StreamView: the lines of a control stream, in both directions, to what was seen, whoever sent them; and a filter.
 
 It reads next to the client and with the same parser, so it shows a live connection, the library's own commands
 included, and a recording in one way. Times are seconds on the clock of whoever feeds it.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self, final
 
+from muxwire.errors import InvalidArgument
 from muxwire.ids import PaneId, pane_id
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.events import (
@@ -22,13 +23,14 @@ from muxwire.protocol.events import (
     StrayLine,
     UnknownNotification,
 )
+from muxwire.protocol.notifications import READERS
 from muxwire.repl.tmux_parser import sent_command
 from muxwire.testing.transcript import Ended, Received, Sent
 from muxwire.vt.past import PaneSize
 from muxwire.vt.ring import RingBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from muxwire.protocol.commands import Command
     from muxwire.protocol.events import Event
@@ -231,3 +233,65 @@ def kind_of(event: Event) -> str:
             return "lost"
         case _:
             return _CAMEL.sub("-", type(event).__name__).lower()
+
+
+OUR_KINDS = ("block", "hook", "stray", "lost")
+KINDS = (*sorted(name.decode() for name in READERS), *OUR_KINDS)
+
+_PANE = re.compile(r"%[0-9]+\Z")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Show only these panes and kinds (none named: all), and never those that are hidden.
+
+    Blocks that answer what was typed are always shown; those of the library's own commands are hidden at first.
+    """
+
+    panes: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset(("block",))
+
+    def shows(self, seen: Seen) -> bool:
+        if seen.own:
+            return True
+        pane = seen.pane or ""
+        if seen.kind in self.hidden or pane in self.hidden:
+            return False
+        return (not self.panes or pane in self.panes) and (not self.kinds or seen.kind in self.kinds)
+
+    def changed(self, words: Sequence[str]) -> Self:
+        """The filter after these words: `%1` or `output` (only these), `-KIND`, `+KIND`, `all`; InvalidArgument."""
+        panes: set[str] = set()
+        kinds: set[str] = set()
+        hidden = set(self.hidden)
+        start = self
+        for word in words:
+            sign, name = (word[0], word[1:]) if word[:1] in ("-", "+") else ("", word)
+            if name == "all" and not sign:
+                start, hidden = replace(self, panes=frozenset(), kinds=frozenset()), set()
+                continue
+            checked(name)
+            if sign == "-":
+                hidden.add(name)
+            else:
+                hidden.discard(name)
+                if not sign:
+                    (panes if _PANE.match(name) else kinds).add(name)
+        return replace(
+            start,
+            panes=frozenset(panes) or start.panes,
+            kinds=frozenset(kinds) or start.kinds,
+            hidden=frozenset(hidden),
+        )
+
+    def describe(self) -> str:
+        only = " ".join(sorted(self.panes | self.kinds)) or "everything"
+        return f"shown: {only}; hidden: {' '.join(sorted(self.hidden)) or 'nothing'}"
+
+
+def checked(name: str) -> str:
+    if _PANE.match(name) or name in KINDS:
+        return name
+    raise InvalidArgument(f"{name!r} is neither a pane nor a kind of notification", remedy=f"kinds: {', '.join(KINDS)}")

@@ -1,13 +1,14 @@
-"""The words of our own that the prompt takes next to tmux commands: one table."""
+"""The words of our own that the prompt takes next to tmux commands, in one table, and running what was typed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from muxwire.errors import InvalidArgument
+from muxwire.errors import CommandError, InvalidArgument, MuxwireError
 from muxwire.repl import words_stream, words_tabs
 from muxwire.repl.showing import NAME, TEXT, failure
+from muxwire.repl.tmux_parser import is_word, read_commands, split_entries
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -88,3 +89,34 @@ def find_word(name: str) -> Word:
             f"{name} is {'several words' if found else 'no word of muxwire'}", remedy=f"one of {known}"
         )
     return found[0]
+
+
+async def run_entries(session: Session, text: str) -> bool:
+    """Run what was typed, one entry after the other; False if one of them failed. Errors are shown, not raised."""
+    try:
+        entries = split_entries(text)
+    except MuxwireError as error:
+        session.fail(error)
+        return False
+    well = True
+    for entry in entries:
+        well = await _run_entry(session, entry) and well
+        if session.over:
+            break
+    return well
+
+
+async def _run_entry(session: Session, entry: str) -> bool:
+    try:
+        if is_word(entry):
+            name, _, rest = entry.strip().partition(" ")
+            return await find_word(name).run(session, rest.strip()) is not False
+        for line in read_commands(entry):
+            # The view of now: a server that was started for this line has a new one.
+            await session.connection().send(line, lambda sent: session.view.claim(sent))  # noqa: PLW0108
+    except MuxwireError as error:
+        # The block of a command that was typed is shown already.
+        if is_word(entry) or not isinstance(error, CommandError):
+            session.fail(error)
+        return False
+    return True

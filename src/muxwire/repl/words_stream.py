@@ -12,10 +12,9 @@ import anyio
 
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.protocol.events import CommandBlock
-from muxwire.repl.printer import BATCH
-from muxwire.repl.recorder import Recorder
 from muxwire.repl.showing import DIM, GOOD, Shower, decoded, shortened
 from muxwire.repl.view import StreamView
+from muxwire.repl.writers import BATCH, Recorder
 from muxwire.testing.transcript import Passed, Transcript
 
 if TYPE_CHECKING:

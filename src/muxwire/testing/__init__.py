@@ -11,11 +11,9 @@ SCENARIOS           what any transport to a tmux must pass
 from __future__ import annotations
 
 from muxwire.testing.conformance import SCENARIOS, Observer
-from muxwire.testing.memory import MemoryTransport
 from muxwire.testing.private import PrivateTmux, open_private_tmux, start_tmux
-from muxwire.testing.recording import RecordingTransport
-from muxwire.testing.scripted import ScriptedTmux
 from muxwire.testing.transcript import Ended, Passed, Received, Sent, Transcript
+from muxwire.testing.transports import MemoryTransport, RecordingTransport, ScriptedTmux
 
 __all__ = (
     "SCENARIOS", "Ended", "MemoryTransport", "Observer", "Passed", "PrivateTmux", "Received", "RecordingTransport",

@@ -1,4 +1,4 @@
-"""Lines to the terminal or a pipe, in their order, never holding up the reader of the connection.
+"""What is written without holding up the reader of the connection: lines to the terminal, the stream to a transcript.
 
 What is put here waits in memory until the writer, a task of its own, has taken it. If notifications come faster than
 they can be written, the newest are left out and counted; answers and errors are always kept.
@@ -6,15 +6,22 @@ they can be written, the newest are left out and counted; answers and errors are
 
 from __future__ import annotations
 
+import os
 from collections import deque
+from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 import anyio
+import anyio.to_thread
 
+from muxwire.errors import InvalidArgument
 from muxwire.repl.showing import BAD, Line
+from muxwire.testing.transcript import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    from muxwire.testing.transcript import Record
 
 # Some screens of a terminal: nobody reads more, and a terminal takes a tenth of a second for them.
 ROOM = 1000
@@ -22,6 +29,14 @@ ROOM = 1000
 BATCH = 200
 # Between two writes to a terminal: more often than this nobody sees, and each costs a redraw of the prompt.
 PAUSE_S = 0.02
+# A disk that stands still: what waits for it is bounded, and then the recording ends rather than lie.
+BACKLOG_BYTES = 64 * 1024 * 1024
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
 @final
@@ -86,3 +101,64 @@ class Printer:
             if self._empty.is_set():
                 self._empty = anyio.Event()
             self._filled.set()
+
+
+@final
+class Recorder:
+    """Writes one file. A recording begins when no answer is due, so that whoever plays it can count the answers."""
+
+    def __init__(self, path: str, *comments: str) -> None:
+        """Make the file, readable by us alone: all that is typed is in it. InvalidArgument if it cannot be made."""
+        self.path = Path(path).expanduser()
+        self.lines = 0
+        self.failure = ""
+        self.begun = False
+        try:
+            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise InvalidArgument(
+                f"cannot write {self.path}: {error.strerror}", remedy="give a file that you can write"
+            ) from error
+        self._waiting = bytearray(Transcript((), comments).format())
+        self._filled = anyio.Event()
+        self._filled.set()
+        self.finished = anyio.Event()
+        self._closing = False
+
+    def take(self, records: Sequence[Record], *, quiet: bool) -> None:
+        """Take what was just said; `quiet`: before it no answer was due."""
+        self.begun = self.begun or quiet
+        if not self.begun or self.failure:
+            return
+        self.lines += len(records)
+        self._waiting += Transcript(tuple(records)).format()
+        if len(self._waiting) > BACKLOG_BYTES:
+            self.failure = "the disk could not keep up"
+            self._waiting.clear()
+        self._filled.set()
+
+    def stop(self) -> None:
+        self._closing = True
+        self._filled.set()
+
+    async def run(self) -> None:
+        """Write what was taken until `stop`; a disk that refuses is reported by `failure`."""
+        try:
+            while True:
+                await self._filled.wait()
+                self._filled = anyio.Event()
+                data = bytes(self._waiting)
+                self._waiting.clear()
+                if data and not self.failure:
+                    await anyio.to_thread.run_sync(self._write, data)
+                if self._closing and not self._waiting:
+                    return
+        finally:
+            os.close(self._file)
+            self.finished.set()
+
+    def _write(self, data: bytes) -> None:
+        try:
+            write_all(self._file, data)
+        except OSError as error:
+            self.failure = f"the disk refused: {error.strerror}"
