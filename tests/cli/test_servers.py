@@ -16,7 +16,7 @@ from muxwire.client.watchdog import process_table
 from muxwire.host.folders import folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.processes import listening_pid
-from muxwire.library.doctor import programs
+from muxwire.library.doctor import machine
 from muxwire.tmux import program as tmux_program, start as server_start
 from tests.cli.user import Place
 
@@ -78,7 +78,7 @@ def test_after_an_upgrade_the_servers_own_program_is_used(place: Place, tmp_path
     listed = place.run("ls", environ=newer)
     assert (listed.returncode, b"/usr" in listed.stdout) == (0, True)
     found = [
-        one for one in programs.servers(folders_for("doctor", place.environ), LocalHost(newer)) if "of main" in one.said
+        one for one in machine.servers(folders_for("doctor", place.environ), LocalHost(newer)) if "of main" in one.said
     ]
     assert [(one.level, one.remedy) for one in found] == [("warning", "muxwire kill --all --name main")]
     killed = place.run("kill", "--all", environ=newer)

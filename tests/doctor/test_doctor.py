@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from muxwire.library.doctor import Finding
 from muxwire.library.doctor.examine import outcome
-from muxwire.library.doctor.finding import Finding
 from tests.doctor.person import doctor, only
 
 

@@ -20,7 +20,7 @@ import muxwire
 from muxwire.mcp.server import build_server
 from muxwire.mcp.tools.operations import run_tmux_operations
 from muxwire.operations import KINDS, NewWindow, Ref, SendKeys
-from muxwire.operations.parse import read_operation, read_operations
+from muxwire.operations.lists import read_operation, read_operations
 from tests.users import SYSTEM_PATH
 
 pytestmark = pytest.mark.anyio

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
     from muxwire.cli.options import Verbs
-    from muxwire.library.doctor.finding import Finding
+    from muxwire.library.doctor import Finding
 
 _SIGNS = {"ok": "ok     ", "warning": "warning", "broken": "BROKEN "}
 

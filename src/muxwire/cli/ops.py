@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
-    from muxwire.operations.step_results import OperationsResult
+    from muxwire.operations.runs import OperationsResult
 
 
 def add(verbs: Verbs) -> None:
@@ -39,7 +39,7 @@ def add(verbs: Verbs) -> None:
 
 
 async def _ops(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    from muxwire.operations.context import DISPATCH_TIMEOUT
+    from muxwire.operations.runs import DISPATCH_TIMEOUT
 
     operations, given = _operations(arguments.file), arguments.dispatch_timeout
     try:

@@ -13,7 +13,7 @@ import anyio.to_thread
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
 from muxwire.library.hosts import Hosts
 from muxwire.logs.history import read_history
-from muxwire.operations.context import DISPATCH_TIMEOUT, OnError, RunContext, RunOptions
+from muxwire.operations.runs import DISPATCH_TIMEOUT, OnError, RunContext, RunOptions
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
@@ -281,9 +281,7 @@ class Terminals:
         whole. `execute` and `wait_for` have their own. InvalidArgument, NoSuchTarget, and as `server`.
         """
         # Late: what few programs use takes a fifth of what all of the library takes to import.
-        from muxwire.operations.checks import check_list
-        from muxwire.operations.machines import on_one_machine, programs_and_folders
-        from muxwire.operations.parse import read_operations
+        from muxwire.operations.lists import check_list, on_one_machine, programs_and_folders, read_operations
         from muxwire.operations.run_list import OperationsRun
 
         there, found = on_one_machine(read_operations(operations), self._hosts.split)

@@ -13,16 +13,16 @@ import typing
 if typing.TYPE_CHECKING:
     from muxwire.operations.arranging import RenameWindow, ResizePane, SelectLayout, SelectPane, SwapPane
     from muxwire.operations.input import Execute, SendKeys, WaitFor
-    from muxwire.operations.kinds import KINDS
+    from muxwire.operations.lists import KINDS
     from muxwire.operations.operation import Operation, Ref
     from muxwire.operations.options import CapturePane, DisplayMessage, SetOption, ShowOption
     from muxwire.operations.panes import BreakPane, JoinPane, KillPane, MakeGrid, NewWindow, SplitEvenly, SplitPane
-    from muxwire.operations.step_results import Dispatch, OperationsResult, StepResult
+    from muxwire.operations.runs import Dispatch, OperationsResult, StepResult
 else:
 
     def __getattr__(name):  # noqa: ANN001, ANN202
         # Late: a verb of the command line that runs no list need not load its kinds.
-        for home in ("kinds", "operation", "step_results"):
+        for home in ("lists", "operation", "runs"):
             if hasattr(module := importlib.import_module(f"muxwire.operations.{home}"), name):
                 return getattr(module, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,7 +15,7 @@ import anyio
 
 from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget
 from muxwire.operations.rollback import Picture, Rollback, picture_command
-from muxwire.operations.step_results import Dispatch, Status, StepResult
+from muxwire.operations.runs import Dispatch, Status, StepResult
 from muxwire.protocol.commands import command
 from muxwire.tabs.attached import attached
 from muxwire.values import dataclass
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from muxwire.client.pending import Pending
     from muxwire.host.host import Host
-    from muxwire.operations.context import RunContext, RunOptions
+    from muxwire.operations.runs import RunContext, RunOptions
     from muxwire.protocol.events import CommandBlock
     from muxwire.tabs.maker import PaneSpec, TabMaker
     from muxwire.tabs.tab import Tab
@@ -43,6 +43,8 @@ class Ref:
 
 
 Target = str | Ref
+# The fields that are one.
+TARGETS = ("target", "with_", "into")
 
 
 @final
@@ -72,7 +74,7 @@ class Operation:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        named = (getattr(self, name, None) for name in ("target", "with_", "into"))
+        named = (getattr(self, name, None) for name in TARGETS)
         return tuple(target for target in named if target is not None)
 
     @property

@@ -17,7 +17,7 @@ import anyio.lowlevel
 from muxwire.client.patience import ANSWER_SECONDS
 from muxwire.errors import MuxwireError, TmuxSilent
 from muxwire.operations.operation import Compound, Operation, Part, Ref, RunState, Step, explained, written
-from muxwire.operations.step_results import Dispatch, OperationsResult
+from muxwire.operations.runs import Dispatch, OperationsResult
 from muxwire.tabs.maker import PANE_FORMAT
 from muxwire.tabs.windows import look_up
 from muxwire.values import dataclass
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from muxwire.client.client import ControlClient
     from muxwire.client.pending import Pending
-    from muxwire.operations.context import RunContext, RunOptions
     from muxwire.operations.rollback import Rollback
+    from muxwire.operations.runs import RunContext, RunOptions
     from muxwire.tabs.maker import PaneSpec
 
 # One line is parsed on tmux's only thread, where every pane waits meanwhile: this takes less than 2 ms.

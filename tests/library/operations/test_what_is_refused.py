@@ -13,11 +13,9 @@ from hypothesis import given, strategies as st
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.local import LocalHost
-from muxwire.operations.checks import check_list
-from muxwire.operations.formats import OPTIONS, check_format, check_option, check_value
-from muxwire.operations.kinds import KINDS
-from muxwire.operations.layouts import NAMES, check_layout, checksum_of
-from muxwire.operations.parse import read_operation, read_operations
+from muxwire.operations.arranging import NAMES, check_layout, checksum_of
+from muxwire.operations.lists import KINDS, check_list, read_operation, read_operations
+from muxwire.operations.options import OPTIONS, check_format, check_option, check_value
 from tests.users import SYSTEM_PATH
 
 TMUX = shutil.which("tmux") or "tmux"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from muxwire.errors import MuxwireError
 from muxwire.host.folders import folders_for
 from muxwire.host.local import LocalHost
-from muxwire.library.doctor import leftovers, machine, places, programs, trials
-from muxwire.library.doctor.finding import Finding, broken, ok
+from muxwire.library.doctor import Finding, broken, leftovers, machine, ok, trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -37,16 +36,16 @@ async def examine(environ: Mapping[str, str] | None = None) -> tuple[Finding, ..
 def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
     where, host = folders_for(_INSTANCE, environ), LocalHost(environ)
     return {
-        "tmux": lambda: programs.tmux(host),
-        "XDG_RUNTIME_DIR": lambda: places.runtime_variable(environ),
-        "directories": lambda: places.folders(where),
-        "socket path": lambda: places.socket_path(where),
-        "room": lambda: places.room(where),
+        "tmux": lambda: machine.tmux(host),
+        "XDG_RUNTIME_DIR": lambda: machine.runtime_variable(environ),
+        "directories": lambda: machine.directories(where),
+        "socket path": lambda: machine.socket_path(where),
+        "room": lambda: machine.room(where),
         "locale": lambda: machine.locale(environ),
         "open files": machine.open_files,
         "pipe size": machine.pipe_size,
         "terminals": machine.terminals,
-        "server version": lambda: programs.servers(where, host),
+        "server version": lambda: machine.servers(where, host),
         "sockets": lambda: leftovers.sockets(where),
         "directories left": lambda: leftovers.folders(where),
         "clients left": lambda: leftovers.clients(where),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from muxwire.client.watchdog import process_table
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import holder
-from muxwire.library.doctor.finding import Finding, ok, warning
+from muxwire.library.doctor import Finding, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

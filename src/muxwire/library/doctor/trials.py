@@ -15,7 +15,7 @@ import anyio
 
 from muxwire.errors import HostUnavailable, MuxwireError
 from muxwire.host.local import LocalHost
-from muxwire.library.doctor.finding import Finding, broken, ok, warning
+from muxwire.library.doctor import Finding, broken, ok, warning
 from muxwire.library.opening import open_terminals
 from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi, undo_onlcr

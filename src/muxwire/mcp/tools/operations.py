@@ -10,10 +10,12 @@ from pydantic import Field, WithJsonSchema
 from muxwire.mcp.arguments import DEFAULT_MAX_CHARS, Arguments, Milliseconds, seconds
 from muxwire.mcp.registry import Call, Hints, tool
 from muxwire.operations import KINDS
-from muxwire.operations.context import DISPATCH_TIMEOUT
+from muxwire.operations.lists import is_required, json_fields
 from muxwire.operations.options import Scope
-from muxwire.operations.parse import is_required, json_fields
-from muxwire.operations.step_results import StepResult  # noqa: TC001 (schemas are made of it)
+from muxwire.operations.runs import (
+    DISPATCH_TIMEOUT,
+    StepResult,
+)
 
 _STRING = {"type": "string"}
 _STRINGS = {"type": "array", "items": _STRING}

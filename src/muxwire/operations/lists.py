@@ -1,0 +1,252 @@
+"""A list of operations before it is run: from JSON, for one machine, and checked as a whole before anything is sent.
+
+JSON has the words of the MCP tool and of `muxwire ops`: every field is checked, unknown ones are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+from muxwire.errors import InvalidArgument, MuxwireError
+from muxwire.operations.arranging import RenameWindow, ResizePane, SelectLayout, SelectPane, SwapPane
+from muxwire.operations.input import Execute, SendKeys, WaitFor
+from muxwire.operations.operation import TARGETS, Operation, Ref
+from muxwire.operations.options import CapturePane, DisplayMessage, Scope, SetOption, ShowOption
+from muxwire.operations.panes import BreakPane, JoinPane, KillPane, MakeGrid, NewWindow, SplitEvenly, SplitPane
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from muxwire.host.host import Host
+
+KINDS: Mapping[str, type[Operation]] = {
+    one.kind: one
+    for one in (
+        NewWindow, SplitPane, SplitEvenly, MakeGrid, SendKeys, Execute, WaitFor, ResizePane, SelectLayout, SelectPane,
+        RenameWindow, SwapPane, BreakPane, JoinPane, KillPane, SetOption, ShowOption, DisplayMessage, CapturePane,
+    )
+}  # fmt: skip
+
+# A list is one call's worth of work: its result, a step each, must still be read by a model.
+OPERATIONS_MAX = 500
+_REF_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
+
+# JSON says milliseconds, and has no reserved words.
+_NAME = {"with_": "with", "global_": "global", "timeout": "timeout_ms", "idle": "idle_ms"}
+# How a schema without unions says what `{"ref": NAME}` says, too.
+_REF = "ref:"
+# What clients send for a field that a model left out.
+_ABSENT: tuple[object, ...] = (None, "", [], {})
+
+
+T = TypeVar("T")
+There = TypeVar("There")
+
+
+class _Mismatch(Exception):
+    """A value that its field cannot have."""
+
+
+def _reader(of: type[T], what: str) -> Callable[[object], T]:
+    def read(value: object) -> T:
+        if not isinstance(value, of) or isinstance(value, bool) is not (of is bool):  # to Python, true is a number
+            raise _Mismatch(f"must be {what}")
+        return value
+
+    return read
+
+
+_text = _reader(str, "a string")
+_flag = _reader(bool, "true or false")
+_integer = _reader(int, "an integer")
+
+
+def _milliseconds(value: object) -> float:
+    count = _integer(value)
+    if count < 0:
+        raise _Mismatch("must be 0 or more milliseconds")
+    return count / 1000
+
+
+def _target(value: object) -> str | Ref:
+    if isinstance(value, str):
+        return Ref(value.removeprefix(_REF)) if value.startswith(_REF) else value
+    if isinstance(value, Mapping) and set(value) == {"ref"}:
+        return Ref(_text(value["ref"]))
+    raise _Mismatch('must be an id or selector, or "ref:NAME"')
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise _Mismatch('must be a list of strings, as ["htop", "-d", "5"]')
+    return tuple(_text(item) for item in value)
+
+
+def _keys(value: object) -> str | tuple[str, ...]:
+    return value if isinstance(value, str) else _texts(value)
+
+
+def _environment(value: object) -> Mapping[str, str]:
+    if isinstance(value, list):
+        pairs = [_text(item).partition("=") for item in value]
+        if not all(equals for _, equals, _ in pairs):
+            raise _Mismatch("must be a list of texts NAME=VALUE")
+        return {name: text for name, _, text in pairs}
+    if not isinstance(value, Mapping):
+        raise _Mismatch("must be an object of strings")
+    return {_text(name): _text(text) for name, text in value.items()}
+
+
+def _size(value: object) -> str:
+    return str(_integer(value)) if isinstance(value, int) else _text(value)
+
+
+def _scope(value: object) -> str:
+    if value not in get_args(Scope):
+        raise _Mismatch(f"must be one of {', '.join(get_args(Scope))}")
+    return _text(value)
+
+
+# By the type of a field, as it is declared.
+_READERS: Mapping[str, Callable[[object], Any]] = {
+    "str": _text,
+    "bool": _flag,
+    "int": _integer,
+    "float": _milliseconds,
+    "tuple[str, ...]": _texts,
+    "str | tuple[str, ...]": _keys,
+    "Mapping[str, str]": _environment,
+    "Target": _target,
+    "Scope": _scope,
+}
+
+
+def json_fields(made: type[Operation]) -> dict[str, Field[Any]]:
+    """The fields of a kind by their names in JSON."""
+    return {_NAME.get(one.name, one.name): one for one in fields(made)}
+
+
+def is_required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def read_operation(given: object, where: str) -> Operation:
+    """Return one operation of its JSON object; InvalidArgument, which names `where` it stands."""
+    if not isinstance(given, Mapping):
+        raise InvalidArgument(f"{where} is no object", remedy='for example {"kind": "new_window"}')
+    kind = given.get("kind")
+    made = KINDS.get(kind) if isinstance(kind, str) else None
+    if made is None:
+        raise InvalidArgument(f"{where}: no operation of kind {kind!r}", remedy=f"use one of {', '.join(KINDS)}")
+    where = f"{where} ({kind})"
+    known = json_fields(made)
+    needed = [name for name, one in known.items() if is_required(one)]
+    said = {
+        name: value
+        for name, value in given.items()
+        if name != "kind" and (value not in _ABSENT or (value is not None and name in needed))
+    }
+    if unknown := sorted(set(said).difference(known)):
+        raise InvalidArgument(f"{where} takes no {', '.join(unknown)}", remedy=f"it takes {', '.join(known)}")
+    if missing := [name for name in needed if name not in said]:
+        raise InvalidArgument(f"{where} needs {', '.join(missing)}", remedy=f"it takes {', '.join(known)}")
+    values: dict[str, Any] = {known[name].name: _value(known[name], name, value, where) for name, value in said.items()}
+    operation: Operation = made(**values)
+    return operation
+
+
+def _value(field: Field[Any], name: str, value: object, where: str) -> Any:  # noqa: ANN401 (JSON)
+    reader = _size if name == "size" else _READERS[str(field.type).removesuffix(" | None")]
+    try:
+        return reader(value)
+    except _Mismatch as error:
+        raise InvalidArgument(f"{where}: {name} {error}", remedy="correct it and call again") from None
+
+
+def read_operations(given: Sequence[Operation | Mapping[str, object]]) -> list[Operation]:
+    """Return the operations of a list in which any may be given as JSON; InvalidArgument."""
+    return [
+        one if isinstance(one, Operation) else read_operation(one, f"operations[{index}]")
+        for index, one in enumerate(given)
+    ]
+
+
+def check_list(operations: Sequence[Operation], host: Host, *, adopted: bool = False) -> None:
+    """InvalidArgument for the first step that can never work; `adopted`: the tmux server is a person's."""
+    if not 1 <= len(operations) <= OPERATIONS_MAX:
+        raise InvalidArgument(
+            f"a list of {len(operations)} operations", remedy=f"give 1 to {OPERATIONS_MAX} operations"
+        )
+    coming = {ref: index for index, one in reversed(list(enumerate(operations))) for ref in one.made_refs}
+    made: dict[str, int] = {}
+    for index, operation in enumerate(operations):
+        try:
+            if adopted and not operation.harmless:
+                raise InvalidArgument(
+                    "this tmux server is a person's: nothing of it is moved, set or ended",
+                    remedy=f"here use {', '.join(name for name, kind in KINDS.items() if kind.harmless)}",
+                )
+            _check_targets(operation, index, made, coming)
+            _check_refs(operation, index, made)
+            operation.check(host)
+        except MuxwireError as error:
+            raise InvalidArgument(f"operations[{index}] ({operation.kind}): {error}", remedy=error.remedy) from None
+
+
+def _check_targets(operation: Operation, index: int, made: Mapping[str, int], coming: Mapping[str, int]) -> None:
+    for target in operation.targets:
+        if isinstance(target, Ref) and target.name not in made:
+            later = coming.get(target.name)
+            if later is None or later == index:
+                raise InvalidArgument(
+                    f"unknown ref: {target.name}", remedy="name it as `ref` of an earlier step that makes a pane"
+                )
+            raise InvalidArgument(
+                f"ref {target.name} is only made by operations[{later}]", remedy="put that step before this one"
+            )
+        if target == "":
+            raise InvalidArgument("a target is empty", remedy="list_tabs shows every tab")
+
+
+def _check_refs(operation: Operation, index: int, made: dict[str, int]) -> None:
+    for ref in operation.made_refs:
+        if not _REF_NAME.match(ref):
+            raise InvalidArgument(f"{ref!r} is no name of a ref", remedy="use letters, digits, '_', '-' and '.'")
+        if ref in made:
+            raise InvalidArgument(f"ref {ref} is made by operations[{made[ref]}] already", remedy="use another name")
+        made[ref] = index
+
+
+def on_one_machine(
+    operations: Sequence[Operation], split: Callable[[str], tuple[There | None, str]]
+) -> tuple[There | None, list[Operation]]:
+    """The machine of the tabs that are named (None: this one), and the operations with the names that tabs have there.
+
+    `split` says both of a name. Steps that name no tab go with the others. InvalidArgument for two machines.
+    """
+    machines: dict[int, There | None] = {}
+    found: list[Operation] = []
+    for index, operation in enumerate(operations):
+        named = {name: getattr(operation, name, None) for name in TARGETS}
+        places = {name: split(target) for name, target in named.items() if isinstance(target, str)}
+        for there, _ in places.values():
+            machines[index] = machines.get(index, there)
+            first, machine = next(iter(machines.items()))
+            if there is not machine:
+                raise InvalidArgument(
+                    f"operations[{first}] and operations[{index}] are for tabs of two machines",
+                    remedy="give the tabs of each machine a list of their own",
+                )
+        found.append(replace(operation, **{name: rest for name, (_, rest) in places.items()}))
+    return next(iter(machines.values()), None), found
+
+
+def programs_and_folders(operations: Sequence[Operation]) -> tuple[list[str], list[str]]:
+    """The programs and the directories that new panes are to start with, each once."""
+    making = [one for one in operations if isinstance(one, NewWindow | SplitPane)]
+    programs = dict.fromkeys(one.command[0] for one in making if one.command)
+    folders = dict.fromkeys(one.cwd for one in making if one.cwd)
+    return list(programs), list(folders)
