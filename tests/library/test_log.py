@@ -13,7 +13,7 @@ import pytest
 
 from muxwire.logs import store as log_module
 from muxwire.logs.read import View, last_lines, read_range, read_raw
-from muxwire.logs.segment_writer import PIECE_COST, LogFile
+from muxwire.logs.segments import PIECE_COST, LogFile
 from muxwire.logs.store import BATCH_BYTES, LogStore
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from muxwire.errors import InvalidArgument
 from muxwire.logs import grep as log_grep, read as log_read
 from muxwire.logs.grep import Search, compiled, last_matches
-from muxwire.logs.read import View, last_lines, read_range, read_raw
-from muxwire.logs.readable import last_readable_lines
+from muxwire.logs.read import View, last_lines, last_readable_lines, read_range, read_raw
 from muxwire.results import LogMatch
 from muxwire.shell.visible import visible, visible_range
 from muxwire.vt.text import strip_ansi

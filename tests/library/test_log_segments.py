@@ -13,8 +13,7 @@ from muxwire.logs import segments as log_segments, store as log_module
 from muxwire.logs.grep import Search, compiled, last_matches
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.read import LogFileReader, View, last_lines, read_range, read_raw
-from muxwire.logs.segment_writer import UNKNOWN_SIZE
-from muxwire.logs.segments import gaps_path, layout_of, open_log, retire, segment_path
+from muxwire.logs.segments import UNKNOWN_SIZE, gaps_path, layout_of, open_log, retire, segment_path
 from muxwire.logs.store import LogStore
 
 pytestmark = pytest.mark.anyio

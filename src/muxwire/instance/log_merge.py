@@ -15,7 +15,7 @@ import anyio.to_thread
 from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.instance.handoff import Leftovers, over_folders, read_pipe
 from muxwire.instance.stream_join import StreamJoin, go_over
-from muxwire.logs.segment_writer import UNKNOWN_SIZE
+from muxwire.logs.segments import UNKNOWN_SIZE
 from muxwire.logs.store import PaneLog
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, final
 import anyio
 
 from muxwire.ids import pane_id
-from muxwire.logs.segment_writer import UNKNOWN_SIZE
+from muxwire.logs.segments import UNKNOWN_SIZE
 from muxwire.shell.marks import INTRODUCER
 from muxwire.tabs.maker import attach_stream
 

@@ -1,19 +1,35 @@
-"""Reading a pane's log file: raw ranges, pieces as a person saw them, the last lines.
+"""Reading a pane's log file: raw ranges, pieces as a person saw them or would have read them, the last lines.
 
 Everything here blocks on the disk, so it runs in a worker thread. A log that is not there reads as an empty one.
-A log is one row of bytes, whatever files it lies in (`log_segments`). Holes are never shown: what lies before and after
-one is read as if it were a log of its own.
+A log is one row of bytes, whatever files it lies in (`logs/segments.py`). Holes are never shown: what lies before and
+after one is read as if it were a log of its own.
+
+With the cursor's moves played out, a piece ends with a line, or where the log ends now. The piece after it is read with
+the lines before it, a screen of them, so it brings what has changed: a line that was shown before it was whole
+continues, one that was drawn over since comes again, on a line of its own.
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self, final
 
 from muxwire.logs.segments import open_log
-from muxwire.shell.visible import lookahead, lookbehind, visible_parts, visible_slice
+from muxwire.shell.visible import lookahead, lookbehind, visible_parts, visible_range, visible_slice
 from muxwire.values import dataclass
-from muxwire.vt.readable import COLUMNS
+from muxwire.vt.readable import (
+    COLUMNS,
+    PLAYED_MAX,
+    Readable,
+    began_alternate,
+    continued,
+    lines_before,
+    needs_playing,
+    on_alternate,
+    open_string,
+    readable,
+)
 from muxwire.vt.text import undo_onlcr
 
 if TYPE_CHECKING:
@@ -32,6 +48,11 @@ _BLOCK_MAX = 1024 * 1024
 
 # The most that the last lines may hold: a pane that writes 100 MB without a newline has one line.
 TAIL_BYTES_MAX = 16 * 1024 * 1024
+# How far back the line that a piece continues with is looked for, and those above it.
+_BEFORE_MAX = 64 << 10
+# How far back the switch to an alternate screen is looked for: full-screen programs that write more than this without
+# an end are read as if they had drawn on the main one.
+_SWITCH_MAX = 1 << 20
 
 
 @final
@@ -74,7 +95,7 @@ class View:
     """How a log is to be shown: without these typed lines; `final` if it grows no more.
 
     `typed_from`: a typed line that the shell has not begun to run yet is not before this offset. `columns`: how wide
-    the pane is, for who reads it as a person would (`logs/readable.py`); `joint` stands where something was cut.
+    the pane is, for who reads it as a person would; `joint` stands where something was cut.
     `within`: the offsets of the part of the log to which a read of its last lines is limited.
     """
 
@@ -231,3 +252,76 @@ def _ranges(gaps: Sequence[tuple[int, int]], first: int, end: int) -> list[tuple
             ranges.append((first, min(gap_begin, end)))
         first = max(first, gap_end)
     return ranges
+
+
+def read_readable(path: Path, start: int, max_bytes: int, view: View) -> tuple[LogPiece, str]:
+    """Return what can be read from a raw offset on, of about `max_bytes` raw bytes, and what there is to say of it."""
+    piece = read_range(path, start, min(max_bytes, PLAYED_MAX), view)
+    first = start + piece.dropped
+    with LogFileReader(path) as log:
+        if not piece.eof and piece.next_offset < log.end:
+            line_end = log.pread(first, piece.next_offset).rfind(b"\n") + 1
+            if line_end:
+                piece = replace(read_range(path, first, line_end, view), dropped=piece.dropped, eof=False)
+        before, alternate = (b"", False) if piece.dropped else _before(log, first, view)
+    text = continued(_decoded(before), _decoded(piece.data), columns=view.columns, alternate=alternate)
+    return replace(piece, data=text.text.encode("utf-8", "replace")), text.note
+
+
+def last_readable_lines(path: Path, lines: int, view: View) -> tuple[LastLines, str]:
+    with LogFileReader(path, view.within) as log:
+        pieces: list[bytes] = []
+        found = size = tried = 0
+        text, start = Readable(""), log.first
+        for start, piece in log.backwards(view):
+            pieces.append(piece)
+            found += piece.count(b"\n")
+            size += len(piece)
+            # Lines that were drawn over leave fewer: play what there is, and each time twice as much.
+            if (found > lines and size >= 2 * tried) or size > TAIL_BYTES_MAX:
+                tried = size
+                text = _played(log, start, pieces, view)
+                if text.text.count("\n") > lines or size > PLAYED_MAX:
+                    break
+        else:
+            found = -1  # this is the whole log
+            text = _played(log, start, pieces, view)
+        return cut_to_lines(text.text.encode("utf-8", "replace"), lines, log, whole=found < 0), text.note
+
+
+def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View) -> Readable:
+    """The text of what was seen from `start` on; `pieces` come from the last to the first."""
+    data = b"".join(reversed(pieces))
+    before = log.pread(max(log.first, start - _SWITCH_MAX), start)
+    line = data.find(b"\n") + 1 if start > log.first else 0
+    before += data[:line]
+    switched = on_alternate(before)
+    text = _decoded(open_string(before) + data[line:])
+    alternate = switched or (switched is None and start > log.first and began_alternate(text))
+    if len(text) <= PLAYED_MAX or not needs_playing(text):
+        return readable(text, columns=view.columns, alternate=alternate)
+    # The end is what is asked for: play that, and what lies before it only as far as it can be.
+    cut = text.find("\n", len(text) - PLAYED_MAX) + 1 or len(text) - PLAYED_MAX
+    front, end = (
+        readable(text[:cut], columns=view.columns, alternate=alternate),
+        readable(text[cut:], columns=view.columns),
+    )
+    return Readable(front.text + end.text, front.left_out or end.left_out, front.unplayed)
+
+
+def _before(log: LogFileReader, start: int, view: View) -> tuple[bytes, bool]:
+    """The lines before an offset, a screen of them, as they were seen; whether they begin on an alternate screen."""
+    first = next((first for first, last in log.ranges if first <= start <= last), start)
+    base = max(first, start - _SWITCH_MAX)
+    data = log.pread(base, min(log.end, start + lookahead(view.typed_lines)))
+    begin = max(lines_before(data[: start - base]), start - base - _BEFORE_MAX)
+    known = max(0, begin - lookbehind(view.typed_lines))
+    seen = visible_range(
+        data[known:], base + known, base + begin, start, view.typed_lines, grows=False,
+        typed_from=view.typed_from, joint=view.joint,
+    )  # fmt: skip
+    return open_string(data[:begin]) + seen, on_alternate(data[:begin]) or False
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.vt.cells import Cell
+    from muxwire.vt.drawing import Row
     from muxwire.vt.replay import ReplayScreen
-    from muxwire.vt.rows import Row
 
 
 async def past_screen(

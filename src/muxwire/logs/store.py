@@ -26,7 +26,7 @@ import anyio.to_thread
 from muxwire.host.descriptors import kept_max
 from muxwire.logs import read as log_read
 from muxwire.logs.limits import LogLimits, hold, keep_within, sweep_dead
-from muxwire.logs.segment_writer import PIECE_COST, Gap, LogFile
+from muxwire.logs.segments import PIECE_COST, Gap, LogFile
 from muxwire.vt.readable import COLUMNS, ROWS
 
 if TYPE_CHECKING:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from muxwire.mcp.wire import OnEnd
 
 METHOD = "server/discover"
+# Tabs come and go; tools and prompts do not.
+_NOTIFICATIONS = NotificationOptions(resources_changed=True)
 
 
 @final
@@ -71,10 +73,6 @@ def _unsupported(requested: str) -> types.ErrorData:
         message="Unsupported protocol version",
         data=data.model_dump(mode="json"),
     )
-
-
-# Tabs come and go; tools and prompts do not.
-_NOTIFICATIONS = NotificationOptions(resources_changed=True)
 
 
 async def run_on_stdio(server: Server[Any], on_end: OnEnd) -> None:

@@ -37,6 +37,7 @@ _CELL = re.compile(r"[0-9]{1,5}x[0-9]{1,5},[0-9]{1,5},[0-9]{1,5}")
 _PANE = re.compile(r",[0-9]{1,10}(?![0-9x])")
 # tmux's own windows stop at a few dozen panes; a deeper nesting than this is no layout of theirs.
 _DEPTH_MAX = 64
+NOTHING = "display-message -p ''"
 
 
 def check_layout(layout: str) -> None:
@@ -76,9 +77,6 @@ def _cell(text: str, at: int, depth: int) -> int:
         if text[at] == closing:
             return at + 1
     return at
-
-
-NOTHING = "display-message -p ''"
 
 
 @final

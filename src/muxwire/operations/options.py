@@ -52,6 +52,10 @@ OPTIONS = frozenset((
     "window-status-style", "window-style", "wrap-search",
 ))  # fmt: skip
 
+Scope = Literal["server", "session", "window", "pane"]
+_SCOPE_FLAG: Mapping[str, Arguments] = {"server": ("-s",), "session": (), "window": ("-w",), "pane": ("-p",)}
+_HISTORY_MAX = 1_000_000
+
 
 def check_format(text: str) -> None:
     """Refuse a format that would run a program, or that strftime(3) would change: InvalidArgument."""
@@ -79,11 +83,6 @@ def check_option(name: str, *, to_set: bool) -> None:
             f"the option {name!r} is not set here: it is none of tmux's harmless ones, named in full, nor @NAME",
             remedy="options that can run programs, end sessions or lose output stay as muxwire needs them",
         )
-
-
-Scope = Literal["server", "session", "window", "pane"]
-_SCOPE_FLAG: Mapping[str, Arguments] = {"server": ("-s",), "session": (), "window": ("-w",), "pane": ("-p",)}
-_HISTORY_MAX = 1_000_000
 
 
 @final

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 OnError = Literal["stop", "continue"]
 # Seconds in which tmux must have answered: it takes a millisecond, and a machine that swaps a few seconds.
 DISPATCH_TIMEOUT = 10.0
+# succeeded and failed: tmux, or the pane, said so. skipped: never sent. planned: a dry run. unknown: sent, and no
+# answer came in time, so it may have happened or may still happen; it is never sent again.
+Status = Literal["succeeded", "failed", "skipped", "planned", "unknown"]
+# A dispatch has the status that comes first here, of those that its steps have.
+_WORST_FIRST: tuple[Status, ...] = ("failed", "unknown", "succeeded", "planned", "skipped")
+# Microseconds are all that the clock knows.
+_DIGITS = 3
 
 
 @final
@@ -49,17 +56,6 @@ class RunContext:
     book: TabBook
     find: Callable[[str], Awaitable[Tab]]
     host: Host
-
-
-# succeeded and failed: tmux, or the pane, said so. skipped: never sent. planned: a dry run. unknown: sent, and no
-# answer came in time, so it may have happened or may still happen; it is never sent again.
-Status = Literal["succeeded", "failed", "skipped", "planned", "unknown"]
-
-# A dispatch has the status that comes first here, of those that its steps have.
-_WORST_FIRST: tuple[Status, ...] = ("failed", "unknown", "succeeded", "planned", "skipped")
-
-# Microseconds are all that the clock knows.
-_DIGITS = 3
 
 
 @final

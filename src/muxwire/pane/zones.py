@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, final
 
-from muxwire.vt.cells import Cell
-from muxwire.vt.zone_marks import has_marks, newest_zone
+from muxwire.vt.cells import Cell, has_marks, newest_zone
 
 if TYPE_CHECKING:
     from muxwire.pane.state import PaneState

@@ -46,6 +46,9 @@ KEPT_ROUND_TRIPS = 1000
 KEPT_SECONDS = 10
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+OUR_KINDS = ("block", "hook", "stray", "lost")
+KINDS = (*sorted(name.decode() for name in READERS), *OUR_KINDS)
+_PANE = re.compile(r"%[0-9]+\Z")
 
 
 @final
@@ -233,12 +236,6 @@ def kind_of(event: Event) -> str:
             return "lost"
         case _:
             return _CAMEL.sub("-", type(event).__name__).lower()
-
-
-OUR_KINDS = ("block", "hook", "stray", "lost")
-KINDS = (*sorted(name.decode() for name in READERS), *OUR_KINDS)
-
-_PANE = re.compile(r"%[0-9]+\Z")
 
 
 @final

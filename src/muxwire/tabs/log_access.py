@@ -16,8 +16,7 @@ import anyio.to_thread
 
 from muxwire.errors import InvalidArgument
 from muxwire.logs.grep import Search, compiled, last_matches
-from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, read_range
-from muxwire.logs.readable import last_readable_lines, read_readable
+from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, last_readable_lines, read_range, read_readable
 from muxwire.logs.screens import past_screen
 from muxwire.logs.store import RETRY_SECONDS
 from muxwire.pane.output import output_range

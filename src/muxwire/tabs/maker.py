@@ -13,7 +13,7 @@ import anyio
 from muxwire.errors import CommandError, MuxwireError, NotPermitted, TmuxSilent
 from muxwire.host.environment import whole_setting
 from muxwire.ids import pane_id, window_id
-from muxwire.logs.segment_writer import UNKNOWN_SIZE
+from muxwire.logs.segments import UNKNOWN_SIZE
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.runner import Runner
 from muxwire.pane.state import PaneState

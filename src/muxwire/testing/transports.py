@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from muxwire.client.transport import Transport
     from muxwire.testing.transcript import Record
 
+# Shorter silences are the machine's noise, and would double the number of lines.
+_NOTABLE_PAUSE_S = 0.005
+
 
 @final
 class MemoryTransport:
@@ -104,10 +107,6 @@ class MemoryTransport:
     def _wake(self) -> None:
         changed, self._changed = self._changed, anyio.Event()
         changed.set()
-
-
-# Shorter silences are the machine's noise, and would double the number of lines.
-_NOTABLE_PAUSE_S = 0.005
 
 
 @final

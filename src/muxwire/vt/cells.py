@@ -1,7 +1,11 @@
-"""Cells of a screen: a character, its style as SGR says it (ECMA-48, xterm's colours), and what it belongs to."""
+"""Cells of a screen: a character, its style as SGR says it (ECMA-48, xterm's colours), and what it belongs to.
+
+Marks in an output say whose the text after them is: the prompt's, the input's, a program's.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from functools import lru_cache
 from operator import itemgetter
@@ -22,6 +26,23 @@ _STYLES_KEPT = 4096
 # tmux ignores a sequence whose parameters are longer, or more (input.c, param_buf and param_list).
 PARAMETERS_LENGTH, PARAMETERS_COUNT = 63, 23
 _INT_MAX = (1 << 31) - 1
+_ON: dict[int, dict[str, bool]] = {
+    1: {"bold": True}, 2: {"dim": True}, 3: {"italic": True}, 4: {"underline": True}, 5: {"blink": True},
+    6: {"blink": True}, 7: {"reverse": True}, 8: {"hidden": True}, 9: {"strike": True}, 21: {"underline": True},
+    22: {"bold": False, "dim": False}, 23: {"italic": False}, 24: {"underline": False}, 25: {"blink": False},
+    27: {"reverse": False}, 28: {"hidden": False}, 29: {"strike": False},
+}  # fmt: skip
+_FOREGROUND, _BACKGROUND, _UNDERLINE = 38, 48, 58
+_EXTENDED = (_FOREGROUND, _BACKGROUND, _UNDERLINE)
+# The kinds of underline that `4:N` chooses from; they are one to us.
+_UNDERLINES = range(1, 6)
+_TEXT = itemgetter(0)
+# By our own marks (7770) and by those of shells that speak OSC 133 ("semantic prompts", from FinalTerm).
+_ZONES: dict[str, Zone] = {
+    "7770;P": "prompt", "7770;T": "input", "7770;C": "output", "7770;S": "output", "7770;E": "", "7770;D": "",
+    "7770;X": "", "133;A": "prompt", "133;B": "input", "133;C": "output", "133;D": "",
+}  # fmt: skip
+_MARK = re.compile(r"7770;[A-Z]|133;[A-D]")
 
 
 @final
@@ -88,14 +109,6 @@ def changed(before: Pen, parameters: str) -> Pen:
     return pen(styled(before.style, parameters), before.zone)
 
 
-_ON: dict[int, dict[str, bool]] = {
-    1: {"bold": True}, 2: {"dim": True}, 3: {"italic": True}, 4: {"underline": True}, 5: {"blink": True},
-    6: {"blink": True}, 7: {"reverse": True}, 8: {"hidden": True}, 9: {"strike": True}, 21: {"underline": True},
-    22: {"bold": False, "dim": False}, 23: {"italic": False}, 24: {"underline": False}, 25: {"blink": False},
-    27: {"reverse": False}, 28: {"hidden": False}, 29: {"strike": False},
-}  # fmt: skip
-
-
 def _colours() -> dict[int, dict[str, str]]:
     table: dict[int, dict[str, str]] = {39: {"fg": ""}, 49: {"bg": ""}}
     for number, name in enumerate(_NAMES):
@@ -105,10 +118,6 @@ def _colours() -> dict[int, dict[str, str]]:
 
 
 _COLOURS = _colours()
-_FOREGROUND, _BACKGROUND, _UNDERLINE = 38, 48, 58
-_EXTENDED = (_FOREGROUND, _BACKGROUND, _UNDERLINE)
-# The kinds of underline that `4:N` chooses from; they are one to us.
-_UNDERLINES = range(1, 6)
 
 
 def styled(style: Style, parameters: str) -> Style:
@@ -212,9 +221,26 @@ def runs(rows: Sequence[Sequence[Cell]], *, zones: bool = True) -> Iterator[Run]
                 begin = x
 
 
-_TEXT = itemgetter(0)
-
-
 def text_of(row: Sequence[Cell]) -> str:
     """The text of a row, without the blanks at its end."""
     return "".join(map(_TEXT, row)).rstrip(" ")
+
+
+def zone_of(command: str) -> Zone | None:
+    """What an OSC says of the text after it; None if it is no such mark."""
+    found = _MARK.match(command)
+    return _ZONES.get(found[0]) if found else None
+
+
+def newest_zone(before: bytes) -> Zone | None:
+    """What the next character belongs to, by the newest mark; None if there is none."""
+    at = len(before)
+    while (at := max(before.rfind(b"\x1b]7770;", 0, at), before.rfind(b"\x1b]133;", 0, at))) >= 0:
+        zone = zone_of(before[at + 2 : at + 8].decode("ascii", "replace"))
+        if zone is not None:
+            return zone
+    return None
+
+
+def has_marks(output: bytes) -> bool:
+    return b"\x1b]7770;" in output or b"\x1b]133;" in output

@@ -2,27 +2,27 @@
 
 Added to pyte 0.8: the alternate screen, rows that know whether the terminal wrapped them, wide characters at the
 margin, REP, SU, SD, CBT, one saved cursor, all styles, whose each cell is (by the marks in the output), and rows that
-flow anew at another width. `vt/player.py` feeds it.
+flow anew at another width. `vt/player.py` feeds it. One that forgets no line gives the text of all that was shown.
 """
 
 from __future__ import annotations
 
 import copy
 from collections import defaultdict, deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import pyte.charsets
 import pyte.modes
 from pyte.screens import Margins
 
 from muxwire.vt.cells import BLANK, PLAIN, Cell, Zone, pen
-from muxwire.vt.drawing import Drawing
-from muxwire.vt.rows import Row, reflowed
+from muxwire.vt.drawing import Drawing, Row, reflowed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyte.screens import Cursor
+
 
 _ALTERNATE = frozenset((47, 1047, 1049))
 _SAVES_CURSOR = 1049
@@ -268,3 +268,36 @@ class ReplayScreen(Drawing):
 def _known(modes: tuple[int, ...], kwargs: dict[str, bool]) -> list[int]:
     known = _PRIVATE_MODES if kwargs.get("private") else _MODES
     return [mode for mode in modes if mode in known]
+
+
+@final
+class TextScreen(ReplayScreen):
+    """The text of all that was shown."""
+
+    def __init__(self, columns: int, lines: int) -> None:
+        self._gone: list[str] = []
+        super().__init__(columns, lines)
+
+    def scrolled_off(self, rows: Sequence[Row], *, cleared: bool = False) -> None:  # noqa: ARG002
+        self._gone += map(_ended, rows)
+
+    def reset(self) -> None:
+        self.scrolled_off([self.buffer[y] for y in range(self._used())])
+        super().reset()
+
+    def text(self) -> str:
+        """All lines; the last one ends where the cursor is, or the text."""
+        y, x = self.cursor.y, self.cursor.x
+        last = max(y, self._used() - 1)
+        rows = [self.buffer[row] for row in range(last + 1)]
+        shown = [_ended(row) for row in rows[:last]] + [rows[last].text(keep=x if last == y else 0)]
+        if y < last:  # what comes next is no part of the last line
+            shown[-1] += "\n"
+        return "".join(self._gone + shown)
+
+    def _used(self) -> int:
+        return max((y for y, row in self.buffer.items() if row), default=-1) + 1
+
+
+def _ended(row: Row) -> str:
+    return row.text() if row.wrapped else row.text() + "\n"

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 # What a build's step or a server's start takes; a longer wait is better said in so many words.
 DEFAULT_WAIT_MS = 30_000
+# Milliseconds: nobody needs to order events by their time, they have a sequence.
+TIME_DIGITS = 3
+# About 3 kB: an answer that a model reads at once, and asks for the next one if it wants more.
+DEFAULT_EVENTS = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,12 +147,6 @@ def _screen(taken: Snapshot) -> Screen:
 
 def _runs(cells: Sequence[Run] | None) -> list[dict[str, Any]] | None:
     return None if cells is None else [run.told() for run in cells]
-
-
-# Milliseconds: nobody needs to order events by their time, they have a sequence.
-TIME_DIGITS = 3
-# About 3 kB: an answer that a model reads at once, and asks for the next one if it wants more.
-DEFAULT_EVENTS = 25
 
 
 @dataclass(frozen=True, slots=True)
