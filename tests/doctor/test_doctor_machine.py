@@ -18,7 +18,6 @@ from tests.doctor.person import do, doctor, install_tmux, levels, only
     ("script", "level", "said"),
     [
         ("echo tmux 3.2a", "broken", "is too old"),
-        ("echo tmux 2.9", "broken", "subscriptions"),
         ("echo tmux 3.3a", "ok", "mended in 3.6"),
         ("echo tmux 3.7c", "ok", "tmux 3.7c at"),
         ("echo tmux next-3.8", "ok", "tmux next-3.8 at"),

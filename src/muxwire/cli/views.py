@@ -79,7 +79,10 @@ def add(verbs: Verbs) -> None:
     add_target(history, many=True)
     add_all(history, "of every tab, closed ones too")
     history.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N")
+    _add_rec(verbs)
 
+
+def _add_rec(verbs: Verbs) -> None:
     rec = add_verb(
         verbs,
         "rec",

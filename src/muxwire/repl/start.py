@@ -95,9 +95,9 @@ def main(open_instance: Open) -> int:
     async def work(session: Session, loop: Loop) -> int:
         async with open_instance(session.wrap) as terminals:
             session.live = Live(terminals, lambda server, version: _greet(session, server, version))
-            server = await session.live.server()
             # A person's first session is otherwise let go of after each call.
-            async with server.attached() if terminals.role == "adopted" else nullcontext():
+            async with (await terminals.server()).attached() if terminals.role == "adopted" else nullcontext():
+                await session.live.server()
                 code = await loop(session)
             if session.recorder is not None:
                 session.recorder.stop()
