@@ -155,6 +155,6 @@ def test_a_file_is_not_overwritten_unasked(place: Place, tab: str) -> None:
     done = place.run("rec", "-t", tab, "--duration", "0", str(path))
     assert (done.returncode, path.read_text()) == (2, "precious")
     assert b"is there already" in done.stderr
-    place.ok("rec", "-t", tab, "--duration", "0.1", "--overwrite", str(path))
+    place.ok("rec", "-t", tab, "--duration", "0", "--overwrite", str(path))
     assert parsed(path.read_text())
     assert place.run("rec", "-t", tab, "/nosuchfolder/x.cast").returncode == 1

@@ -243,8 +243,7 @@ async def _record(terminals: Terminals, tab: Tab, arguments: argparse.Namespace,
                     tasks.cancel_scope.cancel()
 
         tasks.start_soon(end)
-        with anyio.move_on_after(arguments.duration):
-            await recorder.record(title=arguments.title, idle_limit=arguments.idle_limit)
+        await recorder.record(title=arguments.title, idle_limit=arguments.idle_limit, duration=arguments.duration)
         tasks.cancel_scope.cancel()
     return {"window_id": tab.key, "events": recorder.events, "seconds": recorder.seconds}
 

@@ -8,6 +8,7 @@ since terminals differ in what they make of the lines that they show.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Literal, final
@@ -60,8 +61,11 @@ class Recorder:
     def seconds(self) -> float:
         return round(time.monotonic() - self._begin, _TIME_DIGITS)
 
-    async def record(self, *, title: str = "", idle_limit: float | None = None) -> None:
-        """Write the header and every event; raises what `write` raises, TabUnavailable for a dead tab."""
+    async def record(self, *, title: str = "", idle_limit: float | None = None, duration: float = math.inf) -> None:
+        """Write the header and the events of `duration` seconds.
+
+        Raises what `write` raises, TabUnavailable for a dead tab.
+        """
         picture = await self._tab.snapshot(cells=True)
         self._begin = time.monotonic()
         self._size = picture.cols, picture.rows
@@ -73,7 +77,8 @@ class Recorder:
         await self._event("o", painted(picture))
         self._next_byte = picture.next_byte
         try:
-            await self._follow()
+            with anyio.move_on_after(duration):
+                await self._follow()
         finally:
             # Half a line end is held back, and half of what we type.
             if self._tab.next_byte > self._next_byte and not self._tab.pane.session.dead:
