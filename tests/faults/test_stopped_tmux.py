@@ -15,7 +15,7 @@ import pytest
 import muxwire
 from muxwire.client import patience
 from muxwire.errors import MuxwireError, TabUnavailable, TmuxSilent
-from muxwire.pane import process
+from muxwire.tabs import processes
 from tests.library.opened import known_prompt
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ async def test_every_call_ends_and_what_it_asked_for_is_done_once(
 async def test_a_process_that_was_typed_into_it_is_not_said_to_have_started(
     terminals: muxwire.Terminals, tab: muxwire.Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "START_TIMEOUT", SOON)
+    monkeypatch.setattr(processes, "START_TIMEOUT", SOON)
     pid = await server_pid(terminals)
     with anyio.fail_after(ENDS):
         with stopped(pid):

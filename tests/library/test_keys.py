@@ -16,8 +16,8 @@ import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.host.host import TtyModes
+from muxwire.pane.key_sender import LINE_MAX, OpenLine
 from muxwire.pane.keys import KeyModes, key_bytes, mistaken, strokes
-from muxwire.pane.open_line import LINE_MAX, OpenLine
 from tests.library.opened import known_prompt
 
 if TYPE_CHECKING:

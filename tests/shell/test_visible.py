@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from muxwire.shell.hidden import HIDDEN_MAX
 from muxwire.shell.marks import MARK_MAX
 from muxwire.shell.visible import (
+    HIDDEN_MAX,
     REDRAW_MAX,
     SEQUENCE_END,
     lookahead,

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
+from muxwire.client import patience
 from muxwire.client.liveness import Watchdog
+from muxwire.client.process import clean_environment
 from muxwire.errors import (
     CommandError,
     ConnectionClosed,
@@ -27,18 +29,20 @@ from muxwire.errors import (
     InvalidArgument,
     NoSuchTarget,
     TmuxSilent,
+    TmuxUnavailable,
+    remedy_for,
 )
 from muxwire.instance.adopted_link import Link, expect_gap, open_link
-from muxwire.instance.adopted_questions import Questions
 from muxwire.instance.lost_end import notice_lost_end
 from muxwire.instance.reattach import RunningPane, reattach_panes
 from muxwire.logs.store import LogStore
-from muxwire.protocol.escaping import DOLLAR_VERSION
+from muxwire.protocol.escaping import DOLLAR_VERSION, undo_dollars
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
-from muxwire.tmux.program import read_version
+from muxwire.tmux.program import program_for, read_version, server_runs
 from muxwire.tmux.server import TmuxServer
 from muxwire.tmux.sessions import Sessions
+from muxwire.tmux.start import silent_server
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -75,6 +79,43 @@ class _Row:
 
 
 @final
+class _Questions:
+    """What the server at one socket is asked without being attached to it: each question is a `tmux` of its own."""
+
+    def __init__(self, socket: Path, host: Host) -> None:
+        self.version = (0, 0)  # of the server, once it is known
+        self._socket = socket
+        self._host = host
+
+    @property
+    def tmux(self) -> str:
+        return program_for(self._host.listening_pid(self._socket), self._host)
+
+    def silent(self) -> TmuxSilent:
+        return silent_server(
+            self._host, self._host.listening_pid(self._socket) or 0, "the person who runs it has to look"
+        )
+
+    async def ask(self, *command: str | bytes) -> tuple[bytes, ...]:
+        """The lines of tmux's answer; CommandError, TmuxSilent, TmuxUnavailable, ConnectionClosed if it has ended."""
+        # -u: else a client without a terminal gets underscores for what is not ASCII. -N: starts no server.
+        argv = [self.tmux, "-u", "-N", "-S", str(self._socket), *command]
+        try:
+            with anyio.fail_after(patience.ANSWER_SECONDS):
+                answer = await anyio.run_process(argv, check=False, env=clean_environment(self._host.environ))
+        except TimeoutError:
+            raise self.silent() from None
+        except OSError as error:
+            raise TmuxUnavailable(f"cannot start tmux: {error.strerror or error}", remedy=remedy_for(error)) from error
+        if answer.returncode:
+            if not server_runs(self._host, self._socket):
+                raise ConnectionClosed(f"there is no tmux server at {self._socket} any more")
+            raise CommandError(str(command[0]), tuple(answer.stderr.splitlines()))
+        lines = tuple(answer.stdout.splitlines())
+        return undo_dollars(lines) if self.version == DOLLAR_VERSION else lines
+
+
+@final
 class Adopted:
     """A person's server, seen through one link for each of its sessions, which is up while a tab there is used.
 
@@ -98,7 +139,7 @@ class Adopted:
         self._book = book
         self._on_notification = on_notification
         self._store: LogStore
-        self._questions = Questions(folders.socket_path, host)
+        self._questions = _Questions(folders.socket_path, host)
         self._links: dict[str, Link] = {}
         self._servers: dict[str, TmuxServer] = {}
         self._made: set[str] = set()  # the nonces of the panes that we made

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import anyio
 import anyio.to_thread
 
 from muxwire.instance.connect import begin_handoff
@@ -87,10 +86,8 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
 
 async def _catch_up(tab: Tab, end: int) -> None:
     """Wait until our stream has what the log has: tmux tells us later than whoever wrote that."""
-    stream = tab.pane.stream
-    with anyio.move_on_after(_BEHIND_SECONDS):
-        while (stream.end < end or stream.rejoining) and not tab.pane.session.closed:
-            await stream.changed()
+    stream, session = tab.pane.stream, tab.pane.session
+    await stream.until(lambda: session.closed or (stream.end >= end and not stream.rejoining), _BEHIND_SECONDS)
 
 
 def _write_on(tab: Tab, sink: Sink) -> None:

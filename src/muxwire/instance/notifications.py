@@ -6,19 +6,26 @@ opens a tab. Whoever heard of that at once would miss it for the tabs to come, o
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, final
 
-from muxwire.instance.reattach import Newcomers
+import anyio
+
+from muxwire.errors import CommandError, ConnectionClosed
+from muxwire.instance.reattach import reattach_panes, running_panes, succeed
+from muxwire.protocol.events import ClientDetached, LayoutChange, UnlinkedWindowAdd, WindowAdd
 from muxwire.tabs.people import People
-from muxwire.tabs.window_events import follow
+from muxwire.tabs.windows import follow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tmux.server import TmuxServer
+
+# A window of ours is in the book this long after tmux reported it: else another process made it.
+OWN_SECONDS = 0.05
 
 
 @final
@@ -27,7 +34,6 @@ class Notifications:
 
     def __init__(self, book: TabBook) -> None:
         self._book = book
-        self._newcomers = Newcomers(book)
         self._server: TmuxServer | None = None
         self._people: People | None = None
         self._kept: list[Event] | None = None
@@ -61,11 +67,41 @@ class Notifications:
     async def ask(self) -> None:
         """Ask tmux for tabs that other processes have made, which it may not have reported yet."""
         if self._server is not None and self._kept is None:  # not while the tabs are reattached
-            await self._newcomers.find(self._server)
+            await self._find(self._server)
 
     def _hear(self, event: Event) -> None:
         if self._people is not None:
             self._people.follow(event)
         follow(event, self._book)
         if self._server is not None:
-            self._newcomers.follow(event, self._server)
+            self._follow_others(event, self._server)
+
+    def _follow_others(self, event: Event, server: TmuxServer) -> None:
+        """Other processes, or a person, make tabs on our server; and its owner may leave."""
+        match event:
+            case ClientDetached() if server.access.role == "follower":
+                self._book.spawn(lambda: succeed(server, self._book))
+            case WindowAdd(window) | UnlinkedWindowAdd(window) if window not in self._book.open:
+                self._book.spawn(lambda: self._find_later(window, server))
+            case LayoutChange(window) if server.access.persistent and self._strange(event.sizes):
+                self._book.spawn(lambda: self._find_later(window, server, event.sizes))
+            case _:
+                pass
+
+    def _strange(self, panes: Collection[str]) -> bool:
+        """Whether a window holds panes that we do not know: somebody has split it."""
+        return not set(panes) <= {tab.pane_id for tab in self._book.open.values()}
+
+    async def _find_later(self, window: str, server: TmuxServer, panes: Collection[str] | None = None) -> None:
+        await anyio.sleep(OWN_SECONDS)
+        known = window in self._book.open if panes is None else not self._strange(panes)
+        if not (known or server.client.closed):
+            await self._find(server, window)
+
+    async def _find(self, server: TmuxServer, window: str = "") -> None:
+        """Ask tmux once for panes of ours, in one window or in all, and reattach those that are not known yet."""
+        with suppress(CommandError, ConnectionClosed):
+            panes = await running_panes(server, window)
+            known = {tab.pane_id for tab in self._book.open.values()}
+            new = [one for one in panes if one.record.nonce not in self._book.coming and one.place.pane not in known]
+            await reattach_panes(server, self._book, new, just_made=True)

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, final
 import anyio
 import anyio.to_thread
 
-from muxwire.errors import CommandError, ConnectionClosed
+from muxwire.errors import ConnectionClosed
 from muxwire.instance.follower import become_owner, begin_stream, follow_owner
 from muxwire.instance.log_merge import join_dead, join_living
 from muxwire.logs import read as log_read
-from muxwire.protocol.events import ClientDetached, LayoutChange, UnlinkedWindowAdd, WindowAdd
 from muxwire.shell.marks import MarkScanner
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
@@ -27,9 +26,8 @@ from muxwire.tmux.stale_clients import a_size_counts, kill_stale_clients, sign_c
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
-    from muxwire.protocol.events import Event
     from muxwire.shell.marks import Mark
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
 _PANES = f"{PANE_FORMAT} #{{session_id}} #{{pane_start_command}}"
 # The nonce among the words of a supervisor, whatever version of us wrote its script.
 _NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
-# A window of ours is in the book this long after tmux reported it: else another process made it.
-OWN_SECONDS = 0.05
 # What is read of a log at once.
 _READ_BYTES = 4 << 20
 
@@ -150,44 +146,3 @@ def _marks(tab: Tab, start: int) -> list[Mark]:
                 marks += scanner.feed(piece)
                 at += len(piece)
     return marks
-
-
-@final
-class Newcomers:
-    """Reattaches the tabs that other processes make on our server, as tmux reports their windows."""
-
-    def __init__(self, book: TabBook) -> None:
-        self._book = book
-
-    def follow(self, event: Event, server: TmuxServer) -> None:
-        match event:
-            case ClientDetached() if server.access.role == "follower":
-                self._book.spawn(lambda: succeed(server, self._book))
-            case WindowAdd(window) | UnlinkedWindowAdd(window) if window not in self._book.open:
-                self._book.spawn(lambda: self._find_later(window, server))
-            case LayoutChange(window) if server.access.persistent and self._strange(event.sizes):
-                self._book.spawn(lambda: self._find_later(window, server, event.sizes))
-            case _:
-                pass
-
-    def _strange(self, panes: Collection[str]) -> bool:
-        """Whether a window holds panes that we do not know: another process, or a person, has split it."""
-        return not set(panes) <= {tab.pane_id for tab in self._known()}
-
-    def _known(self) -> Collection[Tab]:
-        return self._book.open.values()
-
-    async def _find_later(self, window: str, server: TmuxServer, panes: Collection[str] | None = None) -> None:
-        await anyio.sleep(OWN_SECONDS)
-        known = window in self._book.open if panes is None else not self._strange(panes)
-        if known or server.client.closed:
-            return
-        await self.find(server, window)
-
-    async def find(self, server: TmuxServer, window: str = "") -> None:
-        """Ask tmux once for panes of ours, in one window or in all, and reattach those that are not known yet."""
-        with suppress(CommandError, ConnectionClosed):
-            panes = await running_panes(server, window)
-            known = {tab.pane_id for tab in self._known()}
-            new = [one for one in panes if one.record.nonce not in self._book.coming and one.place.pane not in known]
-            await reattach_panes(server, self._book, new, just_made=True)

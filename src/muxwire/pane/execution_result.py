@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import anyio
-
 from muxwire.errors import TabUnavailable
 from muxwire.pane.output import Reading, output_range, read_output
 from muxwire.results import ExecutionResult
@@ -38,9 +36,7 @@ async def result_of(
     """
     stream = pane.stream
     if not waited:
-        with anyio.move_on_after(_BEGINS_WITHIN):
-            while execution.running and not execution.started:
-                await stream.changed()
+        await stream.until(lambda: execution.started or not execution.running, _BEGINS_WITHIN)
     if execution.ending == "never_ran":
         what, few = "the shell did not run the typed line", pane.short_of_files()
         remedy = "check the tab; then run it again"

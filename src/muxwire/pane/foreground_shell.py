@@ -98,9 +98,7 @@ async def has_not_begun(pane: PaneState, execution: Execution, client: ControlCl
     """
     if not pane.host.is_local:
         await caught_up(pane, client)
-        with anyio.move_on_after(seconds):
-            while not execution.started:
-                await pane.stream.changed()
+        await pane.stream.until(lambda: execution.started, seconds)
         await caught_up(pane, client)
     return not (execution.started or pane.stream.rejoining)
 
@@ -238,9 +236,7 @@ async def prompt_begun(pane: PaneState, listener: ForegroundShell, at_most: floa
     empty = known and before is not None and not _looks(before.shell_prompt)
     if listener.pgrp == pane.session.shell_pid or empty or _shows_prompt(pane):
         return False
-    with anyio.move_on_after(at_most):
-        while not _shows_prompt(pane):
-            await pane.stream.changed()
+    await pane.stream.until(lambda: _shows_prompt(pane), at_most)
     return True
 
 

@@ -1,52 +1,21 @@
 """What keys are in bytes: tmux's key names translated here, everything else literal text.
 
-`send-keys` is not used: into a pane that a person scrolled it is swallowed, or opens a prompt on our own connection.
-The sequences are those of tmux's input-keys.c, so a program gets what it would get from `send-keys`.
+The sequences are those of tmux's input-keys.c, so a program gets what it would get from `send-keys`. A key may be
+written as people and other programs write it: that is brought to tmux's name of it first.
 """
 
 from __future__ import annotations
 
 import re
-import signal
-import time
 from typing import TYPE_CHECKING, final
 
-import anyio
-
-from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
-from muxwire.pane.interrupt import CTRL_C
-from muxwire.pane.key_names import tmux_name
-from muxwire.pane.open_line import OpenLine
-from muxwire.pane.prompt_line import editor_up
-from muxwire.results import KeysSent
-from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
+from muxwire.errors import InvalidArgument
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from muxwire.client.client import ControlClient
-    from muxwire.pane.keyboard import Keyboard
-    from muxwire.pane.state import PaneState
-
-# One call's keys: what tmux buffers for a pane that does not read has no limit of its own.
-KEYS_MAX = 4 << 20
-# An Escape and the key after it must not arrive as Alt and that key: programs wait 25 to 100 ms (vim).
-ESCAPE_PAUSE = 0.12
-# A shell's prompt comes within a ms of a command's end; a program that the shell was replaced by gives none.
-PROMPT_GRACE = 0.3
-# A shell begins a typed line within a few ms, on a busy machine within some hundreds.
-BEGIN_SECONDS = 1.0
-# Then it forks. bash loses a C-c that comes before its child is a process group of its own.
-FORK_SECONDS = 0.02
-# A terminal in line mode shows C-c at once, unless 4 KB of text stand before it.
-ECHO_SECONDS = 0.5
-
-_CTRL_C_ECHO = b"^C"
-_PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
-# DECSET and DECRST 2004, alone or among others.
-_PASTE_MODE = re.compile(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
-
+PASTE_END = b"\x1b[201~"
 _ENTER = "Enter"
 # Keys whose sequence has no place for a modifier.
 _PLAIN = {
@@ -79,6 +48,31 @@ _MISTAKEN = re.compile(
     re.IGNORECASE,
 )
 
+# What is written for a key whose name in tmux is another. Small letters are not taken: `return` may be a word of a
+# program, and `Return` on its own hardly ever is.
+_OTHER = {
+    "Esc": "Escape", "ESC": "Escape", "ESCAPE": "Escape",
+    "Return": "Enter", "RETURN": "Enter", "ENTER": "Enter", "CR": "Enter",
+    "Backspace": "BSpace", "BackSpace": "BSpace", "BACKSPACE": "BSpace", "BS": "BSpace",
+    "Del": "DC", "DEL": "DC", "DELETE": "DC", "Ins": "IC", "INSERT": "IC",
+    "Page_Up": "PPage", "Page_Down": "NPage", "PAGEUP": "PPage", "PAGEDOWN": "NPage", "Page Up": "PPage",
+    "Page Down": "NPage",
+    "ArrowUp": "Up", "ArrowDown": "Down", "ArrowLeft": "Left", "ArrowRight": "Right",
+    "UpArrow": "Up", "DownArrow": "Down", "LeftArrow": "Left", "RightArrow": "Right",
+    "UP": "Up", "DOWN": "Down", "LEFT": "Left", "RIGHT": "Right", "TAB": "Tab", "SPACE": "Space", "Spacebar": "Space",
+    "HOME": "Home", "END": "End",
+}  # fmt: skip
+# Only in angle brackets, or after a modifier, is a key meant by these for sure.
+_AMBIGUOUS = frozenset(
+    ("CR", "BS", "UP", "DOWN", "LEFT", "RIGHT", "TAB", "SPACE", "HOME", "END", "DEL", "DELETE", "INSERT")
+)
+# tmux's own names that are keys in angle brackets too.
+_BRACKETED = re.compile("F[0-9]{1,2}|Up|Down|Left|Right|Home|End|Tab|Space|Enter|Escape|Insert|Delete|Page(?:Up|Down)")
+_LONG = {
+    "ctrl": "C-", "control": "C-", "alt": "M-", "meta": "M-", "option": "M-", "opt": "M-", "shift": "S-",
+}  # fmt: skip
+_MODIFIER = re.compile(rf"({'|'.join(_LONG)}|[CMS])[-+](?=.)", re.IGNORECASE)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -92,10 +86,38 @@ class KeyModes:
     input_off: bool = False
 
 
+def tmux_name(written: str) -> str:
+    """Return tmux's name of the key that is meant by `Esc`, `Ctrl+C`, `<C-c>` and the like; other text as it is."""
+    inside = written[1:-1] if written[:1] == "<" and written[-1:] == ">" else ""
+    if len(inside) > 1:
+        found = _named_by_people(inside, sure=True)
+        return found if found != inside or _MODIFIER.match(inside) or _BRACKETED.fullmatch(inside) else written
+    return _named_by_people(written, sure=False)
+
+
+def _named_by_people(written: str, *, sure: bool) -> str:
+    prefix, rest, is_long = "", written, False
+    while (found := _MODIFIER.match(rest)) and (len(found[1]) > 1 or found[1].isupper()):
+        is_long = is_long or len(found[1]) > 1
+        prefix += _LONG.get(found[1].lower(), found[1] + "-")
+        rest = rest[found.end() :]
+    if prefix and not is_long and "+" in written[: -len(rest)]:
+        return written  # C+c is a sum
+    if len(rest) == 1 and prefix:
+        if is_long and "C-" in prefix:
+            rest = rest.lower()
+        if prefix == "S-":
+            return written
+        return prefix.replace("S-", "") + rest
+    if rest in _AMBIGUOUS and not (sure or prefix):
+        return written
+    return prefix + _OTHER.get(rest, rest)
+
+
 def key_bytes(name: str, modes: KeyModes) -> bytes | None:
     """Return the bytes of a key of that name; None if there is no such key, so that it is text.
 
-    Names are tmux's: `Enter`, `C-c`, `M-x`, `^C`, `S-F5`, `KP7`, or what people write for them (`key_names.py`). One
+    Names are tmux's: `Enter`, `C-c`, `M-x`, `^C`, `S-F5`, `KP7`, or what people write for them (`tmux_name`). One
     character is never a name.
     """
     if len(name) > 1:
@@ -204,7 +226,7 @@ def strokes(
 
 
 def _pasted(text: bytes) -> bytes:
-    if _PASTE_END in text:
+    if PASTE_END in text:
         raise InvalidArgument(
             "the text holds the sequence that ends a paste", remedy="leave ESC [201~ out, or write the text to a file"
         )
@@ -219,158 +241,3 @@ def mistaken(keys: Sequence[str]) -> str:
         return ""
     where = ", ".join(f"keys[{index}]" for index in places)
     return f"{where} was typed as text; key names are tmux's: Enter, Escape, BSpace, C-c, M-x, Up, PPage"
-
-
-_MODES = "#{keypad_cursor_flag} #{keypad_flag} #{alternate_on} #{pane_in_mode} #{pane_input_off}"
-
-
-@final
-class KeySender:
-    def __init__(
-        self,
-        pane: PaneState,
-        keyboard: Keyboard,
-        client: ControlClient,
-        pane_id: str,
-        on_input: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._pane = pane
-        self._on_input = on_input  # something is about to be typed
-        self._keyboard = keyboard
-        self._client = client
-        self._pane_id = pane_id
-        self._turn = anyio.Lock()
-        self._line = OpenLine()
-        self._entered = -PROMPT_GRACE  # when a line was last ended at the prompt
-
-    async def send(
-        self, keys: str | Sequence[str], *, paste: bool, literal: bool = False, enter: bool = False
-    ) -> KeysSent:
-        """Type `keys`, and Enter after them; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
-        keys = [keys] if isinstance(keys, str) else keys
-        if not keys or sum(map(len, keys)) > KEYS_MAX:
-            raise InvalidArgument(f"keys must hold 1 to {KEYS_MAX} characters", remedy='for example ["y", "Enter"]')
-        async with self._turn:
-            try:
-                return await self._send(keys, paste=paste, literal=literal, enter=enter)
-            except CommandError:
-                if self._pane.session.dead:
-                    raise self._dead() from None
-                raise
-
-    async def _send(self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool) -> KeysSent:
-        await self._prompt_to_come()
-        # Its terminal may still have the modes of a program that reads by lines.
-        await editor_up(self._pane, self._client)
-        await self._begun()
-        modes = await self._modes()
-        found = strokes(keys, modes, paste=paste, literal=literal, enter=enter)
-        data = b"".join(stroke.data for stroke in found)
-        if b"\0" in data:
-            raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
-        self._line.check(data, self._pane.host.tty_modes(self._pane.tty))
-        if self._pane.session.dead:
-            raise self._dead()
-        if modes.input_off:
-            raise TabUnavailable(
-                "somebody switched this pane's input off (tmux select-pane -d): tmux types nothing into it",
-                state=self._pane.tab_state(),
-                remedy="switch it on again: select-pane -e",
-            )
-        next_byte = self._pane.stream.end
-        self._pane.session.input_typed(data, next_byte)
-        self._on_input()
-        await self._type(found, in_mode=modes.in_mode)
-        notes = ["" if literal or paste else mistaken(keys)]
-        if not data.strip(CTRL_C):
-            notes.append(await self._overtaken(next_byte))
-        if modes.in_mode:
-            notes.append("somebody scrolls in this pane (copy mode); the keys went to the program all the same")
-        pane_id = self._pane.host.prefix + self._pane_id
-        return KeysSent(sent=len(data), pane=pane_id, next_byte=next_byte, note="; ".join(filter(None, notes)))
-
-    async def _prompt_to_come(self) -> None:
-        """After a command of ours that has just ended let the prompt come first: it is not the answer to the keys."""
-        session = self._pane.session
-        with anyio.move_on_after(idle_since(session) + PROMPT_GRACE - time.monotonic()):
-            while prompt_due(session) and not session.dead:
-                await self._pane.stream.changed()
-
-    async def _begun(self) -> None:
-        """Let a command of ours that is on its way to the shell begin: keys after it are for it.
-
-        The line editor would take them for more of the line, and at C-c it throws the line away.
-        """
-        session = self._pane.session
-        typed = not_begun(session)
-        if typed is not None:
-            with anyio.move_on_after(BEGIN_SECONDS):
-                while not_begun(session) is typed and not session.dead:
-                    await self._pane.stream.changed()
-            await anyio.sleep(FORK_SECONDS)
-
-    async def _modes(self) -> KeyModes:
-        if self._pane.session.dead:
-            raise self._dead()
-        (answer,) = await self._client.command("display-message", "-p", "-t", self._pane_id, _MODES)
-        return KeyModes(*(flag == b"1" for flag in answer.split(b" ")))
-
-    async def _type(self, found: Sequence[Stroke], *, in_mode: bool) -> None:
-        answers = []
-        for number, stroke in enumerate(found):
-            await self._line_taken()
-            if self._pane.session.dead:
-                raise self._dead()
-            # The line before may have started a program that reads by lines, where an editor had read keys.
-            tty = self._pane.host.tty_modes(self._pane.tty)
-            self._line.check(stroke.data, tty, begun=number > 0)
-            self._line.typed(stroke.data, tty)
-            if self._pane.session.at_prompt and not stroke.bracketed and b"\r" in stroke.data:
-                # The shell takes the line now; only its next prompt says that it is free again.
-                self._pane.session.line_entered()
-                self._entered = time.monotonic()
-            if stroke.bracketed and in_mode:
-                answers += self._keyboard.press(self._marked(stroke.data))
-            else:
-                answers += self._keyboard.press(stroke.data, bracketed=stroke.bracketed)
-            if stroke.pause:
-                await anyio.sleep(ESCAPE_PAUSE)
-        for answer in answers:
-            await answer.wait()
-
-    async def _overtaken(self, since: int) -> str:
-        """Send the signal of a C-c that stands in the terminal after text that nobody reads; return a note on it."""
-        pane = self._pane
-        await pane.refresh()
-        modes = pane.host.tty_modes(pane.tty)
-        if modes is None or not (modes.icanon and modes.isig and modes.echo):
-            return ""
-        with anyio.move_on_after(ECHO_SECONDS):
-            while _CTRL_C_ECHO not in pane.stream.ring.read(since, pane.stream.end):
-                await pane.stream.changed()
-            return ""
-        group = pane.host.foreground_pgrp(pane.leader_pid)
-        if group is None or not pane.is_program(group) or not pane.host.signal_group(group, signal.SIGINT):
-            return ""
-        return "the program does not read the text typed before C-c, so it was sent SIGINT directly"
-
-    def _marked(self, text: bytes) -> bytes:
-        """A paste for a pane that somebody scrolls in: there tmux would ask copy mode whether to mark it."""
-        ring = self._pane.stream.ring
-        asked = _PASTE_MODE.findall(ring.read(ring.start, ring.end))
-        return _PASTE_BEGIN + text + _PASTE_END if asked[-1:] == [b"h"] else text
-
-    async def _line_taken(self) -> None:
-        """Let the shell take a line that was just typed: until then the terminal has its editor's modes.
-
-        A CR that comes too early stays a CR, and the program that the line starts would not see a line end in it.
-        """
-        pane = self._pane
-        with anyio.move_on_after(self._entered + PROMPT_GRACE - time.monotonic()):
-            while not (pane.session.at_prompt or pane.session.dead) and pane.session.preexec_time is None:
-                await pane.stream.changed()
-
-    def _dead(self) -> TabUnavailable:
-        return TabUnavailable(
-            "the tab's program has ended", state="dead", remedy="its log stays readable; create a new tab"
-        )

@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import anyio
-
 from muxwire.errors import ConnectionClosed, InvalidArgument, TabUnavailable
 from muxwire.pane.foreground_shell import (
     DRAWN_REMOTE,
@@ -57,9 +55,9 @@ async def reach_shell(
     pane.hidden.hide(probe_id, pane.stream.end)
     await pane.host.done()
     keyboard.press(_CLEAR_LINE + probe(probe_id))
-    with anyio.move_on_after(PROBE_TIMEOUT):
-        while (reply := pane.session.reply) is None or reply.probe_id != probe_id:
-            await pane.stream.changed()
+    session = pane.session
+    await pane.stream.until(lambda: session.reply is not None and session.reply.probe_id == probe_id, PROBE_TIMEOUT)
+    if (reply := session.reply) is not None and reply.probe_id == probe_id:
         return replace(found, fish=reply.fish, status=reply.status)
     raise TabUnavailable(
         "no shell answered through the program in the foreground: a test line was typed into it",

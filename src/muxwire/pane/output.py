@@ -9,9 +9,20 @@ from typing import TYPE_CHECKING, final
 
 from anyio.to_thread import run_sync
 
+from muxwire.shell import TYPED_LINES
 from muxwire.shell.output_end import REACH, trailing_begun
+from muxwire.shell.visible import SEQUENCE_END, lookbehind, visible_range
 from muxwire.values import dataclass
-from muxwire.vt.readable import COLUMNS, PLAYED_MAX, Readable, continued, lines_before, needs_playing, on_alternate
+from muxwire.vt.readable import (
+    COLUMNS,
+    PLAYED_MAX,
+    Readable,
+    continued,
+    lines_before,
+    needs_playing,
+    on_alternate,
+    readable,
+)
 from muxwire.vt.text import undo_onlcr
 
 if TYPE_CHECKING:
@@ -36,6 +47,7 @@ _BYTES_PER_CHAR = 8
 # The beginning of a character (RFC 3629, section 4): the rest of it is still to come.
 _CHARACTER_BEGUN = re.compile(rb"(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z")
 _CHARACTER_REACH = 3
+_LOOKBEHIND = lookbehind(TYPED_LINES)
 
 
 @final
@@ -172,3 +184,13 @@ def progress_of(execution: Execution, stream: PaneStream) -> tuple[int, str]:
         return 0, ""
     tail = stream.ring.read(max(execution.begin, stream.end - _PROGRESS_BYTES), stream.end)
     return stream.end - execution.begin, tail.rstrip().rsplit(b"\n", 1)[-1].decode("utf-8", "replace")
+
+
+async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> Readable:
+    """What a person would have read between two raw offsets of a pane, whatever they lie in."""
+    first = max(0, begin - _LOOKBEHIND)
+    data, lost = await stream.read(first, end)
+    start = max(first + lost, begin)
+    seen = visible_range(data, first + lost, start, end, TYPED_LINES, grows=True, joint=SEQUENCE_END)
+    alternate = on_alternate(data[: start - first - lost]) or False
+    return readable(seen.decode("utf-8", "replace"), columns=columns, alternate=alternate)

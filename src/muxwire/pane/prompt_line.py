@@ -99,9 +99,7 @@ async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
 
     client.poll_until(whole)
     if not whole():
-        with anyio.move_on_after(PROMPT_SOON):
-            while not (pane.listens or pane.session.dead):
-                await pane.stream.changed()
+        await pane.stream.until(lambda: pane.listens or pane.session.dead, PROMPT_SOON)
 
 
 def on_its_way(pane: PaneState) -> bool:
@@ -216,9 +214,8 @@ async def cursor_asked(pane: PaneState, at_most: float) -> None:
 
     tmux's answer goes down the same queue as our keys, so it stands before them.
     """
-    with anyio.move_on_after(at_most - (time.monotonic() - pane.session.prompt_time)):
-        while pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) < 0:
-            await pane.stream.changed()
+    left = at_most - (time.monotonic() - pane.session.prompt_time)
+    await pane.stream.until(lambda: pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) >= 0, left)
 
 
 def _begins_line(pane: PaneState) -> bool:
@@ -297,9 +294,7 @@ class PromptEnd:
         shown = _SHOWN_KEY + _RUBBED_OUT if plain else _SHOWN_KEY
         end = pane.stream.end
         self._keyboard.press(_SHOWN_KEY + _RUBOUT if plain else _SHOWN_KEY)
-        with anyio.move_on_after(CLEARED):
-            while pane.stream.ring.find(shown, end) < 0:
-                await pane.stream.changed()
+        await pane.stream.until(lambda: pane.stream.ring.find(shown, end) >= 0, CLEARED)
         if plain and drawn_prompt(pane) == drawn + shown:
             pane.host.restore_line_modes(pane.tty)  # forgets what is typed
             return True

@@ -214,9 +214,7 @@ class Runner:
         await self.interrupter.end(execution, self._unstick, first=first, grace=grace)
 
     async def settled(self) -> None:
-        with anyio.move_on_after(PROMPT_GRACE):
-            while not (self.pane.listens or self.pane.session.dead):
-                await self.pane.stream.changed()
+        await self.pane.stream.until(lambda: self.pane.listens or self.pane.session.dead, PROMPT_GRACE)
 
     def close(self, *, persistent: bool = False) -> None:
         """Nothing will be run from here any more; unless the tab lasts without us, its directory goes."""
@@ -367,9 +365,7 @@ class Runner:
             for key in (CTRL_C, b"\r"):
                 if not pane.session.at_prompt:
                     await self.keyboard.type(key)
-                with anyio.move_on_after(RETYPE_AFTER):
-                    while not pane.session.at_prompt:
-                        await pane.stream.changed()
+                await pane.stream.until(lambda: pane.session.at_prompt, RETYPE_AFTER)
             if not execution.started:
                 self._retype(execution)
 

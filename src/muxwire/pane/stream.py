@@ -122,6 +122,14 @@ class PaneStream:
             self._changed = anyio.Event()
         await self._changed.wait()
 
+    async def until(self, holds: Callable[[], bool], seconds: float) -> bool:
+        """Wait, for so long at most, until it holds, which only a change may bring about; return whether it does."""
+        with anyio.move_on_after(seconds):
+            while not holds():
+                await self.changed()
+            return True
+        return holds()
+
     async def changed_within(self, seconds: float) -> None:
         """As `changed`, but return after that many seconds in any case."""
         with anyio.move_on_after(seconds):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.host.descriptors import OURS, open_file
+from muxwire.shell.tab_state import not_begun
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -32,8 +33,7 @@ def typed_from(pane: PaneState, turn: TypingLock | anyio.Semaphore) -> int:
     """The offset from which on the stream may hold a typed line that the shell has not begun to run yet."""
     if pane.session.hidden_since >= 0:
         return pane.session.hidden_since
-    typed = pane.session.running
-    if typed is not None and not typed.started:
+    if (typed := not_begun(pane.session)) is not None:
         return typed.typed_at
     if isinstance(turn, TypingLock) and turn.taken_elsewhere():
         return 0
@@ -88,13 +88,8 @@ class TypingLock:
             self._spawn(self._let_go)
 
     async def _let_go(self) -> None:
-        with anyio.move_on_after(_BEGIN_SECONDS):
-            while (
-                (running := self._pane.session.running) is not None
-                and not running.started
-                and not self._pane.session.closed
-            ):
-                await self._pane.stream.changed()
+        session = self._pane.session
+        await self._pane.stream.until(lambda: session.closed or not_begun(session) is None, _BEGIN_SECONDS)
         if self._among_us.value:
             self._unlock()
 

@@ -7,7 +7,10 @@ Cut are:
 3. before a T mark, the last typed line, however the shell's editor drew it, and all from there to the end of T: the
    line's end, and how the shell and our wrapper redraw. It must end at most `REDRAW_MAX` bytes before T, with no mark
    between but C and H. The readable command, printed right after T, stays;
-4. all from a B mark to its T: the lines that were typed into a shell without our hooks (`shell/hidden.py`).
+4. the lines that were typed into a shell without our hooks. B;ID;1 is written before the first of them, B;ID;2 by the
+   shell between two of them, and T when it has all. From each B to the next B or T all is cut if it is at most
+   `HIDDEN_MAX` bytes, and nothing has begun or ended there: B;ID;0, which says that no shell took the lines, or one of
+   the marks S, E, D and X.
 
 Whether a byte is cut depends on at most `lookbehind()` bytes before it and `lookahead()` bytes after it, so a range of
 a log can be shown without the rest, and pieces put together give exactly what the whole log gives.
@@ -18,8 +21,20 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.hidden import HIDDEN_MARK_MAX, HIDDEN_MAX, hidden
-from muxwire.shell.marks import MARK_MAX, EchoEnd, LineAccepted, MarkScanner, ProbeReply, Rejoined
+from muxwire.shell.marks import (
+    MARK_MAX,
+    CommandFinished,
+    EchoEnd,
+    EchoStart,
+    LineAccepted,
+    Mark,
+    MarkScanner,
+    OutputStart,
+    PostExec,
+    ProbeReply,
+    Rejoined,
+    ShellExited,
+)
 from muxwire.shell.typed_lines import typed_lines_of
 from muxwire.values import dataclass
 
@@ -37,6 +52,13 @@ SEQUENCE_END = b"\x18"
 _TRANSPARENT = (LineAccepted, ProbeReply, Rejoined)
 _T_MARK_LENGTH = 7 + 2 + 16 + 1
 _CHARACTER_MAX = 4  # bytes of a UTF-8 character
+# A piece of a long command has up to 3 KB in octal; its echo may be here twice, by the terminal and by the line editor,
+# and before it those of the pieces that the terminal has taken meanwhile: 4 KB, as much as one keeps (MAX_CANON).
+HIDDEN_MAX = 16 * 1024
+# `ESC ] 7770 ; B ; ID ; NUMBER BEL`, and T is shorter.
+HIDDEN_MARK_MAX = 7 + 2 + 17 + 20 + 1
+
+_ENDS = (OutputStart, CommandFinished, PostExec, ShellExited, EchoStart, EchoEnd)
 
 
 def lookbehind(typed_lines: Sequence[bytes]) -> int:
@@ -152,7 +174,7 @@ def _find(data: bytes, typed_lines: Sequence[bytes], typed_from: int = 0) -> _Fo
             cuts += [(line[0], mark.end)] if mark.begin - line[1] <= REDRAW_MAX else []
         if not isinstance(mark, _TRANSPARENT):
             since = max(since, mark.end)
-    ours, open_from = hidden(marks, scanner.pending, len(data))
+    ours, open_from = _hidden(marks, scanner.pending, len(data))
     cuts += ours
     # A line at the end of `data` that a T may follow.
     line = lines.last_drawn(data, max(since, len(data) - window - _T_MARK_LENGTH), len(data))
@@ -165,6 +187,23 @@ def _find(data: bytes, typed_lines: Sequence[bytes], typed_from: int = 0) -> _Fo
         min(undecided, begun, held),
         min(begun if begun < len(data) - 1 else len(data), held),
     )
+
+
+def _hidden(marks: Sequence[Mark], pending: int, size: int) -> tuple[list[tuple[int, int]], int]:
+    """Return the ranges that are ours, and where one begins whose end is not here yet; `size` if none does.
+
+    `pending` is where an unfinished mark begins in the data, which has `size` bytes: what comes after is not certain.
+    """
+    found, begun = [], -1
+    for mark in sorted((mark for mark in marks if mark.begin < pending), key=lambda mark: mark.begin):
+        begins = isinstance(mark, EchoStart) and mark.step > 0
+        if (begins or isinstance(mark, EchoEnd)) and begun >= 0 and mark.begin - begun <= HIDDEN_MAX:
+            found.append((begun, mark.end))
+        if begins:
+            begun = mark.begin
+        elif isinstance(mark, _ENDS):
+            begun = -1
+    return found, begun if begun >= 0 and size - begun <= HIDDEN_MAX + HIDDEN_MARK_MAX else size
 
 
 def _begin(cut: tuple[int, int]) -> int:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import anyio
 
 from muxwire.pane.foreground_shell import quiet
-from muxwire.pane.output import cut_middle
-from muxwire.tabs.shown import shown_text
+from muxwire.pane.output import cut_middle, shown_text
 from muxwire.tabs.waits import Watch
 
 if TYPE_CHECKING:

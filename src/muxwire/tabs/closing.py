@@ -41,9 +41,7 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
         return False
     if not pane.session.dead:
         pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
-        with anyio.move_on_after(HANGUP_GRACE):
-            while not pane.session.dead:
-                await pane.stream.changed()
+        await pane.stream.until(lambda: pane.session.dead, HANGUP_GRACE)
     pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGKILL, spare_leader=True)
     await server.kill_pane(pane_id)
     _end_session(pane, server)

@@ -1,23 +1,56 @@
-"""Starting what stays in a tab, and stopping what runs there, unless a person started it at their own tmux server."""
+"""Long-running programs in a tab: when they are ready, and how they are stopped.
+
+What a person started at their own tmux server is never stopped.
+"""
 
 from __future__ import annotations
 
+import functools
+import re
+import signal
+import time
 from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.errors import NotPermitted
-from muxwire.pane import process
+from muxwire.errors import InvalidArgument, NotPermitted
+from muxwire.pane.foreground_shell import DRAWN_REMOTE, START_TIMEOUT, prompt_after, quiet
+from muxwire.pane.interrupt import FORKS_WITHIN
 from muxwire.results import ProcessStart, ProcessStop
+from muxwire.shell.tab_state import prompt_due, ran_last
 from muxwire.tabs.attached import attached
 from muxwire.tabs.waits import TextSearch
 
 if TYPE_CHECKING:
-    import re
-
+    from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import LiveTab
+
+# What cannot start has said so by then: no such command, a port in use.
+_FAILS_WITHIN = 0.15
+# What is returned of the output of a process that has started: a banner, or why it failed.
+OUTPUT_CHARACTERS = 2000
+# A shell takes a line that was typed at its prompt within a few ms. No event shows that in every shell: so often it
+# is looked for.
+_TAKEN_WITHIN = 0.15
+_LOOK_SECONDS = 0.001
+# A nested shell has forked what was entered by then, on a busy machine too; of a prompt that changes nobody sees that
+# it is there again.
+_ENTERED_WITHIN = 1.0
+
+STOPPING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
+
+
+def ready_pattern(ready: str, *, regex: bool) -> re.Pattern[str] | None:
+    if not ready:
+        return None
+    try:
+        return re.compile(ready if regex else re.escape(ready), re.MULTILINE)
+    except re.error as error:
+        raise InvalidArgument(
+            f"ready is not a regular expression: {error}", remedy="mend it, or give it as plain text"
+        ) from error
 
 
 async def started_process(
@@ -31,11 +64,20 @@ async def started_process(
         with anyio.move_on_after(timeout):
             is_ready = await is_found(tab.pane, search, execution)
     elif execution is not None:
-        await process.begun(tab.runner, execution)
+        await _begun(tab.runner, execution)
     if execution is None:
         return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=tab.state)
-    result = await tab.result(execution, strip_ansi=True, max_chars=process.OUTPUT_CHARACTERS)
-    return process.started(execution, result, from_byte, is_ready)
+    result = await tab.result(execution, strip_ansi=True, max_chars=OUTPUT_CHARACTERS)
+    return ProcessStart(
+        started=execution.ran,
+        from_byte=from_byte,
+        ready=is_ready,
+        state=result.state,
+        command_id=result.command_id,
+        output=result.output,
+        exit_code=result.exit_code,
+        ended=not result.running,
+    )
 
 
 async def is_found(pane: PaneState, search: TextSearch, execution: Execution | None) -> bool:
@@ -50,8 +92,16 @@ async def is_found(pane: PaneState, search: TextSearch, execution: Execution | N
             await pane.stream.changed()
 
 
+async def _begun(runner: Runner, execution: Execution) -> None:
+    """Wait until a command has begun, and for a moment longer, in which one that fails at once has failed."""
+    deadline = time.monotonic() + START_TIMEOUT
+    await runner.wait(execution, _FAILS_WITHIN)
+    while not execution.started and time.monotonic() < deadline:
+        await runner.wait(execution, _FAILS_WITHIN)
+
+
 async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
-    first = process.stopping_signal(name)
+    first = _stopping_signal(name)
     if tab.theirs and tab.pane.session.running is None:
         if (state := tab.state) != "prompt":
             raise NotPermitted(
@@ -60,4 +110,154 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
             )
         return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
     async with attached(tab):
-        return await process.stop(tab.pane, tab.runner, first, grace)
+        return await _stop(tab.pane, tab.runner, first, grace)
+
+
+def _stopping_signal(name: str) -> signal.Signals:
+    full = name.upper() if name.upper().startswith("SIG") else f"SIG{name.upper()}"
+    if full not in STOPPING:
+        raise InvalidArgument(f"{name!r} does not stop a process", remedy=f"use one of {', '.join(STOPPING)}")
+    return signal.Signals[full]
+
+
+async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float) -> ProcessStop:
+    """Stop what runs in the foreground; success if nothing runs afterwards."""
+    execution, newest = pane.session.running, pane.session.current
+    if newest is not None and newest.level > 1 and not newest.running:
+        await pane.refresh()
+        if newest.level == 3 and _in_front(pane, newest) and _line_under_way(pane, newest):
+            return await _stop_over(pane, runner, newest, first, grace)
+        if newest.level == 2 and await _busy_within(pane, newest):
+            execution = None  # the nested shell itself is to stay
+    if execution is not None:
+        await runner.interrupt(execution, first=first, grace=grace)
+        await runner.settled()
+        return ProcessStop(
+            success=not execution.running,
+            signal_sent=execution.signal_sent,
+            exit_code=execution.exit_code,
+            state=pane.state_after(execution),
+        )
+    sent = ""
+    await pane.refresh()
+    if newest is not None and _back_from(pane, newest):
+        await runner.settled()  # it has ended, and its shell is on its way to the prompt
+        return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
+    await _accepted(pane, runner)
+    await _forked(pane)
+    if not _is_back(pane):
+        await runner.interrupter.forked(pane.session.preexec_time or 0.0, first, functools.partial(_prompted, pane))
+        busy = pane.host.foreground_pgrp(pane.leader_pid)
+
+        async def ended(seconds: float) -> bool:
+            return await pane.stream.until(
+                lambda: _is_back(pane) or pane.host.foreground_pgrp(pane.leader_pid) != busy, seconds
+            )
+
+        sent = await runner.interrupter.stop(ended, first=first, grace=grace)
+        await runner.settled()
+    status = pane.session.exit_status
+    if not sent and newest is not None and ran_last(pane.session, newest):
+        status = newest.exit_code  # it ended before the call, and nothing has run since
+    success = _is_back(pane) or (newest is not None and _back_from(pane, newest))
+    return ProcessStop(success=success, signal_sent=sent, exit_code=status, state=pane.tab_state())
+
+
+def _back_from(pane: PaneState, ended: Execution) -> bool:
+    """Whether nothing runs since that command, whose shell has shown no prompt of ours yet.
+
+    A nested shell never shows one: it is in front itself unless a person has something run there.
+    """
+    if not prompt_due(pane.session):
+        return False
+    return ended.level == 1 or _in_front(pane, ended)
+
+
+def _in_front(pane: PaneState, ran: Execution) -> bool:
+    """Whether the nested shell that a command ran in, or the relay to it, is in the foreground."""
+    return pane.host.foreground_pgrp(pane.leader_pid) == ran.shell_pgrp
+
+
+async def _busy_within(pane: PaneState, newest: Execution) -> bool:
+    """Whether keys have started something in the nested shell of our newest command, which is there still."""
+    with anyio.move_on_after(_ENTERED_WITHIN):
+        while _in_front(pane, newest) and _line_under_way(pane, newest):
+            await pane.stream.changed_within(_LOOK_SECONDS)
+            await pane.refresh()
+    return not _in_front(pane, newest) and bool(pane.host.program_of(newest.shell_pgrp))
+
+
+def _entered_at(pane: PaneState, newest: Execution) -> int:
+    """The offset at which a line was entered since our newest command; -1 if none was by us."""
+    typed = pane.session.last_input
+    return typed.offset if typed.offset >= newest.end and "\n" in typed.text else -1
+
+
+def _line_under_way(pane: PaneState, newest: Execution) -> bool:
+    """Whether a line was entered since our newest command in a nested shell, whose prompt is not there again.
+
+    What was entered ends its line in any case: a prompt before that was on its way when the keys were sent.
+    """
+    entered = _entered_at(pane, newest)
+    drawn = pane.stream.written(max(entered, newest.end))
+    before, prompt, after = drawn.rpartition(newest.shell_prompt or drawn)
+    if not newest.shell_prompt or not prompt:
+        return entered >= 0
+    return b"\n" in after or (entered >= 0 and b"\n" not in before)
+
+
+async def _stop_over(
+    pane: PaneState, runner: Runner, newest: Execution, first: signal.Signals, grace: float
+) -> ProcessStop:
+    """Stop what keys have started behind a relay: only C-c reaches it, and the prompt says that it has ended.
+
+    The relay itself gets no signal: that would end the connection.
+    """
+    begin = max(_entered_at(pane, newest), newest.end)
+
+    def is_back() -> bool:
+        # Silent, else a C-c that the shell has not dealt with yet would throw the next line away.
+        prompt = prompt_after(pane, newest, begin) if quiet(pane, DRAWN_REMOTE) else -1
+        return pane.session.dead or b"\n" in pane.stream.ring.read(begin, prompt)
+
+    async def ended(seconds: float) -> bool:
+        with anyio.move_on_after(seconds):
+            while not is_back():
+                await pane.stream.changed_within(DRAWN_REMOTE)
+        return is_back()
+
+    # bash that is hit between its fork and the program's own group loses its terminal to that program, and ends.
+    left = _ENTERED_WITHIN - (time.monotonic() - runner.keyboard.pressed_at)
+    if await pane.stream.until(lambda: b"\n" in pane.stream.ring.read(begin, pane.stream.end), left):
+        await ended(FORKS_WITHIN)
+    sent = ""
+    if not is_back():
+        sent = await runner.interrupter.stop(ended, first=first, grace=grace, spared=newest.shell_pgrp)
+    success = is_back()
+    state = pane.state_after(newest) if success else pane.tab_state()
+    return ProcessStop(success=success, signal_sent=sent, exit_code=None, state=state)
+
+
+async def _accepted(pane: PaneState, runner: Runner) -> None:
+    """Wait until the shell has taken the line that was typed in this moment, if one was."""
+    while pane.listens and pane.session.prompt_time < runner.keyboard.pressed_at > time.monotonic() - _TAKEN_WITHIN:
+        await pane.stream.changed_within(_LOOK_SECONDS)
+
+
+async def _forked(pane: PaneState) -> None:
+    """Wait until the program in place of a shell is there: until then nothing can get a signal."""
+    deadline = time.monotonic() + START_TIMEOUT
+    await pane.refresh()
+    while pane.runs_program and not pane.session.dead and not pane.host.child_name(pane.leader_pid):
+        if time.monotonic() >= deadline:
+            break
+        await pane.stream.changed_within(_LOOK_SECONDS)
+        await pane.refresh()
+
+
+async def _prompted(pane: PaneState, seconds: float) -> bool:
+    return await pane.stream.until(lambda: _is_back(pane), seconds)
+
+
+def _is_back(pane: PaneState) -> bool:
+    return pane.session.dead or pane.listens

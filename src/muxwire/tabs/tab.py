@@ -13,10 +13,9 @@ import anyio.lowlevel
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, NotPermitted, TmuxSilent
 from muxwire.host.environment import checked_environment
-from muxwire.pane import process
 from muxwire.pane.execution_result import result_of
 from muxwire.pane.foreground_shell import check_width
-from muxwire.pane.keys import KeySender
+from muxwire.pane.key_sender import KeySender
 from muxwire.pane.live_output import LiveOutput, OnOutput
 from muxwire.pane.output import progress_of
 from muxwire.pane.overdue import interrupt
@@ -26,7 +25,7 @@ from muxwire.pane.zones import Zones
 from muxwire.tabs.answers import answered
 from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import check_idle, end_pane, end_rest
-from muxwire.tabs.processes import started_process, stop_process
+from muxwire.tabs.processes import ready_pattern, started_process, stop_process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -285,7 +284,7 @@ class Tab:
 
         With `append_newline=False` the text is only typed. Raises as `execute`, and InvalidArgument for a bad regex.
         """
-        pattern = process.ready_pattern(ready, regex=ready_regex)
+        pattern = ready_pattern(ready, regex=ready_regex)
         from_byte, execution = self.next_byte, None
         if append_newline:
             execution = await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, None, None)

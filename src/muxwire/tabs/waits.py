@@ -17,12 +17,12 @@ import anyio
 import anyio.lowlevel
 
 from muxwire.errors import InvalidArgument
+from muxwire.pane.output import shown_text
 from muxwire.results import WaitOutcome
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.own_echo import echo_end
 from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
 from muxwire.tabs.attached import attached
-from muxwire.tabs.shown import shown_text
 from muxwire.values import dataclass
 from muxwire.vt.bells import BellScanner
 from muxwire.vt.text import AnsiStripper

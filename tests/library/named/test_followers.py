@@ -10,7 +10,7 @@ import pytest
 
 import muxwire
 from muxwire.host.folders import folders_for
-from muxwire.instance import connect, follower, reattach
+from muxwire.instance import connect, follower, notifications, reattach
 from muxwire.instance.follower import become_owner
 from muxwire.logs import read as log_read, store as log
 from muxwire.tmux.server import TmuxServer
@@ -245,7 +245,7 @@ async def test_a_tab_that_another_process_just_made_is_found(
     instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By its id, its name and its pane, and by the list: before tmux's notification has been acted on."""
-    monkeypatch.setattr(reattach, "OWN_SECONDS", DEADLINE)  # it never is
+    monkeypatch.setattr(notifications, "OWN_SECONDS", DEADLINE)  # it never is
     with anyio.fail_after(DEADLINE):
         async with instance.open() as owner, instance.open() as later:
             await owner.create_tab(name="first")
@@ -272,7 +272,7 @@ async def test_a_new_tab_that_several_calls_ask_for_at_once(
     instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is one tab, whoever asked tmux first."""
-    monkeypatch.setattr(reattach, "OWN_SECONDS", 0)
+    monkeypatch.setattr(notifications, "OWN_SECONDS", 0)
     with anyio.fail_after(DEADLINE):
         async with instance.open() as owner, instance.open() as later:
             await owner.create_tab(name="first")

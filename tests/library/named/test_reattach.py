@@ -15,7 +15,7 @@ from muxwire.client.watchdog import process_table
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock, holder
 from muxwire.host.processes import started
-from muxwire.instance import reattach
+from muxwire.instance import notifications, reattach
 from muxwire.library import lifetime
 from muxwire.tabs.book import TabBook
 from tests.library.opened import known_prompt
@@ -69,7 +69,7 @@ async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypa
     async def slowly(tab: muxwire.Tab, book: TabBook) -> None:
         instance.tmux("resize-window", "-t", tab.window_id, "-x", "90", "-y", "20")
         await tab.client.command("display-message", "-p", "")  # tmux has told us by now
-        await anyio.sleep(4 * reattach.OWN_SECONDS)  # longer than a new window is given to become known
+        await anyio.sleep(4 * notifications.OWN_SECONDS)  # longer than a new window is given to become known
         await restore(tab, book)
 
     monkeypatch.setattr(reattach, "restore", slowly)
