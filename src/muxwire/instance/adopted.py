@@ -141,7 +141,6 @@ class Adopted:
         self._store: LogStore
         self._questions = _Questions(folders.socket_path, host)
         self._links: dict[str, Link] = {}
-        self._servers: dict[str, TmuxServer] = {}
         self._made: set[str] = set()  # the nonces of the panes that we made
         self._watchdog: Watchdog | None = None  # there is one as soon as there is something to close
         self._tasks: TaskGroup
@@ -156,7 +155,7 @@ class Adopted:
         self._host.install(self._folders.shells)
         self._folders.make_logs(1)
         self._store = LogStore(home=self._folders.state / self._folders.instance)
-        self._links, self._servers = {}, {}
+        self._links = {}
         async with self._store, anyio.create_task_group() as self._tasks:
             self.main = await self.server_of(sessions[0])
 
@@ -202,17 +201,17 @@ class Adopted:
     async def server_of(self, session: str) -> TmuxServer:
         """The session as a server with a hub of its own, attached to while a tab in it is used."""
         async with self._linking:
-            if session not in self._servers or self._links[session].client.closed:
+            if session not in self._links or self._links[session].client.closed:
                 link = self._links[session] = await self._tasks.start(self._hold_link, session)
                 link.client.undoes_dollars = self._questions.version == DOLLAR_VERSION
                 link.client.patience.explain = self._questions.silent
                 sessions = Sessions(link.client, session, "", "")
-                server = self._servers[session] = TmuxServer(
+                link.server = TmuxServer(
                     self._host, self._folders, link.process, link.client, self._questions.version, 1, self._store,
                     sessions, self._access,
                 )  # fmt: skip
-                server.attached = link.used
-            return self._servers[session]
+                link.server.attached = link.used
+            return self._links[session].server
 
     async def _hold_link(self, session: str, *, task_status: TaskStatus[Link]) -> None:
         """A link's life, in a task of its own: the call that needed it first comes and goes."""
@@ -298,7 +297,7 @@ class Adopted:
         ours = next(made, None)
         record = ours or TabRecord(
             nonce=secrets.token_hex(8), name=row.name, session=row.session, shell="", cwd=row.cwd,
-            columns=row.place.size[0], sized=True,
+            sized=True,
         )  # fmt: skip
         self._host.make_folder(self._folders.tab(record.nonce))
         pane = RunningPane(row.place, row.session_id, record, theirs=ours is None)
@@ -328,7 +327,7 @@ class Adopted:
                 f"there is no session {request.session!r}",
                 remedy=f"use one of {', '.join(names.values())}, or make it: tmux new-session -d -s {request.session}",
             )
-        session = found[0] if found else next(iter(self._servers))
+        session = found[0] if found else next(iter(self._links))
         server = await self.server_of(session)
         server.sessions.hub_name = names[session]
         async with self._changing, server.attached():

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
+    from muxwire.tmux.server import TmuxServer
 
 # Calls come in quick succession: so long one waits for the next before it lets go.
 LINGER_SECONDS = 0.2
@@ -45,6 +46,7 @@ class Link:
     def __init__(self, process: TmuxProcess, argv: tuple[str, ...], session: str, book: TabBook) -> None:
         self.session = session
         self.client: ControlClient
+        self.server: TmuxServer  # the session, as a server with a hub of its own; set by who opened the link
         self.process = process
         self._argv = argv
         self._book = book

@@ -74,13 +74,9 @@ async def open_server(
         process = start.attach()
         reconnect = Reconnect(process, lambda hub: process.restart(start.again(hub)), f"{COLUMNS}x{ROWS}", book)
 
-        def notify(event: Event) -> None:
-            reconnect.follow(event)
-            on_notification(event)
-
         client = reconnect.client = ControlClient(
             wrap(process) if wrap else process,
-            on_notification=notify,
+            on_notification=on_notification,
             on_chunk=store.flush_soon,
             # Of a server that outlives us the next process reattaches the panes, as its handoff left them.
             reconnect=None if access.persistent else reconnect.reconnect,

@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from muxwire.instance.connect import begin_handoff
 from muxwire.instance.log_merge import Sinks, earlier_lives, join_remains, remove_remains, stop_pipe, take_pipe
-from muxwire.instance.stream_join import StreamJoin, go_over
+from muxwire.instance.stream_join import KeptOutput, StreamJoin, go_over
 from muxwire.logs.follower_log import FollowerLog
 from muxwire.logs.read import read_raw
 from muxwire.logs.store import BATCH_SECONDS, PaneLog
@@ -32,14 +32,10 @@ _BEHIND_SECONDS = 5.0
 _NOT_WRITTEN = "the owner did not write its log"
 
 
-class _OwnersLogs:
+class _OwnersLogs(KeptOutput):
     """The logs that the owner writes, as what is kept of the panes' output."""
 
-    look_seconds, begin_seconds = BATCH_SECONDS / 2, 0.0
-    up = True
-
-    def __init__(self, server: TmuxServer) -> None:
-        self.print_mark = server.host.print_mark
+    look_seconds = BATCH_SECONDS / 2
 
     async def read(self, tab: Tab, offset: int) -> tuple[int, bytes] | None:
         return offset, await anyio.to_thread.run_sync(read_raw, tab.log_path, offset, offset + _READ_BYTES)
@@ -47,7 +43,7 @@ class _OwnersLogs:
 
 async def follow_owner(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:
     """Go over from the owner's logs to what comes live."""
-    logs = _OwnersLogs(server)
+    logs = _OwnersLogs()
 
     async def on_live(tab: Tab) -> None:
         listen(tab)

@@ -14,7 +14,7 @@ import anyio.to_thread
 
 from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.instance.handoff import Leftovers, over_folders, read_pipe
-from muxwire.instance.stream_join import StreamJoin, go_over
+from muxwire.instance.stream_join import KeptOutput, StreamJoin, go_over
 from muxwire.logs.segments import UNKNOWN_SIZE
 from muxwire.logs.store import PaneLog
 
@@ -150,14 +150,12 @@ def earlier_lives(server: TmuxServer) -> list[Leftovers]:
 
 
 @final
-class _Pipes:
+class _Pipes(KeptOutput):
     """What tmux has written of the panes since their last owner ended."""
 
-    look_seconds, begin_seconds = _PIPE_LOOK_SECONDS, 0.0
-    up = True
+    look_seconds = _PIPE_LOOK_SECONDS
 
-    def __init__(self, server: TmuxServer, remains: Sequence[Leftovers]) -> None:
-        self.print_mark = server.host.print_mark
+    def __init__(self, remains: Sequence[Leftovers]) -> None:
         self._remains = remains
 
     async def read(self, tab: Tab, offset: int) -> tuple[int, bytes] | None:
@@ -180,7 +178,7 @@ async def join_living(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], li
     sinks = Sinks(server.logs, server.log_store, tabs)
     for one in remains:
         await join_remains(one, sinks)
-    pipes = _Pipes(server, remains)
+    pipes = _Pipes(remains)
     joins = [StreamJoin(tab, pipes, server.client, _NOBODY) for tab in tabs]
 
     async def on_live(tab: Tab) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, final
 
 from muxwire.errors import TmuxUnavailable
 from muxwire.instance.lost_end import notice_lost_end
-from muxwire.instance.stream_join import StreamJoin
+from muxwire.instance.stream_join import KeptOutput, StreamJoin
 from muxwire.protocol.commands import command
 from muxwire.tabs.maker import PANE_FORMAT
 from muxwire.tabs.windows import look_up
@@ -42,7 +42,7 @@ class Connection(Protocol):
 
 
 @final
-class _Spool:
+class _Spool(KeptOutput):
     """What is kept of the panes' output on another machine (host/scripts/spool.sh)."""
 
     look_seconds = 0.02
@@ -52,7 +52,6 @@ class _Spool:
 
     def __init__(self, host: RemoteHost) -> None:
         self._host = host
-        self.print_mark = host.print_mark
 
     @property
     def up(self) -> bool:

@@ -8,7 +8,8 @@ loses bytes: Linux drops a CR LF that a program writes just then; docs/measureme
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Protocol, final
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, final
 
 import anyio
 
@@ -32,23 +33,21 @@ JOIN_SECONDS = 1.0
 _KEPT_SECONDS = 10.0
 
 
-class KeptOutput(Protocol):
+class KeptOutput(ABC):
     """Where the output of panes is kept while nobody listens, or somebody else.
 
     `up` is false while it cannot be asked. `look_seconds`: between two looks at what is not written yet.
     `begin_seconds`: how long after a pane it may take until anything is kept of it.
     """
 
-    look_seconds: float
-    begin_seconds: float
+    look_seconds: ClassVar[float]
+    begin_seconds: ClassVar[float] = 0.0
 
     @property
     def up(self) -> bool:
-        """Whether it can be asked."""
+        return True
 
-    def print_mark(self, tty: str, mark: bytes) -> None:
-        """Have a mark printed on a pane's terminal, as soon as that takes it."""
-
+    @abstractmethod
     async def read(self, tab: Tab, offset: int) -> tuple[int, bytes] | None:
         """What is kept from an offset on, and its first offset: a later one if that is gone.
 
@@ -83,7 +82,7 @@ class StreamJoin:
         self._mark = new_mark()
         self._live.clear()
         self._is_live = False  # whether R has come
-        self._kept.print_mark(self.tab.pane.tty, self._mark)
+        self.tab.pane.host.print_mark(self.tab.pane.tty, self._mark)
 
     def _feed(self, data: bytes) -> None:
         """Take what comes live: what stands before R is kept."""

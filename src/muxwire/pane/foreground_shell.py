@@ -77,6 +77,11 @@ class ForegroundShell:
     fish: bool = False
     status: int = 0
 
+    @property
+    def name(self) -> str:
+        """The kind of shell, "" for an unknown one."""
+        return self.shell.name if self.shell is not None else "fish" if self.fish else ""
+
 
 def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
     return time.monotonic() - pane.stream.last_output >= seconds

@@ -62,22 +62,14 @@ def continue_shell(pane: PaneState) -> None:
 
 @final
 class Interrupter:
-    def __init__(self, pane: PaneState, keyboard: Keyboard) -> None:
+    def __init__(self, pane: PaneState, keyboard: Keyboard, unstick: Callable[[Execution], Awaitable[None]]) -> None:
+        """`unstick` finds out whether a line that was typed provably never ran."""
         self._pane = pane
         self._keyboard = keyboard
+        self._unstick = unstick
 
-    async def end(
-        self,
-        execution: Execution,
-        unstick: Callable[[Execution], Awaitable[None]],
-        *,
-        first: signal.Signals,
-        grace: float | None,
-    ) -> None:
-        """End a command of ours, or see to it that it never begins; `execution.signal_sent` says how far that went.
-
-        `unstick` finds out whether a line that was typed provably never ran.
-        """
+    async def end(self, execution: Execution, *, first: signal.Signals, grace: float | None) -> None:
+        """End a command of ours, or see to it that it never begins; `execution.signal_sent` says how far that went."""
         if not self._pane.reachable:
             execution.signal_sent = signal.SIGINT.name if self._press() else ""  # once, when the connection is back
             return
@@ -87,10 +79,10 @@ class Interrupter:
                 if execution.level == 1 and execution.started:
                     await end_of(execution).wait()
                 else:
-                    await self._given_up(execution, unstick)
+                    await self._given_up(execution)
             return not execution.running
 
-        execution.signal_sent = await self._begun(execution, unstick)
+        execution.signal_sent = await self._begun(execution)
         spared = execution.shell_pgrp
         await self.forked(execution.begin_time, first, ended, spared)
         if execution.ending:
@@ -101,28 +93,28 @@ class Interrupter:
         elif execution.running and self._pane.reachable:
             execution.note = "could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with force"
 
-    async def _begun(self, execution: Execution, unstick: Callable[[Execution], Awaitable[None]]) -> str:
+    async def _begun(self, execution: Execution) -> str:
         """Wait until the typed line runs, or provably never will; return the signal that it took, "" for none."""
         sent = ""
         for _ in range(2):
             with anyio.move_on_after(BEGINS_WITHIN):
                 while not execution.started:
-                    await self._look(execution, unstick)
+                    await self._look(execution)
             begun = execution.started
             if begun or execution.level > 1 or not self._press():
                 break
             sent = signal.SIGINT.name
         return sent
 
-    async def _given_up(self, execution: Execution, unstick: Callable[[Execution], Awaitable[None]]) -> None:
+    async def _given_up(self, execution: Execution) -> None:
         """Wait for the end of a command whose shell may not say so of its own accord: a nested one that C-c ended."""
         while execution.running:
             settle_aborted(self._pane, self._keyboard, execution)
-            await self._look(execution, unstick)
+            await self._look(execution)
 
-    async def _look(self, execution: Execution, unstick: Callable[[Execution], Awaitable[None]]) -> None:
+    async def _look(self, execution: Execution) -> None:
         if execution.level == 1 and not execution.started:
-            await unstick(execution)
+            await self._unstick(execution)
         if execution.running:
             await self._pane.stream.changed_within(DRAWN_REMOTE)
 

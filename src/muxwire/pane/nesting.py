@@ -99,14 +99,12 @@ def typed_lines(command: bytes, command_id: str, listener: ForegroundShell, befo
     return b"".join(foreign_wrap(command, command_id, fish=listener.fish, before=before, status=listener.status))
 
 
-def hide_line(pane: PaneState, execution: Execution, listener: ForegroundShell, prompt: bytes, shown: bytes) -> bytes:
-    """What is typed from here on for `execution`, in a shell at `prompt`, is ours; a person sees `shown` in its place.
+def hide_line(pane: PaneState, execution: Execution, shown: bytes) -> bytes:
+    """What is typed from here on for `execution` is ours; a person sees `shown` in its place.
 
     Return what the shell has to print as soon as it has it all.
     """
-    shell, command_id = listener.shell, execution.command_id
-    execution.level, execution.shell_pgrp, execution.shell_prompt = listener.level, listener.pgrp, prompt
-    execution.shell_name = shell.name if shell is not None else "fish" if listener.fish else ""
+    command_id = execution.command_id
     execution.ends_with(partial(pane.hidden.ended, command_id))
     return shown_again(command_id) if pane.hidden.hide(command_id, pane.stream.end, shown) else b""
 

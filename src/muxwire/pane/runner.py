@@ -94,7 +94,7 @@ class Runner:
         """`turn` is given for a pane into which other processes type too."""
         self.pane = pane
         self.keyboard = keyboard
-        self.interrupter = Interrupter(pane, keyboard)
+        self.interrupter = Interrupter(pane, keyboard, self._unstick)
         self._client = client
         self._prompt_end = PromptEnd(pane, keyboard, client, pane_id)
         self._pane_id = pane_id
@@ -211,7 +211,18 @@ class Runner:
             if self._client.withdraw(self._typed):
                 self.pane.session.line_withdrawn(execution, time.monotonic(), end=self.pane.stream.end)
                 return
-        await self.interrupter.end(execution, self._unstick, first=first, grace=grace)
+        await self.interrupter.end(execution, first=first, grace=grace)
+
+    async def interrupt_overdue(self, execution: Execution) -> None:
+        """Interrupt a command whose time is over, until the prompt is back; its note says so if tmux is to blame."""
+        patience = self._client.patience
+        unanswered = patience.oldest
+        await self.interrupt(execution)
+        await self.settled()
+        lost = not self.pane.reachable or (unanswered is not None and patience.oldest is unanswered)
+        if execution.running and lost:
+            silent = patience.explain()
+            execution.note = f"{silent}: {silent.remedy}; command_result reports what became of it"
 
     async def settled(self) -> None:
         await self.pane.stream.until(lambda: self.pane.listens or self.pane.session.dead, PROMPT_GRACE)
@@ -277,7 +288,7 @@ class Runner:
     async def _type(
         self, command: bytes, shown: bytes, listener: ForegroundShell, *, env: Mapping[str, str], cwd: str | None
     ) -> Execution:
-        pane, shell = self.pane, listener.shell
+        pane, session, shell = self.pane, self.pane.session, listener.shell
         command_id = os.urandom(_ID_BYTES).hex()
         prompt = await nested_prompt(pane, self.keyboard, listener) if listener.level > 1 else b""
         # Before the command counts as typed: it may refuse, or find out that it cannot be done.
@@ -286,34 +297,31 @@ class Runner:
             column = await self._prompt_end.column(ours, edits=listener.edits, fresh=listener.fresh)
             length = len(ours.typed_line)
             drawn = redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
-        if pane.session.dead:  # since it listened: nobody would ever say how the command ended
+        if session.dead:  # since it listened: nobody would ever say how the command ended
             raise refusal(pane)
         execution = Execution(
             command_id=command_id,
             command=command,
-            prompt_seq=pane.session.prompt_seq,
+            prompt_seq=session.prompt_seq,
             typed_at=pane.stream.end,
             typed_time=time.monotonic(),
-            cwd=pane.session.cwd,
+            cwd=session.cwd,
+            level=listener.level,
+            shell_pgrp=listener.pgrp,
+            shell_name=listener.name,
+            shell_prompt=prompt,
         )
         if listener.level > 1:
-            drawn = hide_line(pane, execution, listener, prompt, shown)
+            drawn = hide_line(pane, execution, shown)
             await pane.host.done()
         execution.ends_with(pane.stream.wake)
         if shell is None:
             self._typed = self.keyboard.press(typed_lines(command, command_id, listener, drawn))
-            pane.session.typed(execution)
+            session.typed(execution)
             self._again = None
             return execution
         wrap = functools.partial(
-            shell.wrap,
-            command,
-            command_id,
-            self.folder,
-            redraw=drawn,
-            env=env,
-            cwd=cwd,
-            repair_tty=pane.session.repair_tty,
+            shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=session.repair_tty
         )
         if self._again is not None and self._retyped < KEY_LOST:
             self._retyped = 0  # the last one took its line at the first try
@@ -325,9 +333,9 @@ class Runner:
         # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
         self._typed_on = self._client.connections
         self._press(wrapped, shell)
-        pane.session.typed(execution)
+        session.typed(execution)
         # Should the key have been lost with the user's bindings, the second try names the file.
-        self._again = execution, lambda status=pane.session.prompt_status: self._press(wrap(again=status), shell)
+        self._again = execution, lambda status=session.prompt_status: self._press(wrap(again=status), shell)
         return execution
 
     def _press(self, wrapped: Wrapped, shell: Shell) -> None:

@@ -198,8 +198,7 @@ class EventLog:
                 await waiter.woken.wait()
             finally:
                 self._waiters.discard(waiter)
-            late = self.since(batch.next, wanted, limit)
-            batch = EventBatch(late.events, late.next, batch.dropped + late.dropped)
+            batch = self.since(cursor, wanted, limit)
         return batch
 
 
@@ -210,11 +209,6 @@ async def watch(log: EventLog, wanted: EventFilter, *, since: int | None, limit:
     if timeout < 0:
         raise InvalidArgument(f"timeout is {timeout} s", remedy="give 0 to check once")
     cursor = log.end if since is None else since
-    batch = log.since(cursor, wanted, limit)
-    if batch.events or not timeout:
-        return batch
     with anyio.move_on_after(timeout):
-        late = await log.wait(batch.next, wanted, limit)
-        return EventBatch(late.events, late.next, batch.dropped + late.dropped)
-    late = log.since(batch.next, wanted, limit)
-    return EventBatch(late.events, late.next, batch.dropped + late.dropped)
+        return await log.wait(cursor, wanted, limit)
+    return log.since(cursor, wanted, limit)

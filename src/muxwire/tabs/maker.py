@@ -23,7 +23,6 @@ from muxwire.shell import Shell, supervisor_argv
 from muxwire.tabs.log_access import log_names
 from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name
 from muxwire.tabs.tab import Tab
-from muxwire.tmux.start import COLUMNS
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -162,7 +161,6 @@ class TabMaker:
                 session=request.session or self._server.sessions.hub_name,
                 shell=request.shell if shell is not None else "",
                 cwd=request.cwd,
-                columns=request.size[0] if request.size else COLUMNS,
                 sized=request.size is not None,
                 is_split=is_split,
                 strip_ansi=request.strip_ansi,

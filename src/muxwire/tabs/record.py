@@ -47,7 +47,6 @@ class TabRecord:
     session: str
     shell: str
     cwd: str
-    columns: int
     sized: bool
     is_split: bool = False
     strip_ansi: bool = False
@@ -177,7 +176,7 @@ class CommandBook:
 
 
 def _typed(row: Mapping[str, Any]) -> Execution:
-    execution = Execution(
+    return Execution(
         command_id=row["id"],
         command=_bytes(row["command"]),
         prompt_seq=row["prompt_seq"],
@@ -185,18 +184,18 @@ def _typed(row: Mapping[str, Any]) -> Execution:
         cwd=row["cwd"],
         # The monotonic clock is the machine's: the same in every process until it is started anew.
         typed_time=min(row["typed_time"], time.monotonic()),
+        level=row["level"],
+        shell_pgrp=row["shell_pgrp"],
+        shell_name=row["shell_name"],
+        shell_prompt=_bytes(row["shell_prompt"]),
     )
-    execution.level, execution.shell_pgrp = row["level"], row["shell_pgrp"]
-    execution.shell_name, execution.shell_prompt = row["shell_name"], _bytes(row["shell_prompt"])
-    return execution
 
 
 def _ended(execution: Execution, row: Mapping[str, Any]) -> None:
     ending: Ending = row["ending"]
-    if row["begin"] >= 0:
-        execution.start(row["begin"], time.monotonic())
-    execution.finish(ending, time.monotonic(), end=row["end"], exit_code=row["exit_code"], cwd=row["cwd"])
-    execution.begin_time = execution.end_time - row["seconds"]
+    now = time.monotonic()
+    execution.start(row["begin"], now - row["seconds"])
+    execution.finish(ending, now, end=row["end"], exit_code=row["exit_code"], cwd=row["cwd"])
 
 
 def _text(data: bytes) -> str:

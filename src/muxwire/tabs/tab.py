@@ -18,7 +18,6 @@ from muxwire.pane.foreground_shell import check_width
 from muxwire.pane.key_sender import KeySender
 from muxwire.pane.live_output import LiveOutput, OnOutput
 from muxwire.pane.output import progress_of
-from muxwire.pane.overdue import interrupt
 from muxwire.pane.scripts import keep_script, script_command, script_name
 from muxwire.pane.snapshots import ScreenView
 from muxwire.pane.zones import Zones
@@ -262,7 +261,7 @@ class Tab:
             if outcome == "timed_out":
                 execution.timed_out = True
                 if on_timeout == "interrupt":
-                    await interrupt(self.runner, execution, self.client.patience)
+                    await self.runner.interrupt_overdue(execution)
         except anyio.get_cancelled_exc_class():
             if not self._book.leaves_running:
                 self._book.spawn(lambda: self.runner.interrupt(execution))
