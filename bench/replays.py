@@ -20,6 +20,7 @@ import anyio
 from bench.contenders import PATIENCE, clean_environment, temporary_home
 from bench.scenario import Report, Scale, Target
 from muxwire import open_terminals
+from muxwire.values import to_dict
 
 if TYPE_CHECKING:
     from muxwire import Snapshot, Tab, Terminals
@@ -155,7 +156,7 @@ class Agreement:
 
 
 def _looks(picture: Snapshot) -> dict[tuple[int, int], object]:
-    runs = (run for run in picture.cells or () if run.style.told())
+    runs = (run for run in picture.cells or () if to_dict(run.style))
     return {(run.y, x): run.style for run in runs for x in range(run.x, run.x + run.length)}
 
 

@@ -10,8 +10,8 @@ import pytest
 import muxwire
 from muxwire.mcp.progress import Progress
 from muxwire.mcp.registry import Call
-from muxwire.mcp.schemas import told
 from muxwire.mcp.tools import TOOLS
+from muxwire.values import to_dict
 
 
 def named_after_tools(names: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,7 +27,7 @@ class Tools:
 
     async def __call__(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         (tool,) = (tool for tool in TOOLS if tool.name == name)
-        return dict(told(await tool.run(self._call, tool.validated(arguments))))
+        return dict(to_dict(await tool.run(self._call, tool.validated(arguments))))
 
     async def refuses(self, name: str, /, **arguments: Any) -> None:
         with pytest.raises(muxwire.NotPermitted) as refused:

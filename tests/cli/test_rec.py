@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from muxwire.values import to_dict
 from muxwire.vt.capture import cell_rows
 from muxwire.vt.cells import text_of
 from tests.cli.user import SECONDS, Place
@@ -79,7 +80,7 @@ def played(place: Place, text: str, enough: Callable[[dict[str, Any]], bool]) ->
                 del lines[-1]
             x, y = map(int, cursor.split())
             styles = {(y, x): style for y, row in enumerate(cells) for x, cell in enumerate(row)
-                      if (style := cell.style.told())}  # fmt: skip
+                      if (style := to_dict(cell.style))}  # fmt: skip
             shown = {"lines": lines, "cursor": (x, y), "styles": styles}
             if enough(shown) or time.monotonic() > deadline:
                 return shown

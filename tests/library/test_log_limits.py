@@ -14,7 +14,7 @@ from muxwire.errors import InvalidArgument
 from muxwire.logs.limits import LogLimits, hold, in_use, keep_within, sweep_dead
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import layout_of, record, script_path, segment_path
-from muxwire.logs.store import CLOSINGS_PER_LOOK, LogStore
+from muxwire.logs.store import CLOSINGS_PER_CHECK, LogStore
 
 pytestmark = pytest.mark.anyio
 
@@ -137,7 +137,7 @@ async def test_a_flood_is_kept_within_bounds_while_it_is_written(home: Path) -> 
 async def test_logs_of_closed_tabs_are_limited_while_we_run(home: Path) -> None:
     async with LogStore(limits=LogLimits(instance_logs=10), home=home) as store:
         kept = store.open(home / "1" / "logs" / "pane-@0.log")
-        for number in range(1, 2 * CLOSINGS_PER_LOOK + 1):
+        for number in range(1, 2 * CLOSINGS_PER_CHECK + 1):
             log = store.open(home / "1" / "logs" / f"pane-@{number}.log")
             log.append(b"x")
             log.close()

@@ -11,6 +11,7 @@ import pytest
 
 from muxwire.errors import InvalidArgument
 from muxwire.pane.snapshots import TRIES, ScreenView
+from muxwire.values import to_dict
 from tests.library.screens.agreeing import QUIET, agree
 from tests.library.screens.stage import DEADLINE
 
@@ -86,7 +87,7 @@ async def test_what_a_picture_says_besides_its_text(terminals: Terminals, tab: T
         None,
     )
     assert taken.cells is not None
-    assert [(run.y, run.x, run.length, run.style.told()) for run in taken.cells] == [
+    assert [(run.y, run.x, run.length, to_dict(run.style)) for run in taken.cells] == [
         (0, 0, 3, {"fg": "red", "bold": True}),
         (0, 4, 1, {"fg": "colour200"}),
         (0, 5, 1, {"fg": "colour200", "bg": "#010203"}),

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.cli.options import add_parser, words_behind
+from muxwire.cli.options import add_parser, words_after
 from muxwire.cli.printing import write
 from muxwire.errors import MuxwireError
 
@@ -45,7 +45,7 @@ def add(verbs: Verbs) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.words:
-        words = words_behind(arguments.words)
+        words = words_after(arguments.words)
         found = candidates(arguments.whole(words[0] if words[1:] else ""), words)
         lines = [f"{value}\t{summary}\n" if summary else f"{value}\n" for value, summary in found]
         write("".join(lines).encode("utf-8", "surrogateescape"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PASTE_MAX = (4 << 20) + 1
 # As timeout(1).
 TIMED_OUT = 124
-# One look and one wait; what it costs to begin the next one is nothing.
+# One check and one wait; what it costs to begin the next one is nothing.
 _EVENTS, _WATCH_SECONDS = 1000, 3600.0
 
 
@@ -88,7 +88,7 @@ def add(verbs: Verbs) -> None:
 
 async def _send_keys(terminals: Terminals, arguments: argparse.Namespace) -> int:
     tab = await terminals.tab(arguments.target)
-    return _told(await tab.send_keys(arguments.keys, literal=arguments.literal), arguments)
+    return _report(await tab.send_keys(arguments.keys, literal=arguments.literal), arguments)
 
 
 async def _paste(terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -96,7 +96,7 @@ async def _paste(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if text is None:
         text = read_stdin(_PASTE_MAX).decode("utf-8", "surrogateescape")
     tab = await terminals.tab(arguments.target)
-    return _told(await tab.send_keys([text], paste=True, literal=True, enter=arguments.enter), arguments)
+    return _report(await tab.send_keys([text], paste=True, literal=True, enter=arguments.enter), arguments)
 
 
 def read_stdin(most: int) -> bytes:
@@ -106,7 +106,7 @@ def read_stdin(most: int) -> bytes:
     return sys.stdin.buffer.read(most)
 
 
-def _told(sent: KeysSent, arguments: argparse.Namespace) -> int:
+def _report(sent: KeysSent, arguments: argparse.Namespace) -> int:
     if arguments.json:
         document(asdict(sent))
     elif sent.note:

@@ -11,6 +11,7 @@ from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import add_verb, seconds
 from muxwire.cli.printing import FAILED, USAGE, document, say, shown, spoken, warn
 from muxwire.errors import InvalidArgument
+from muxwire.values import to_dict
 
 if TYPE_CHECKING:
     import argparse
@@ -59,7 +60,7 @@ async def _ops(terminals: Terminals, arguments: argparse.Namespace) -> int:
             warn(f"muxwire: {error}\n  {error.remedy}")
         return USAGE
     if arguments.json:
-        document(result.told())
+        document(to_dict(result))
     else:
         _say(result)
     return 0 if result.succeeded else FAILED
@@ -86,10 +87,10 @@ def _say(result: OperationsResult) -> None:
         return
     for step in result.steps:
         made = " ".join((step.created_window_id, step.created_pane_id, *step.created_pane_ids)).strip()
-        told = " ".join(filter(None, (made, step.stdout or "", spoken(step.error))))
-        say(f"{step.index:>3}  {step.status:<9}  {step.kind:<15}  {shown(told)}".rstrip())
-        for text in step.lines or (step.output or "").splitlines():
-            say(f"     | {shown(text)}")
+        text = " ".join(filter(None, (made, step.stdout or "", spoken(step.error))))
+        say(f"{step.index:>3}  {step.status:<9}  {step.kind:<15}  {shown(text)}".rstrip())
+        for line in step.lines or (step.output or "").splitlines():
+            say(f"     | {shown(line)}")
     for pane in result.rolled_back_panes:
         say(f"rolled back: {pane}")
     for error in result.rollback_errors:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
 
 from muxwire.cli.printing import USAGE, complain
@@ -102,14 +103,19 @@ def add_instance(parser: argparse.ArgumentParser, *, default: str) -> None:
 def add_target(parser: argparse.ArgumentParser, *, many: bool = False, word: bool = True) -> None:
     """Add TAB, as `-t TAB` and, for a verb that takes no other words, as a word: `target`, or with `many` `targets`."""
     text = "a tab: its id (@N), its name, SESSION:TAB, or . for the one used last (the default)"
-    dest, nargs, action = ("targets", "*", _Tabs) if many else ("target", "?", _Tab)
+    dest, nargs = ("targets", "*") if many else ("target", "?")
     text += "; may be repeated" if many else ""
-    parser.add_argument("-t", "--target", metavar="TAB", dest=dest, action=action, help=text)
+    parser.add_argument("-t", "--target", metavar="TAB", dest=dest, action="append" if many else _Tab, help=text)
     parser.set_defaults(**{dest: [] if many else ACTIVE})
     if word:
         # SUPPRESS: that no word is given must not undo -t.
         parser.add_argument(
-            dest, metavar="TAB", nargs=nargs, action=action, default=argparse.SUPPRESS, help="the same as -t TAB"
+            dest,
+            metavar="TAB",
+            nargs=nargs,
+            action="extend" if many else _Tab,
+            default=argparse.SUPPRESS,
+            help="the same as -t TAB",
         )
 
 
@@ -137,15 +143,6 @@ class _Tab(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-@final
-class _Tabs(argparse.Action):
-    def __call__(
-        self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, __: str | None = None
-    ) -> None:
-        more = values if isinstance(values, list) else [values]
-        setattr(namespace, self.dest, [*getattr(namespace, self.dest, ()), *more])
-
-
 def add_host(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--host", metavar="HOST", default="", help=text)
 
@@ -156,13 +153,19 @@ def add_plain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plain", "--strip-ansi", dest="strip_ansi", action="store_true", help=text)
 
 
-def words_behind(words: list[str]) -> list[str]:
+def words_after(words: list[str]) -> list[str]:
     """The words of a command, without the -- before it; some versions of argparse have taken that away."""
     return words[1:] if words[:1] == ["--"] else words
 
 
 def seconds(text: str) -> float:
-    return _number(text, least=0.0)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not value >= 0:  # also for nan
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; give seconds, as 2.5")
+    return value
 
 
 def duration(text: str) -> float:
@@ -173,14 +176,6 @@ def duration(text: str) -> float:
     if not (number.isdecimal() and int(number) and unit in UNITS):
         raise argparse.ArgumentTypeError(f"{text!r} is no time; give a number and s, m, h or d, as 30m")
     return float(int(number) * UNITS[unit])
-
-
-def positive(text: str) -> int:
-    return _whole(text, least=1)
-
-
-def natural(text: str) -> int:
-    return _whole(text, least=0)
 
 
 def size(text: str) -> tuple[int, int]:
@@ -197,17 +192,10 @@ def assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _number(text: str, *, least: float) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not least <= value:  # also for nan
-        raise argparse.ArgumentTypeError(f"{text!r} is no time; give seconds, as 2.5")
-    return value
-
-
 def _whole(text: str, *, least: int) -> int:
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f"{text!r} is no number from {least} on")
     return int(text)
+
+
+positive, natural = partial(_whole, least=1), partial(_whole, least=0)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.driving import read_stdin
-from muxwire.cli.options import ACTIVE, add_host, add_plain, add_verb, assignment, seconds, words_behind
+from muxwire.cli.options import ACTIVE, add_host, add_plain, add_verb, assignment, seconds, words_after
 from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.vt.readable import Readable, continued, lines_before, on_alternate, readable
@@ -70,7 +70,7 @@ def add(verbs: Verbs) -> None:
     opened: Verb = run.get_default("run")
 
     def with_command(arguments: argparse.Namespace) -> int:
-        if not words_behind(arguments.command):
+        if not words_after(arguments.command):
             run.refuse("no command was given", "muxwire run COMMAND, or muxwire run - < FILE")
         return opened(arguments)
 
@@ -80,7 +80,7 @@ def add(verbs: Verbs) -> None:
 async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
     import anyio
 
-    words = words_behind(arguments.command)
+    words = words_after(arguments.command)
     if arguments.host and arguments.target is not None:
         raise InvalidArgument("--host and -t exclude each other", remedy="leave one of them out")
     on_host = await terminals.create_tab(host=arguments.host) if arguments.host else None
@@ -113,7 +113,7 @@ async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
         die_of(signals.last)
     if plain.note:
         warn(f"muxwire: {plain.note}")
-    return _told(result, arguments)
+    return _report(result, arguments)
 
 
 async def _tab(terminals: Terminals, target: str | None) -> Tab:
@@ -179,7 +179,7 @@ class _Signals:
                     die_of(number)
 
 
-def _told(result: ExecutionResult, arguments: argparse.Namespace) -> int:
+def _report(result: ExecutionResult, arguments: argparse.Namespace) -> int:
     if arguments.json:
         document(asdict(result))
     elif result.note:

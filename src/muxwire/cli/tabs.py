@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_host, chosen_name, on_terminals
-from muxwire.cli.options import ACTIVE, add_host, add_target, add_verb, assignment, size, words_behind
+from muxwire.cli.options import ACTIVE, add_host, add_target, add_verb, assignment, size, words_after
 from muxwire.cli.printing import document, say, shown, table, warn
 from muxwire.errors import ConnectionClosed, InstanceUnavailable, InvalidArgument, NotPermitted, TmuxUnavailable
 
@@ -131,7 +131,7 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
         env=dict(arguments.env),
         login=arguments.login,
         shell=arguments.shell,
-        command=words_behind(arguments.command) or None,
+        command=words_after(arguments.command) or None,
         session=arguments.session,
         size=arguments.size,
     )

@@ -116,20 +116,20 @@ async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
         if arguments.json and arguments.svg != "-":
             document({"file": arguments.svg, "pane": taken.pane})
     elif arguments.json:
-        document(told(taken))
+        document(_fields(taken))
     else:
         for line in (*(taken.scrollback or ()), *taken.lines):
             say(line)
     return 0
 
 
-def told(taken: Snapshot) -> dict[str, object]:
+def _fields(taken: Snapshot) -> dict[str, object]:
     """A snapshot as a document: fields that were not asked for are left out."""
     fields = {name: value for name, value in asdict(taken).items() if value is not None and name != "schema_version"}
     if taken.cells is not None:
-        fields["cells"] = [run.told() for run in taken.cells]
+        fields["cells"] = [run.flat() for run in taken.cells]
     if taken.scrollback_cells is not None:
-        fields["scrollback_cells"] = [run.told() for run in taken.scrollback_cells]
+        fields["scrollback_cells"] = [run.flat() for run in taken.scrollback_cells]
     return fields
 
 
@@ -219,13 +219,13 @@ async def _rec(terminals: Terminals, arguments: argparse.Namespace) -> int:
         picture = await terminals.snapshot(arguments.target, cells=True, at_byte=arguments.at)
         with _output(arguments.file, overwrite=arguments.overwrite) as descriptor:
             await write_soon(picture.svg().encode("utf-8", "replace"), descriptor)
-        told: dict[str, object] = {"pane": picture.pane, "next_byte": picture.next_byte, "exact": picture.exact}
+        made: dict[str, object] = {"pane": picture.pane, "next_byte": picture.next_byte, "exact": picture.exact}
     else:
         tab = await terminals.tab(arguments.target)
         with _output(arguments.file, overwrite=arguments.overwrite) as descriptor:
-            told = await _record(terminals, tab, arguments, descriptor)
+            made = await _record(terminals, tab, arguments, descriptor)
     if arguments.json:
-        document({"file": arguments.file, **told})
+        document({"file": arguments.file, **made})
     return 0
 
 

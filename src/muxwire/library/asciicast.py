@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 
 from muxwire.errors import CommandError, TabUnavailable
+from muxwire.values import to_dict
 from muxwire.vt.cells import PLAIN, Style, styled
 from muxwire.vt.widths import guessed_width
 
@@ -37,7 +38,7 @@ _LAST_SECONDS = 2.0
 _TIME_DIGITS = 6
 
 _COLOURS = {styled(PLAIN, str(code)).fg: code for code in (*range(30, 38), *range(90, 98))}
-_ATTRIBUTES = {name: str(code) for code in (*range(1, 10), 53) for name in styled(PLAIN, str(code)).told()}
+_ATTRIBUTES = {name: str(code) for code in (*range(1, 10), 53) for name in to_dict(styled(PLAIN, str(code)))}
 # From the code of a foreground colour to that of the background (ECMA-48, and 38;5 to 48;5).
 _BACKGROUND = 10
 
@@ -93,11 +94,11 @@ class Recorder:
             self._next_byte = chunk.next_byte
             if chunk.chunk:
                 await self._event("o", chunk.chunk)
-                await self._look_at_size()
+                await self._check_size()
             if chunk.eof and chunk.closed:
                 return
 
-    async def _look_at_size(self) -> None:
+    async def _check_size(self) -> None:
         """If the tab has another size now, write that, and the screen as it is since."""
         try:
             (answer,) = await self._tab.client.command(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # The owner writes 10 ms after a byte at the latest; nothing notifies a follower when it has.
-_LOOK_SECONDS = 0.005
+POLL_SECONDS = 0.005
 
 
 @final
@@ -37,7 +37,7 @@ class FollowerLog:
         """The owner sees it too."""
 
     def note_script(self, _size: int) -> None:
-        """A script was written next to the log: the owner finds it at its next look."""
+        """A script was written next to the log: the owner finds it at its next check."""
 
     async def flushed(self) -> bool:
         """Return once the owner has written all that was appended here; False if it does not."""
@@ -45,7 +45,7 @@ class FollowerLog:
         while end_of(self.path) < target:
             if time.monotonic() > deadline:
                 return False
-            await anyio.sleep(_LOOK_SECONDS)
+            await anyio.sleep(POLL_SECONDS)
         return True
 
     async def read(self, begin: int, end: int) -> bytes:

@@ -115,13 +115,13 @@ def _blocks_backwards(log: LogFileReader, view: View) -> Iterator[list[Piece]]:
             begun.append(piece)
             begun_size += sum(len(data) for _, data in piece)
             continue
-        before, behind = _cut_behind_newline(piece, number) if number >= 0 else ([], piece)
-        yield [behind, *reversed(begun)]
+        before, after = _cut_after_newline(piece, number) if number >= 0 else ([], piece)
+        yield [after, *reversed(begun)]
         begun, begun_size = [before], sum(len(data) for _, data in before)
     yield list(reversed(begun))
 
 
-def _cut_behind_newline(piece: Piece, number: int) -> tuple[Piece, Piece]:
+def _cut_after_newline(piece: Piece, number: int) -> tuple[Piece, Piece]:
     """Return a piece in two, the first of which ends with the first line end of that part."""
     offset, data = piece[number]
     end = data.find(b"\n") + 1

@@ -28,8 +28,8 @@ async def past_screen(
     """The screen at that offset of a log, None for its end; InvalidArgument beyond it, OSError."""
     if scrollback is not None and scrollback < 0:
         raise InvalidArgument(f"scrollback is {scrollback}", remedy="give a number of rows, or 0 for all")
-    look = partial(_past_screen, path, at, pane, scrollback, cells=cells, unwrap=unwrap)
-    return await anyio.to_thread.run_sync(look)
+    play = partial(_past_screen, path, at, pane, scrollback, cells=cells, unwrap=unwrap)
+    return await anyio.to_thread.run_sync(play)
 
 
 def _past_screen(

@@ -50,7 +50,7 @@ _KEYS = (("first",), ("at", "columns", "rows"), ("offset", "size"))
 _BLANK = "blank"
 
 # A log may be rotated while it is examined: once is likely, a third time in a row is not.
-_LOOKS = 5
+_ATTEMPTS = 5
 # A bytes object and its place in a list: one-byte chunks must not make the bound sixty times what it says.
 PIECE_COST = 64
 # Linux and macOS take 1024 buffers in one writev(2).
@@ -130,7 +130,7 @@ def open_log(path: Path) -> tuple[Layout, list[tuple[int, int, int]]]:
 
     The files are one state of the log, also while it is rotated, and stay readable when they are retired meanwhile.
     """
-    for look in range(_LOOKS):
+    for attempt in range(_ATTEMPTS):
         layout = layout_of(path)
         opened: list[tuple[int, int, int]] = []
         for segment in layout.older:
@@ -139,7 +139,7 @@ def open_log(path: Path) -> tuple[Layout, list[tuple[int, int, int]]]:
         with suppress(FileNotFoundError):
             descriptor = _open(path)
             opened.append((descriptor, layout.live_first, layout.live_first + os.fstat(descriptor).st_size))
-        if layout_of(path) == layout or look == _LOOKS - 1:
+        if layout_of(path) == layout or attempt == _ATTEMPTS - 1:
             break
         for descriptor, _, _ in opened:
             os.close(descriptor)

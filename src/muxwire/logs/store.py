@@ -50,13 +50,13 @@ RETRY_SECONDS = 1.0
 # Readers wait this long for the writer; then they read what the file has.
 FLUSH_WAIT_SECONDS = 5.0
 
-# Closed logs are counted, and those that are too many removed, after this many more: each look reads a whole directory.
-CLOSINGS_PER_LOOK = 100
+# Closed logs are counted, and those that are too many removed, after this many more: a check reads a whole directory.
+CLOSINGS_PER_CHECK = 100
 
-# For the writer: pieces for a file, a file to be closed, an event to be set, None to stop. () is nothing, and _LOOK to
+# For the writer: pieces for a file, a file to be closed, an event to be set, None to stop. () is nothing, and _CHECK to
 # see whether there is too much.
-_Job = tuple[LogFile, list[bytes | Gap]] | tuple[()] | LogFile | threading.Event | Literal["look"] | None
-_LOOK: Literal["look"] = "look"
+_Job = tuple[LogFile, list[bytes | Gap]] | tuple[()] | LogFile | threading.Event | Literal["check"] | None
+_CHECK: Literal["check"] = "check"
 
 
 @final
@@ -220,7 +220,7 @@ class LogStore:
         self._beside += size
         if self._beside >= self._limits.segment_bytes:
             self._beside = 0
-            self._queue.put(_LOOK)
+            self._queue.put(_CHECK)
 
     def admit(self, cost: int) -> bool:
         """Return whether there is room for that much; once there was none, half of it must be free again."""
@@ -296,7 +296,7 @@ class LogStore:
                 case threading.Event():
                     self._retry()
                     job.set()
-                case "look":
+                case "check":
                     self._keep_within()
                 case file, pieces:
                     file.waiting += pieces
@@ -331,7 +331,7 @@ class LogStore:
         if file.closing:
             self._let_go_of(file)
             self._closings += 1
-        if file.rotated or self._closings >= CLOSINGS_PER_LOOK:
+        if file.rotated or self._closings >= CLOSINGS_PER_CHECK:
             file.rotated = False
             self._keep_within()
 

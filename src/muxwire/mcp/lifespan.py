@@ -65,7 +65,7 @@ class LazyTerminals:
 
     @property
     def opened(self) -> Terminals | None:
-        """The Terminals if a call has opened it; to look opens nothing."""
+        """The Terminals if a call has opened it; to ask opens nothing."""
         return self._opening.terminals if self._opening is not None else None
 
     async def first_opened(self) -> Terminals:

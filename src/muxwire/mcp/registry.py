@@ -10,7 +10,8 @@ from mcp import types
 
 from muxwire.errors import InvalidArgument
 from muxwire.mcp.arguments import Arguments
-from muxwire.mcp.schemas import input_schema, output_schema, told
+from muxwire.mcp.schemas import input_schema, output_schema
+from muxwire.values import to_dict
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
@@ -78,7 +79,7 @@ class Tool(Generic[A]):
 
     async def result(self, call: Call, arguments: A) -> dict[str, Any]:
         """Run it, and return its result as JSON."""
-        fields: dict[str, Any] = told(await self.run(call, arguments))
+        fields: dict[str, Any] = to_dict(await self.run(call, arguments))
         return fields
 
     def definition(self) -> types.Tool:

@@ -1,12 +1,11 @@
-"""Arguments and results as JSON, and their JSON Schemas, both from one definition: a model, or a frozen dataclass.
+"""The JSON Schemas of arguments and results, of which a model or a frozen dataclass is the one definition.
 
 Schemas are as short as they can be said: every model reads those of the arguments before its first call.
 """
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
@@ -14,37 +13,6 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 Schema = dict[str, Any]
-
-# Milliseconds to the microsecond, seconds to the millisecond: nobody compares more of a time than that.
-_TIME_DIGITS: Final = 3
-_REQUIRED: Final = object()
-
-
-def told(value: Any) -> Any:  # noqa: ANN401 (JSON)
-    """Return a result as JSON: a field that has its default says nothing, and is left out."""
-    if isinstance(value, list | tuple):
-        return [told(item) for item in value]
-    if isinstance(value, float):
-        return round(value, _TIME_DIGITS)
-    if not hasattr(value, "__dataclass_fields__"):
-        return value
-    return {name: told(item) for name, default in _fields(type(value)) if (item := getattr(value, name)) != default}
-
-
-# The fields of each kind of result that was returned, with their defaults.
-_known: dict[type[Any], tuple[tuple[str, object], ...]] = {}
-
-
-def _fields(result: type[Any]) -> tuple[tuple[str, object], ...]:
-    if result not in _known:
-        _known[result] = tuple((field.name, _default(field)) for field in fields(result))
-    return _known[result]
-
-
-def _default(field: Any) -> object:  # noqa: ANN401 (a Field of whatever)
-    if field.default is not MISSING:
-        return field.default
-    return _REQUIRED if field.default_factory is MISSING else field.default_factory()
 
 
 def input_schema(arguments: type[BaseModel]) -> Schema:

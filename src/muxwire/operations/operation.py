@@ -120,7 +120,7 @@ class Operation:
         """Note what undoes it."""
         if self.touches_window:
             for before in answers[:-1]:
-                rollback.saw(Picture.told(before))
+                rollback.saw(Picture.read(before))
 
     def undo_unanswered(self, run: RunState, rollback: Rollback, part: Part) -> bool:
         """Note what undoes it whenever it is done; False if nothing does."""
@@ -330,7 +330,7 @@ class RunState:
         """How a tab's window is arranged before a step that touches it; None without a rollback."""
         if self.rollback is None:
             return None
-        picture = Picture.told(await tab.client.command(*picture_command(tab.pane_id)))
+        picture = Picture.read(await tab.client.command(*picture_command(tab.pane_id)))
         self.rollback.saw(picture)
         return picture
 

@@ -355,7 +355,7 @@ class JoinPane(Operation):
 
     def undo(self, run: RunState, rollback: Rollback, part: Part, answers: Sequence[tuple[bytes, ...]]) -> None:
         Operation.undo(self, run, rollback, part, answers)
-        before = Picture.told(answers[0])
+        before = Picture.read(answers[0])
         if before is not None and part.tab is not None:
             _move_back(run, rollback, part.tab, before, part.was_called)
 

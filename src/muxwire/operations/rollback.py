@@ -37,7 +37,7 @@ class Picture:
     panes: tuple[str, ...]
 
     @classmethod
-    def told(cls, answer: Sequence[bytes]) -> Picture | None:
+    def read(cls, answer: Sequence[bytes]) -> Picture | None:
         """Read the answer to `picture_command`; None if the window is gone, which is no error to display-message."""
         if answer[0].startswith(b"|"):
             return None
@@ -74,10 +74,10 @@ class Rollback:
 
     def cannot(self, kind: str, why: str) -> None:
         """A step that nothing undoes was done."""
-        told = f"operations[{self._index}] ({kind}): {why}"
+        report = f"operations[{self._index}] ({kind}): {why}"
 
         async def say() -> None:
-            self.errors.append(told)
+            self.errors.append(report)
 
         self.then("", say)
 
@@ -116,7 +116,7 @@ class Rollback:
 
     async def _arrange(self, before: Picture) -> None:
         client = self._server.client
-        now = Picture.told(await client.command(*picture_command(before.window)))
+        now = Picture.read(await client.command(*picture_command(before.window)))
         if now is None or now == before:
             return
         if set(now.panes) != set(before.panes):

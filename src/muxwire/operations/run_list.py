@@ -225,7 +225,7 @@ class OperationsRun(RunState):
             self._succeeded(part, [block.output for block in blocks])
             return
         if blocks and blocks[-1].error:
-            step.fail(told_by_tmux(part, blocks[-1].output))
+            step.fail(refusal(part, blocks[-1].output))
         elif answer.done and not answer.failed:
             step.skip()  # one before it failed
         else:
@@ -319,7 +319,7 @@ class OperationsRun(RunState):
             return ()
 
 
-def told_by_tmux(part: Part, output: Sequence[bytes]) -> str:
+def refusal(part: Part, output: Sequence[bytes]) -> str:
     """What went wrong with a step, in tmux's words; why its pane is gone, if that is known."""
     said = b" ".join(output).decode("utf-8", "replace") or "failed without a message"
     gone = [place.tab for place in part.places if place.tab is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.values import dataclass
@@ -80,19 +80,6 @@ class StepResult:
     exit_code: int | None = None
     elapsed_ms: float | None = None
 
-    def told(self) -> dict[str, Any]:
-        """The step as JSON: fields that do not apply are left out."""
-        said: dict[str, Any] = {"index": self.index, "kind": self.kind, "status": self.status}
-        for name in ("error", "created_pane_id", "created_pane_ids", "created_window_id"):
-            if value := getattr(self, name):
-                said[name] = value
-        for name in ("stdout", "lines", "output", "exit_code"):
-            if (value := getattr(self, name)) is not None:
-                said[name] = value
-        if self.elapsed_ms is not None:
-            said["elapsed_ms"] = round(self.elapsed_ms, _DIGITS)
-        return said
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -122,21 +109,6 @@ class Dispatch:
         elapsed = max((step.elapsed_ms for step in mine if step.elapsed_ms is not None), default=None)
         return replace(self, status=worst.status, error=worst.error, elapsed_ms=elapsed)
 
-    def told(self) -> dict[str, Any]:
-        """The dispatch as JSON; a planned one has no result."""
-        said: dict[str, Any] = {
-            "operation_indexes": self.operation_indexes,
-            "mode": self.mode,
-            "commands": self.commands,
-        }
-        if self.status != "planned":
-            said["status"] = self.status
-            if self.error:
-                said["error"] = self.error
-            if self.elapsed_ms is not None:
-                said["elapsed_ms"] = round(self.elapsed_ms, _DIGITS)
-        return said
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -150,13 +122,3 @@ class OperationsResult:
     rolled_back_panes: tuple[str, ...]
     rollback_errors: tuple[str, ...]
     dispatches: tuple[Dispatch, ...]
-
-    def told(self) -> dict[str, Any]:
-        return {
-            "succeeded": self.succeeded,
-            "steps": [step.told() for step in self.steps],
-            "created_panes": self.created_panes,
-            "rolled_back_panes": self.rolled_back_panes,
-            "rollback_errors": self.rollback_errors,
-            "dispatches": [dispatch.told() for dispatch in self.dispatches],
-        }

@@ -164,11 +164,11 @@ async def errors(client: ControlClient, observer: Observer) -> None:
     cut = client.submit_list(
         ("display-message", "-p", "first"), ("kill-pane", "-t", "%99"), ("display-message", "-p", "dropped")
     )
-    behind = client.submit(("display-message", "-p", "in its place"))[0]
+    following = client.submit(("display-message", "-p", "in its place"))[0]
     await _expect_error(cut.wait())
     assert cut.blocks[0].output == (b"first",)
     assert len(cut.blocks) == 2, "tmux runs nothing after the failure"
-    assert await behind.wait() == (b"in its place",)
+    assert await following.wait() == (b"in its place",)
 
 
 async def _expect_error(answer: Awaitable[object]) -> None:

@@ -13,7 +13,7 @@ from muxwire.values import dataclass
 # What begins, ends or cancels a string; see vt/text.py for the state machine that this is a part of.
 _TOKEN = re.compile(rb"\x1b[\]PX^_k]|[\x07\x18\x1a\x1b]")
 # What a chunk with neither in it does not hold; colours alone cost one search.
-_WORTH_A_LOOK = re.compile(rb"\x07|\x1b[\]PX^_k]")
+_MAY_HOLD = re.compile(rb"\x07|\x1b[\]PX^_k]")
 # An OSC of a private number that came whole, as every command's marks do: neither a bell nor a title.
 _PRIVATE = re.compile(rb"\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07")
 _CANCEL = (b"\x18", b"\x1a", b"\x1b")
@@ -85,4 +85,4 @@ def _holds_none(data: bytes) -> bool:
     # By memchr first: ten times the speed of the pattern, for output without any escape.
     if b"\x1b" not in data and b"\x07" not in data:
         return True
-    return _WORTH_A_LOOK.search(_PRIVATE.sub(b"", data)) is None
+    return _MAY_HOLD.search(_PRIVATE.sub(b"", data)) is None

@@ -6,12 +6,12 @@ Marks in an output say whose the text after them is: the prompt's, the input's, 
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple, final
 
-from muxwire.values import dataclass
+from muxwire.values import dataclass, to_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,10 +60,6 @@ class Style:
     reverse: bool = False
     hidden: bool = False
     strike: bool = False
-
-    def told(self) -> dict[str, str | bool]:
-        """What differs from the default."""
-        return {field.name: value for field in fields(self) if (value := getattr(self, field.name))}
 
 
 PLAIN = Style()
@@ -202,14 +198,14 @@ class Run:
     style: Style
     zone: Zone = ""
 
-    def told(self) -> dict[str, str | bool | int]:
+    def flat(self) -> dict[str, str | bool | int]:
         """The run as one flat document; what is default is left out."""
-        told: dict[str, str | bool | int] = {"y": self.y, "x": self.x, "length": self.length, **self.style.told()}
-        return told | ({"mark": self.zone} if self.zone else {})
+        mark = {"mark": self.zone} if self.zone else {}
+        return {"y": self.y, "x": self.x, "length": self.length, **to_dict(self.style), **mark}
 
 
 def runs(rows: Sequence[Sequence[Cell]], *, zones: bool = True) -> Iterator[Run]:
-    """What differs from the default on a screen; without `zones` only by its look."""
+    """What differs from the default on a screen; without `zones` only by its style."""
     for y, row in enumerate(rows):
         keys = [(cell.style, cell.zone if zones else "") for cell in row]
         begin = 0

@@ -330,6 +330,6 @@ class Drawing(Screen):
     def _shift(self, by: int) -> None:
         row, begin = self.buffer[self.cursor.y], min(self.cursor.x, self.columns - 1)
         self._split_wide(row, begin, begin + max(-by, 0))
-        behind = {x: row.pop(x) for x in list(row) if x >= begin}
-        row.update({x + by: cell for x, cell in behind.items() if begin <= x + by < self.columns})
+        after = {x: row.pop(x) for x in list(row) if x >= begin}
+        row.update({x + by: cell for x, cell in after.items() if begin <= x + by < self.columns})
         row.redrawn = True

@@ -123,15 +123,15 @@ def _pieces(cells: Sequence[str], span: Sequence[int]) -> Iterator[list[int]]:
 
 def _letters(text: str, piece: Sequence[int], y: int, style: Style) -> str:
     fore, _ = _colours(style)
-    look = [f'fill="{fore}"']
-    look += ['font-weight="bold"'] if style.bold else []
-    look += ['font-style="italic"'] if style.italic else []
-    look += ['fill-opacity="0.6"'] if style.dim else []
+    attributes = [f'fill="{fore}"']
+    attributes += ['font-weight="bold"'] if style.bold else []
+    attributes += ['font-style="italic"'] if style.italic else []
+    attributes += ['fill-opacity="0.6"'] if style.dim else []
     lines = [name for name, on in (("underline", style.underline), ("line-through", style.strike)) if on]
-    look += [f'text-decoration="{" ".join(lines)}"'] if lines else []
+    attributes += [f'text-decoration="{" ".join(lines)}"'] if lines else []
     return (
         f'<text x="{piece[0] * _WIDTH:g}" y="{y * _HEIGHT + _BASELINE:g}" textLength="{len(piece) * _WIDTH:g}"'
-        f' lengthAdjust="spacingAndGlyphs" xml:space="preserve" {" ".join(look)}>{_text(text)}</text>'
+        f' lengthAdjust="spacingAndGlyphs" xml:space="preserve" {" ".join(attributes)}>{_text(text)}</text>'
     )
 
 

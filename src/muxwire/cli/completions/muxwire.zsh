@@ -1,5 +1,5 @@
 #compdef muxwire
-# zsh completion for muxwire; put `source <(muxwire completion zsh)` into ~/.zshrc behind compinit,
+# zsh completion for muxwire; put `source <(muxwire completion zsh)` into ~/.zshrc after compinit,
 # or the file as _muxwire into a directory of $fpath
 _muxwire() {
     local value help

@@ -16,6 +16,7 @@ from muxwire.operations.runs import (
     DISPATCH_TIMEOUT,
     StepResult,
 )
+from muxwire.values import to_dict
 
 _STRING = {"type": "string"}
 _STRINGS = {"type": "array", "items": _STRING}
@@ -107,5 +108,5 @@ async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> ListOutco
         created_panes=result.created_panes,
         rolled_back_panes=result.rolled_back_panes,
         rollback_errors=result.rollback_errors,
-        dispatches=tuple(one.told() for one in result.dispatches) if given.dry_run else (),
+        dispatches=tuple(map(to_dict, result.dispatches)) if given.dry_run else (),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -44,6 +44,10 @@ class Screen:
     cells: list[dict[str, Any]] | None = None
     scrollback_cells: list[dict[str, Any]] | None = None
     exact: bool = True
+
+
+# All but the cells, which a model gets as flat objects.
+_SAME = tuple(field.name for field in fields(Screen) if field.name not in ("cells", "scrollback_cells"))
 
 
 class TakeSnapshot(InTab):
@@ -126,27 +130,12 @@ async def wait_for(call: Call, given: WaitFor) -> WaitOutcome:
 
 
 def _screen(taken: Snapshot) -> Screen:
-    return Screen(
-        schema_version=taken.schema_version,
-        pane=taken.pane,
-        cols=taken.cols,
-        rows=taken.rows,
-        cursor=taken.cursor,
-        lines=taken.lines,
-        next_byte=taken.next_byte,
-        source=taken.source,
-        title=taken.title,
-        alternate_screen=taken.alternate_screen,
-        soft_wrap=taken.soft_wrap,
-        scrollback=taken.scrollback,
-        cells=_runs(taken.cells),
-        scrollback_cells=_runs(taken.scrollback_cells),
-        exact=taken.exact,
-    )
+    same = {name: getattr(taken, name) for name in _SAME}
+    return Screen(**same, cells=_runs(taken.cells), scrollback_cells=_runs(taken.scrollback_cells))
 
 
 def _runs(cells: Sequence[Run] | None) -> list[dict[str, Any]] | None:
-    return None if cells is None else [run.told() for run in cells]
+    return None if cells is None else [run.flat() for run in cells]
 
 
 @dataclass(frozen=True, slots=True)
