@@ -77,7 +77,7 @@ async def test_what_has_no_tab_there_is_said(user: dict[str, str], terminals: Te
     made = await terminals.create_tab(host="brief")
     await made.close(force=True)
     for words, code, said in (
-        (["new", "--host", "box"], FAILED, "ends with the process that opens it"),
+        (["new", "--host", "elsewhere"], FAILED, "not_allowed"),
         (["ls", "--host", "elsewhere"], FAILED, "not_allowed"),
         (["ls", "--host", "box", "--name", "other"], FAILED, "the instance other has no tabs on box"),
         (["ls", "--host", "box", "--socket", "/nowhere"], USAGE, "--socket"),

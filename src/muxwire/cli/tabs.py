@@ -31,7 +31,7 @@ def add(verbs: Verbs) -> None:
         summary="open a tab and print its id",
         example="muxwire new -n build --cwd /srv/app",
     )
-    add_host(new, "refused: a tab on another machine ends with the process that opens it")
+    add_host(new, "open it on that machine, where it lives on for the time of `keep`")
     new.add_argument("-n", "--tab-name", metavar="TAB_NAME", default="", help="what the tab is called")
     new.add_argument("--cwd", metavar="DIR", help="the directory to start in")
     new.add_argument("--env", metavar="NAME=VALUE", type=assignment, action="append", default=[])
@@ -120,10 +120,10 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
             "what muxwire opens at your own tmux server is closed when muxwire ends, and this verb ends at once",
             remedy="open it with `tmux new-window`: every window there is a tab",
         )
-    if arguments.host:
+    if arguments.host and not terminals.keeps_tabs_on(arguments.host):
         raise NotPermitted(
-            "a tab on another machine ends with the process that opens it, and this verb ends at once",
-            remedy="muxwire run --host runs one command there; the MCP server and the REPL keep tabs there",
+            f"another process drives the tabs that this instance has on {arguments.host}, and would not know this one",
+            remedy="open it by that process, or in another instance with --name NAME",
         )
     tab = await terminals.create_tab(
         name=arguments.tab_name,
@@ -134,12 +134,13 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
         command=words_after(arguments.command) or None,
         session=arguments.session,
         size=arguments.size,
+        host=arguments.host,
     )
     if arguments.json:
-        fields = ("window_id", "name", "pane_id", "session")
-        document({**{name: getattr(tab, name) for name in fields}, "log_path": str(tab.log_path)})
+        fields = ("name", "pane_id", "session")
+        document({"window_id": tab.key, **{name: getattr(tab, name) for name in fields}, "log_path": str(tab.log_path)})
     else:
-        say(tab.window_id)
+        say(tab.key)
     return 0
 
 

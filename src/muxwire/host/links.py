@@ -1,6 +1,7 @@
-"""Which tmux servers of ours run on other machines: a small file beside the logs of each, for whoever wants to look.
+"""Which tmux servers of ours run on other machines: a small file beside the logs of each.
 
-It holds the name of the host and who drives the server; where that is follows from the name of the logs' directory.
+It holds the name of the host, the server's directory there, and who drives it. By it the next process of a named
+instance finds its tabs again, and whoever wants to look at them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from muxwire.host.processes import started
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _FILE = "link"
@@ -31,9 +33,9 @@ class Linked:
     driven: bool
 
 
-def note_link(logs: Path, host: str) -> None:
-    """We drive a server on that host, whose logs are in this directory; OSError."""
-    replace_private(logs / _FILE, json.dumps({"host": host, "pid": os.getpid()}).encode())
+def note_link(logs: Path, host: str, name: str) -> None:
+    """We drive the server of that directory on a host, whose logs are in `logs`; OSError."""
+    replace_private(logs / _FILE, json.dumps({"host": host, "directory": name, "pid": os.getpid()}).encode())
 
 
 def forget_link(logs: Path) -> None:
@@ -41,12 +43,27 @@ def forget_link(logs: Path) -> None:
     (logs / _FILE).unlink(missing_ok=True)
 
 
+def link_in(logs: Path) -> Linked | None:
+    """The server whose logs are there, if it was not ended."""
+    return next(iter(_read([logs / _FILE])), None)
+
+
+def links_of(instance: Path) -> list[Linked]:
+    """The servers on other machines of the instance with that state directory."""
+    return _read(instance.glob(f"hosts/*/{_FILE}"))
+
+
 def links_to(host: str, state: Path) -> list[Linked]:
     """The servers on that host of every instance with that state directory; first those that are still driven."""
+    found = [one for one in _read(state.glob(f"*/hosts/*/{_FILE}")) if one.host == host]
+    return sorted(found, key=lambda one: not one.driven)
+
+
+def _read(paths: Iterable[Path]) -> list[Linked]:
     found = []
-    for path in state.glob(f"*/hosts/*/{_FILE}"):
+    for path in paths:
         with suppress(OSError, ValueError, KeyError, TypeError):  # gone meanwhile, or not of our making
             said = json.loads(path.read_bytes())
-            if said["host"] == host:
-                found.append(Linked(host, path.parent.name, path.parents[2].name, bool(started(int(said["pid"])))))
-    return sorted(found, key=lambda one: not one.driven)
+            host, name, driver = str(said["host"]), str(said["directory"]), int(said["pid"])
+            found.append(Linked(host, name, path.parents[2].name, bool(started(driver))))
+    return found

@@ -15,8 +15,10 @@ import anyio
 import anyio.to_thread
 
 from muxwire.errors import ConnectionClosed
+from muxwire.host.folders import remove_folders
 from muxwire.instance.follower import become_owner, begin_stream, follow_owner
 from muxwire.instance.log_merge import join_dead, join_living
+from muxwire.instance.stream_join import JOIN_SECONDS
 from muxwire.logs import read as log_read
 from muxwire.shell.marks import MarkScanner
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
@@ -58,7 +60,7 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
     for line in await server.client.command("list-panes", *where, "-F", _PANES):
         place = PanePlace.parse((line,))
         *_, session, command = line.decode("utf-8", "replace").split(" ", 7)
-        records = (TabRecord.load(server.folders.tab(nonce)) for nonce in _NONCE.findall(command))
+        records = (TabRecord.load(server.record(nonce)) for nonce in _NONCE.findall(command))
         record = next(filter(None, records), None)
         # A window that is linked into several sessions is listed for each.
         if record is not None and place.pane not in found:
@@ -68,6 +70,9 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
 
 async def reattach(server: TmuxServer, book: TabBook) -> None:
     """Reattach every tab that runs on a server which we have just attached to; the directories of others go."""
+    if not server.host.is_local:
+        await _reattach_there(server, book)
+        return
     await sign_client(server)
     panes = await running_panes(server)
     if server.handoff is None:
@@ -81,6 +86,25 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
     await join_dead(server.folders, server.log_store, alive=server.generation)
     home = server.folders.shells.parent
     await server.host.remove_folders(home, spare={pane.record.nonce for pane in panes})
+
+
+async def _reattach_there(server: TmuxServer, book: TabBook) -> None:
+    """The same on another machine: each log continues at the byte at which it ends, with what was kept there."""
+    panes = await running_panes(server)
+    await server.host.look_up((), {pane.record.shell for pane in panes if pane.record.shell})
+    assert server.rejoin is not None
+    maker, live = TabMaker(server, book), []
+    for pane in panes:
+        tab = maker.build(pane.record, pane.place, pane.session_id)
+        await restore(tab, book)
+        maker.introduce(tab)
+        live.append(server.rejoin(tab))
+        maker.close_at_end(tab)
+    with anyio.move_on_after(JOIN_SECONDS):
+        for one in live:
+            await one.wait()
+    nonces = {pane.record.nonce for pane in panes}
+    await anyio.to_thread.run_sync(lambda: remove_folders(server.records, spare=nonces))
 
 
 async def reattach_panes(

@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Protocol, final
 
+import anyio
+
 from muxwire.errors import TmuxUnavailable
 from muxwire.instance.lost_end import notice_lost_end
 from muxwire.instance.stream_join import KeptOutput, StreamJoin
@@ -94,16 +96,19 @@ class Rejoin:
             self.begin(tab)
         self._book.spawn(self._settle)
 
-    def begin(self, tab: Tab) -> None:
-        """Bring the output of a pane that was made while the connection was lost, or before."""
-        join = StreamJoin(tab, _Spool(self._connection.host), self.client, self._reason)
+    def begin(self, tab: Tab) -> anyio.Event:
+        """Bring the output of a pane from where its log ends; the event tells when that is done."""
+        reason = self._reason or f"muxwire was not connected to {self._connection.host.name}"
+        join, done = StreamJoin(tab, _Spool(self._connection.host), self.client, reason), anyio.Event()
         self._joins.append(join)
-        self._book.spawn(lambda: self._run(join))
+        self._book.spawn(lambda: self._run(join, done))
+        return done
 
-    async def _run(self, join: StreamJoin) -> None:
+    async def _run(self, join: StreamJoin, done: anyio.Event) -> None:
         await join.run()
+        done.set()
         if join.behind_gap and not join.tab.pane.session.dead:
-            await notice_lost_end(join.tab, self._reason, join.tab.pane.stream.whole_from)
+            await notice_lost_end(join.tab, join.reason, join.tab.pane.stream.whole_from)
 
     async def _settle(self) -> None:
         connections = self.client.connections

@@ -6,12 +6,12 @@ and continue at the byte at which we stopped (rejoin.py).
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 import time
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -23,7 +23,7 @@ from muxwire.client.resending import Resending
 from muxwire.errors import ConnectionClosed, HostUnavailable, MuxwireError, TmuxSilent, TmuxUnavailable
 from muxwire.host.bootstrap import Facts, bootstrap_line
 from muxwire.host.folders import Folders, private_folder
-from muxwire.host.links import forget_link, note_link
+from muxwire.host.links import forget_link, link_in, note_link
 from muxwire.ids import pane_id
 from muxwire.instance.connect import say_log_error, watch_end
 from muxwire.instance.rejoin import Rejoin, asked_later
@@ -56,30 +56,59 @@ BACKOFF_SECONDS, BACKOFF_MAX_SECONDS = 1.0, 30.0
 _END_SECONDS = 5.0
 _KEEPER = "#{window_id} #{pane_id} #{window_name}"
 _NOT_IN_PATH = re.compile(r"[^A-Za-z0-9._@-]")
+# Of a host's name in the names of directories: a socket's path has room for a hundred bytes.
+_NAME_MAX = 32
+_TOKEN_BYTES = 4
 
 
-def remote_folders(local: Folders, host: str) -> Folders:
-    """The places of one host in an instance: its logs here; its directory there has the name of the result's instance.
-
-    The name is another one each time: nobody else's server there may be taken for ours.
-    """
-    name = f"{_NOT_IN_PATH.sub('_', host)}.{secrets.token_hex(4)}"
+def remote_folders(local: Folders, host: str, *, lasting: bool) -> Folders:
+    """The places of one host in an instance: its logs here, the same ones in every process if it is `lasting`."""
+    token = hashlib.sha256(host.encode()).digest()[:_TOKEN_BYTES] if lasting else secrets.token_bytes(_TOKEN_BYTES)
+    name = f"{_in_path(host)}.{token.hex()}"
     return replace(local, state=local.state / local.instance / "hosts", instance=name, adopted=None)
+
+
+def _in_path(host: str) -> str:
+    return _NOT_IN_PATH.sub("_", host)[:_NAME_MAX]
 
 
 @final
 class RemoteConnection:
-    def __init__(self, host: RemoteHost, carrier: Carrier, environ: Mapping[str, str], name: str, config: str) -> None:
-        """`name` is that of our directory there, `config` what its tmux server is to read."""
-        script = partial(
-            bootstrap_line, name=name, keep=carrier.keep, spool=carrier.spool, size=(COLUMNS, ROWS), config=config
-        )
+    def __init__(self, host: RemoteHost, carrier: Carrier, environ: Mapping[str, str], config: str) -> None:
+        """`config` is what the tmux server there is to read."""
         self.host = host
-        self.process = CarrierProcess(carrier, script, environ)
+        self.process = CarrierProcess(carrier, self._script, environ)
+        self.directory = ""  # the name of ours there
         self.facts: Facts
         self.ending = self.was_used = False
-        self._keep = carrier.keep
+        self._carrier, self._config = carrier, config
         self._wait = 0.0
+
+    def _script(self, connection: str, again: bool) -> bytes:
+        keep, spool = self._carrier.keep, self._carrier.spool
+        return bootstrap_line(
+            connection, again, name=self.directory, keep=keep, spool=spool, size=(COLUMNS, ROWS), config=self._config
+        )
+
+    async def begin(self, logs: Path, *, start: bool) -> None:
+        """Connect to the server whose logs are there, if it runs; else to a new one, if one is to `start`.
+
+        HostUnavailable, TmuxUnavailable (there is none).
+        """
+        left = link_in(logs)
+        if left is not None:
+            self.directory = left.name
+            try:
+                await self.open(again=True)
+            except TmuxUnavailable:
+                forget_link(logs)
+            else:
+                return
+        if not start:
+            raise TmuxUnavailable(f"no tmux server of this instance runs on {self.host.name}")
+        # Another name each time: no server but this one may be taken for it, and nobody who ends a former one ends it.
+        self.directory = f"{_in_path(self.host.name)}.{secrets.token_hex(_TOKEN_BYTES)}"
+        await self.open()
 
     async def open(self, *, again: bool = False) -> None:
         """Connect, and learn about the machine; HostUnavailable, TmuxUnavailable (our server there is gone)."""
@@ -92,7 +121,7 @@ class RemoteConnection:
     async def reopen(self) -> None:
         """Connect again, however often that takes, for as long as the programs there live; TmuxUnavailable."""
         self.host.link.up = False
-        last = time.monotonic() + self._keep
+        last = time.monotonic() + self._carrier.keep
         while not self.ending:
             # At once after a connection that worked.
             wait, self._wait = self._wait, min(max(2 * self._wait, BACKOFF_SECONDS), BACKOFF_MAX_SECONDS)
@@ -144,16 +173,19 @@ async def open_remote(
     wrap: Wrap | None,
     access: Access,
     book: TabBook,
+    start: bool = True,
 ) -> AsyncIterator[TmuxServer]:
     """Start a tmux server on that host, which ends when this block does; as `instance.connect.open_server`.
 
+    One that is to outlive us ends with us if it has no tab. Without `start` there must be one.
     Raises HostUnavailable, TmuxUnavailable, InstanceUnavailable.
     """
-    _prepare(folders)
-    connection = RemoteConnection(host, carrier, environ, folders.instance, configuration(folders, history_limit))
-    limits, process, keeper = LogLimits.from_environment(environ), connection.process, ""
-    store = LogStore(say_log_error, limits=limits, home=folders.state / folders.instance)
-    await connection.open()
+    prepare_remote(folders)
+    connection = RemoteConnection(host, carrier, environ, configuration(folders, history_limit))
+    logs = folders.state / folders.instance
+    process, keeper = connection.process, ""
+    store = LogStore(say_log_error, limits=LogLimits.from_environment(environ), home=logs)
+    await connection.begin(logs, start=start)
     rejoin = Rejoin(connection, book, f"{COLUMNS}x{ROWS}")
 
     def reconnected() -> None:
@@ -176,9 +208,8 @@ async def open_remote(
         client.attach_pane(pane_id(keeper), host.feed)
         server = _served(connection, folders, client, greeting, window, store, access)
         server.rejoin = rejoin.begin
-        logs = folders.state / folders.instance
         with suppress(OSError):  # then nobody else finds it; the tabs work
-            note_link(logs, host.name)
+            note_link(logs, host.name, connection.directory)
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(watch_end, client, on_end)
@@ -187,10 +218,16 @@ async def open_remote(
                 tasks.cancel_scope.cancel()
         finally:
             connection.ending, host.link.up = True, False
-            with anyio.move_on_after(_END_SECONDS, shield=True):
-                if host.end():
-                    await client.wait_closed()
-                    forget_link(logs)
+            if not (access.persistent and book.open):
+                await _end(host, client, logs)
+
+
+async def _end(host: RemoteHost, client: ControlClient, logs: Path) -> None:
+    """End the server there, and what runs in it."""
+    with anyio.move_on_after(_END_SECONDS, shield=True):
+        if host.end():
+            await client.wait_closed()
+            forget_link(logs)
 
 
 def _served(
@@ -205,10 +242,12 @@ def _served(
     """The server that has said who it is, as ours to work with: its logs are here, all else is there."""
     folders.make_logs(greeting.generation)
     home = Path(connection.facts.folder).parent
-    there = replace(folders, runtime=home, memory=Path(connection.facts.memory))
+    there = replace(folders, runtime=home, memory=Path(connection.facts.memory), instance=connection.directory)
     sessions = Sessions(client, greeting.hub, HUB, keeper)
     host, version = connection.host, greeting.version
-    return TmuxServer(host, there, None, client, version, greeting.generation, store, sessions, access)
+    server = TmuxServer(host, there, None, client, version, greeting.generation, store, sessions, access)
+    server.logs = folders.logs(greeting.generation)
+    return server
 
 
 async def _greet(client: ControlClient, host: RemoteHost) -> tuple[Greeting, str, str]:
@@ -230,7 +269,7 @@ async def _greet(client: ControlClient, host: RemoteHost) -> tuple[Greeting, str
     return greeting, window, pane
 
 
-def _prepare(folders: Folders) -> None:
+def prepare_remote(folders: Folders) -> None:
     """Make the place of a host's logs; InstanceUnavailable."""
     instance = folders.state.parent
     private_folder(instance.parent, only_ours=False)

@@ -69,7 +69,7 @@ class StreamJoin:
         self.tab = tab
         self.over = False  # or somebody else joins this pane
         self.behind_gap = False
-        self._kept, self._client, self._reason = kept, client, reason
+        self._kept, self._client, self.reason = kept, client, reason
         self._stream = tab.pane.stream
         self._heard = anyio.Event()
         self._looks = 0
@@ -127,11 +127,11 @@ class StreamJoin:
             self._looks += 1
             return False
         if first < 0 or looked > _KEPT_SECONDS:
-            stream.lose(UNKNOWN_SIZE, exact=False, reason=self._reason)
+            stream.lose(UNKNOWN_SIZE, exact=False, reason=self.reason)
             self.behind_gap = self._is_live = True
             return True
         if first > stream.end:
-            stream.lose(first - stream.end, reason=f"{self._reason}; more was written than is kept")
+            stream.lose(first - stream.end, reason=f"{self.reason}; more was written than is kept")
             self.behind_gap = True
         at = data.find(self._mark)
         end = at + len(self._mark) if at >= 0 else len(data) - _begun(data, self._mark)

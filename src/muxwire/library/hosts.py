@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, final
 
 import anyio
 
-from muxwire.errors import HostUnavailable, NoSuchTarget
+from muxwire.errors import HostUnavailable, NoSuchTarget, TmuxUnavailable
 from muxwire.host.hosts_file import HostsFile, read_hosts
+from muxwire.host.links import links_of
+from muxwire.host.locks import InstanceLock
 from muxwire.ids import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from muxwire.host.folders import Folders
-    from muxwire.host.host import Host
+    from muxwire.library.lifetime import ServerLifetime
     from muxwire.tabs.tab import Tab
 
 
@@ -30,9 +32,15 @@ class Machine(Protocol):
     async def tab(self, target: str) -> Tab:
         """An open tab."""
 
+    async def server(self, *, start: bool = True) -> object:
+        """Its tmux server, which is started if it does not run; without `start` TmuxUnavailable."""
+
     async def end(self) -> None:
         """End it."""
 
+
+# A list waits so long for machines on which an earlier process left tabs; a cold ssh takes up to 3 s.
+_FOUND_SECONDS = 5.0
 
 There = TypeVar("There", bound=Machine)
 
@@ -41,16 +49,19 @@ There = TypeVar("There", bound=Machine)
 class Hosts(Generic[There]):
     """The machines that are used; which may be used was read when the instance was opened."""
 
-    def __init__(self, folders: Folders, host: Host, make: Callable[..., There]) -> None:
-        """`make` takes the directories of a host, the host, and what opens its server.
+    def __init__(self, life: ServerLifetime, make: Callable[[ServerLifetime], There]) -> None:
+        """Of a named instance the servers there outlive us too, but one that another process drives.
 
         The terminals on another machine know of no further ones.
         """
-        self._folders = folders
+        self._life = life
+        self._folders, host = life.folders, life.host
         self._environ = host.environ if host.is_local else {}
         self._make = make
         self._file = read_hosts(self._environ) if host.is_local else HostsFile(Path())
         self._used: dict[str, There] = {}
+        self._lasting = host.is_local and life.access.persistent and life.access.role != "adopted"
+        self._locks: dict[str, InstanceLock] = {}  # of the servers that outlive us
         self.latest: There | None = None  # where the tab used last is, if not on this machine
 
     @property
@@ -65,11 +76,66 @@ class Hosts(Generic[There]):
             from muxwire.instance.remote import open_remote, remote_folders
 
             carrier = self._file.carrier(name)
-            folders = remote_folders(self._folders, name)
+            lasts = self._lasting and self._is_ours(name)
+            folders = remote_folders(self._folders, name, lasting=lasts)
             host = RemoteHost(name)
             opener = partial(open_remote, host, carrier, self._environ, folders)
-            self._used[name] = self._make(folders, host, opener)
+            self._used[name] = self._make(self._life.elsewhere(folders, host, opener, lasting=lasts))
         return self._used[name]
+
+    def lasts(self, name: str) -> bool:
+        """Whether tabs on a host outlive this process; HostUnavailable if it is not allowed."""
+        self.on(name)
+        return name in self._locks
+
+    def _is_ours(self, name: str) -> bool:
+        """Whether no other process drives the server of this instance on a host; then none will, while we live."""
+        from muxwire.instance.remote import prepare_remote, remote_folders
+
+        folders = remote_folders(self._folders, name, lasting=True)
+        prepare_remote(folders)
+        lock = self._locks.get(name) or InstanceLock(folders.lock)
+        if lock.take():
+            self._locks[name] = lock
+            return True
+        lock.release()
+        return False
+
+    async def place(self, target: str) -> tuple[There | None, str]:
+        """As `split`; the machine may be one on which an earlier process of ours left tabs. HostUnavailable."""
+        for name in self._left() if "/" in target else ():
+            if target.startswith(f"{name}/"):
+                await self._find(name)
+        return self.split(target)
+
+    async def find_all(self) -> None:
+        """Attach to every machine where such tabs are; one not reached in time is tried again at the next call."""
+
+        async def one(name: str) -> None:
+            with suppress(HostUnavailable):
+                await self._find(name)
+
+        if names := self._left():
+            with anyio.move_on_after(_FOUND_SECONDS):
+                async with anyio.create_task_group() as tasks:
+                    for name in names:
+                        tasks.start_soon(one, name)
+
+    def _left(self) -> set[str]:
+        """The machines on which an earlier process, or another one, has tabs of this instance."""
+        home = self._folders.state / self._folders.instance
+        return {link.host for link in links_of(home)} - self._used.keys() if self._lasting else set()
+
+    async def _find(self, name: str) -> None:
+        if not self._is_ours(name):
+            return
+        there = self.on(name)
+        try:
+            await there.server(start=False)
+        except BaseException as error:
+            del self._used[name]
+            if not isinstance(error, TmuxUnavailable):  # it has ended
+                raise
 
     async def create(self, name: str, make: Callable[[There], Awaitable[Tab]]) -> Tab:
         """Open a tab on a host by `make`; it is the one used last then. HostUnavailable, and as `make`."""
@@ -80,7 +146,7 @@ class Hosts(Generic[There]):
 
     async def tab(self, target: str) -> Tab | None:
         """The open tab that a caller means, if it is on another machine; it is the one used last then."""
-        there, rest = self.split(target)
+        there, rest = await self.place(target)
         if there is None:
             return None
         found = await there.tab(rest)
@@ -108,8 +174,17 @@ class Hosts(Generic[There]):
             return bool(self._file.carrier(host).argv)
         return False
 
+    def left_by(self, target: str) -> tuple[Folders, str]:
+        """Where the logs are that an earlier process has of a machine, and what a target is called there."""
+        from muxwire.instance.remote import remote_folders
+
+        host, rest = host_of(target)
+        return remote_folders(self._folders, host, lasting=True), rest
+
     async def end(self) -> None:
         """End what was started on every machine."""
         async with anyio.create_task_group() as tasks:
             for there in self.used:
                 tasks.start_soon(there.end)
+        for lock in self._locks.values():
+            lock.release()

@@ -84,15 +84,18 @@ class ServerLifetime:
         self._stopped = anyio.Event()
         self._closed = False
 
-    def elsewhere(self, folders: Folders, host: Host, opener: Opener) -> ServerLifetime:
-        """The same on another machine, whose server ends with us."""
-        access = Access(persistent=False)
+    def elsewhere(self, folders: Folders, host: Host, opener: Opener, *, lasting: bool) -> ServerLifetime:
+        """The same on another machine, whose server ends with us unless it is `lasting`."""
+        access = Access(persistent=lasting)
         there = ServerLifetime(folders, host, self._tasks, self._wrap, access, opener=opener, parent=self.book)
         there.book.on_nonsense = there._on_nonsense
         return there
 
-    async def server(self) -> TmuxServer:
-        """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
+    async def server(self, *, start: bool = True) -> TmuxServer:
+        """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable.
+
+        On another machine one may be looked for only, without a `start`.
+        """
         async with self._starting:
             if self._closed:
                 raise ConnectionClosed("the instance was closed")
@@ -101,18 +104,18 @@ class ServerLifetime:
             if self.running is None:
                 await self._stop_server()
                 await self.access.settle(self.folders)
-                self._server = await self._start()
+                self._server = await self._start(start)
                 if self.access.role != "adopted":
                     await self._reattach(self._server)
             assert self._server is not None
             return self._server
 
-    async def _start(self) -> TmuxServer:
+    async def _start(self, start: bool) -> TmuxServer:
         """Start the server or attach to it; one that is just ending is waited for, and another started."""
         deadline = anyio.current_time() + _ENDING_SECONDS
         while True:
             try:
-                server: TmuxServer = await self._tasks.start(self._run_server)
+                server: TmuxServer = await self._tasks.start(self._run_server, start)
             except ServerEnding:
                 if anyio.current_time() > deadline:
                     raise
@@ -135,7 +138,8 @@ class ServerLifetime:
                     await reattach(server, self.book)
                     # Those that another process used last are those that we did.
                     (answer,) = await server.client.command("display-message", "-p", _USED)
-                    self.book.recall_used(*answer.decode().split(" "))
+                    previous, latest = answer.decode().split(" ")
+                    self.book.recall_used(previous, self.host.prefix + latest)
         except BaseException:  # also a call that is cancelled: the next one begins anew, or no tab would be found again
             with anyio.CancelScope(shield=True):
                 await self._stop_server()
@@ -145,12 +149,12 @@ class ServerLifetime:
     def running(self) -> TmuxServer | None:
         return self._server if self._server is not None and not self._server.client.closed else None
 
-    async def _run_server(self, *, task_status: TaskStatus[TmuxServer]) -> None:
+    async def _run_server(self, start: bool, *, task_status: TaskStatus[TmuxServer]) -> None:
         """The server's life, in a task of its own: it belongs to no caller, and outlives the call that started it."""
         self._stop, self._stopped = anyio.Event(), anyio.Event()
         started = False
         try:
-            async with self._open_server() as server:
+            async with self._open_server(start) as server:
                 task_status.started(server)
                 started = True
                 await self._stop.wait()
@@ -161,7 +165,7 @@ class ServerLifetime:
         finally:
             self._stopped.set()
 
-    def _open_server(self) -> AbstractAsyncContextManager[TmuxServer]:
+    def _open_server(self, start: bool) -> AbstractAsyncContextManager[TmuxServer]:
         if self.adopted is not None:
             return self.adopted.open(self._on_end)
         return self._opener(
@@ -171,6 +175,7 @@ class ServerLifetime:
             wrap=self._wrap,
             access=self.access,
             book=self.book,
+            **({} if self.host.is_local else {"start": start}),
         )
 
     async def _stop_server(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from dataclasses import replace
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import anyio
 import anyio.to_thread
@@ -13,7 +13,7 @@ import anyio.to_thread
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
 from muxwire.library.hosts import Hosts
 from muxwire.logs.history import read_history
-from muxwire.operations.runs import DISPATCH_TIMEOUT, OnError, RunContext, RunOptions
+from muxwire.operations.runs import DISPATCH_TIMEOUT, OnError, RunOptions
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import Operation, OperationsResult
     from muxwire.results import CommandRecord, ExecutionResult, LogChunk, LogTail, Snapshot, TabList, WaitOutcome
+    from muxwire.shell.execution import Execution
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.access import Role
@@ -48,7 +49,7 @@ class Terminals:
         self._book = life.book
         self._making = anyio.Lock()  # calls that come at once make one tab, not one each
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
-        self._hosts: Hosts[Terminals] = Hosts(self.folders, self.host, lambda *there: Terminals(life.elsewhere(*there)))
+        self._hosts: Hosts[Terminals] = Hosts(life, Terminals)
 
     @property
     def role(self) -> Role:
@@ -60,9 +61,13 @@ class Terminals:
         """What happened in the tabs, the last 10,000 events of it; `watch_events` reads it."""
         return self._book.events
 
-    async def server(self) -> TmuxServer:
+    async def server(self, *, start: bool = True) -> TmuxServer:
         """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
-        return await self._life.server()
+        return await self._life.server(start=start)
+
+    def keeps_tabs_on(self, host: str) -> bool:
+        """Whether tabs on another machine outlive this process; HostUnavailable if it is not allowed."""
+        return self._hosts.lasts(host)
 
     async def create_tab(
         self,
@@ -85,19 +90,17 @@ class Terminals:
         tab is closed when nobody has used it for `idle_timeout` seconds.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
+        wanted: dict[str, Any] = {
+            "name": name, "cwd": cwd, "env": env or {}, "login": login, "shell": shell, "command": command,
+            "session": session, "size": size, "strip_ansi": strip_ansi, "idle_timeout": idle_timeout,
+        }  # fmt: skip
         if host:
-            return await self._hosts.create(host, lambda there: there.create_tab(
-                name=name, cwd=cwd, env=env, login=login, shell=shell, command=command, session=session, size=size,
-                strip_ansi=strip_ansi, idle_timeout=idle_timeout,
-            ))  # fmt: skip
+            return await self._hosts.create(host, lambda there: there.create_tab(**wanted))
         if not self.host.is_local:
             await self.server()
             programs = [program for program in (shell, *(command or ())[:1]) if program]
             await self.host.look_up([os.fspath(cwd)] if cwd is not None else [], programs)
-        request = TabRequest.checked(
-            self.host, name=name, cwd=cwd, env=env or {}, login=login, shell=shell, command=command,
-            session=session, size=size, strip_ansi=strip_ansi, idle_timeout=idle_timeout,
-        )  # fmt: skip
+        request = TabRequest.checked(self.host, **wanted)
         server = await self.server()
         if self._life.adopted is not None:
             return await self._life.adopted.make(request)
@@ -108,6 +111,7 @@ class Terminals:
     async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
         """Every tab, with `closed` those of this server too that are, and every session; or those of one `session`."""
         await self._life.look()
+        await self._hosts.find_all()
         here = await list_tabs(
             self._life.running, self._book, self._life.notifications.ask, closed=closed, session=session
         )
@@ -141,7 +145,7 @@ class Terminals:
 
     async def known_tab(self, target: str) -> Tab:
         """The tab that `target` names, open or closed; this does not make it the active one. NoSuchTarget."""
-        there, target = self._hosts.split(target)
+        there, target = await self._hosts.place(target)
         if there is not None:
             return await there.known_tab(target)
         if self.host.prefix + target in self._book.open:
@@ -155,19 +159,16 @@ class Terminals:
         except AmbiguousTarget:
             raise
         except NoSuchTarget:
-            closed = self._closed(target)
+            closed = self._book.find_closed(self.host.prefix + target) or self._book.find_closed(target)
             if closed is None:
                 raise
             return closed
         tab.pane.use.note()
         return tab
 
-    def _closed(self, target: str) -> Tab | None:
-        return self._book.find_closed(self.host.prefix + target) or self._book.find_closed(target)
-
     async def close_tab(self, target: str, *, force: bool = False) -> None:
         """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
-        there, target = self._hosts.split(target)
+        there, target = await self._hosts.place(target)
         if there is not None:
             await there.close_tab(target, force=force)
             return
@@ -198,12 +199,20 @@ class Terminals:
         self, command_id: str, *, wait: float = 0.0, strip_ansi: bool | None = None, max_chars: int | None = None
     ) -> ExecutionResult:
         """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget."""
-        await self._life.look()
-        tab, execution = self._book.command(command_id)
+        tab, execution = await self._command(command_id)
         if wait > 0 and execution.running:
             async with attached(tab):
                 await tab.runner.wait(execution, wait)
         return await tab.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+
+    async def _command(self, command_id: str) -> tuple[Tab, Execution]:
+        """The tab and the command of that id, also on a machine where an earlier process left it; NoSuchTarget."""
+        await self._life.look()
+        try:
+            return self._book.command(command_id)
+        except NoSuchTarget:
+            await self._hosts.find_all()
+        return self._book.command(command_id)
 
     async def snapshot(
         self,
@@ -281,28 +290,17 @@ class Terminals:
         whole. `execute` and `wait_for` have their own. InvalidArgument, NoSuchTarget, and as `server`.
         """
         # Late: what few programs use takes a fifth of what all of the library takes to import.
-        from muxwire.operations.lists import check_list, on_one_machine, programs_and_folders, read_operations
-        from muxwire.operations.run_list import OperationsRun
+        from muxwire.library.operations import run_here
+        from muxwire.operations.lists import on_one_machine, read_operations, targets_of
 
-        there, found = on_one_machine(read_operations(operations), self._hosts.split)
+        given = read_operations(operations)
+        places = {target: await self._hosts.place(target) for target in targets_of(given)}
+        there, found = on_one_machine(given, places.__getitem__)
+        options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
         if there is not None:
             self._hosts.latest = self._hosts.latest if dry_run else there
-            return await there.run_operations(
-                found, on_error=on_error, dry_run=dry_run, dispatch_timeout=dispatch_timeout, timeout=timeout,
-                rollback_on_error=rollback_on_error, max_chars=max_chars,
-            )  # fmt: skip
-        if not self.host.is_local:
-            await self.server()
-            programs, folders = programs_and_folders(found)
-            await self.host.look_up(folders, programs)
-        check_list(found, self.host, adopted=self.role == "adopted")
-        options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
-        options.check()
-        await self._life.look()
-        server = None if dry_run else await self.server()
-        maker = TabMaker(server, self._book) if server is not None else None
-        around = RunContext(server, maker, self._book, self.tab, self.host)
-        return await OperationsRun(found, options, around).run()
+        where = there or self
+        return await run_here(found, options, where._life, where.tab, dry_run=dry_run)  # noqa: SLF001 - of our own kind
 
     async def read_logs(
         self,
@@ -348,9 +346,11 @@ class Terminals:
     async def _log_source(self, target: str, command_id: str = "") -> LogSource:
         """The log of a tab, open or closed, also of an earlier server (`GENERATION/@N`), or what a command wrote."""
         if command_id:
-            await self._life.look()
-            return LogSource.of_command(*self._book.command(command_id))
-        there, target = self._hosts.split(target)
+            return LogSource.of_command(*await self._command(command_id))
+        try:
+            there, target = await self._hosts.place(target)
+        except NoSuchTarget as error:
+            return find_log(*self._hosts.left_by(target), error)
         if there is not None:
             return await there._log_source(target)  # noqa: SLF001 - of our own kind
         await self._life.look()

@@ -244,6 +244,12 @@ def on_one_machine(
     return next(iter(machines.values()), None), found
 
 
+def targets_of(operations: Sequence[Operation]) -> list[str]:
+    """The names of the tabs that operations are for."""
+    named = [getattr(one, name, None) for one in operations for name in _TARGETS]
+    return [target for target in named if isinstance(target, str)]
+
+
 def programs_and_folders(operations: Sequence[Operation]) -> tuple[list[str], list[str]]:
     """The programs and the directories that new panes are to start with, each once."""
     making = [one for one in operations if isinstance(one, NewWindow | SplitPane)]

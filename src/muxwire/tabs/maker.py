@@ -12,6 +12,7 @@ import anyio
 
 from muxwire.errors import CommandError, MuxwireError, NotPermitted, TmuxSilent
 from muxwire.host.environment import whole_setting
+from muxwire.host.folders import private_folder
 from muxwire.ids import pane_id, window_id
 from muxwire.logs.segments import UNKNOWN_SIZE
 from muxwire.pane.keyboard import Keyboard
@@ -167,8 +168,10 @@ class TabMaker:
                 idle_timeout=request.idle_timeout,
             )
             # Before the window is: whoever hears of it can read who it is.
-            if self._host.is_local:
-                record.save(folder)
+            if self._server.access.persistent or self._host.is_local:
+                if not self._host.is_local:
+                    private_folder(self._server.record(nonce))
+                record.save(self._server.record(nonce))
         except BaseException:
             self._host.remove_folder(folder)
             raise
@@ -266,7 +269,7 @@ class TabMaker:
         if record.is_split:  # the file is named after the window that it was split off in, and the pane may have moved
             log_path = next(iter(log_names(server.logs, place.pane)), log_path)
         if server.access.persistent:
-            log_path = server.logs / kept_log_name(folder, log_path.name)
+            log_path = server.logs / kept_log_name(server.record(record.nonce), log_path.name)
         shell = self._host.shell_for(record.shell) if record.shell else None
         state = PaneState(
             host=self._host, nonce=record.nonce, shell=shell, leader_pid=place.pid, tty=place.tty, cwd=record.cwd
@@ -275,7 +278,9 @@ class TabMaker:
         state.stream = PaneStream(log, state.on_mark, start=log.end, capacity=self._ring)
         may_be_dead = server.access.role == "adopted"
         keyboard = Keyboard(server.client, place.pane, server.version, may_be_dead=may_be_dead)
-        turn = TypingLock(folder, state, server.client, self._book.spawn) if server.access.persistent else None
+        # On another machine only one process types.
+        shared = server.access.persistent and self._host.is_local
+        turn = TypingLock(folder, state, server.client, self._book.spawn) if shared else None
         runner = Runner(state, keyboard, server.client, place.pane, folder, lambda: tab.columns, self._book.alarm, turn)
         tab = Tab(
             window_id=window_id(place.window),
@@ -293,7 +298,7 @@ class TabMaker:
         )
         tab.strip_ansi, tab.idle_timeout, tab.session_id = record.strip_ansi, record.idle_timeout, session_id
         if server.access.persistent:
-            tab.record, tab.typing_lock = CommandBook(folder), turn
+            tab.record, tab.typing_lock = CommandBook(server.record(record.nonce)), turn
         return tab
 
     def listen(self, tab: Tab) -> None:

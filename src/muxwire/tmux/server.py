@@ -97,7 +97,7 @@ class TmuxServer:
         # Attaches for as long as the block lasts; only a person's server is left in between.
         self.attached: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
         # Of another machine: brings the output of a pane of which another connection may have had the beginning.
-        self.rejoin: Callable[..., None] | None = None
+        self.rejoin: Callable[..., anyio.Event] | None = None
         self._killing = anyio.Lock()
 
     @property
@@ -114,6 +114,15 @@ class TmuxServer:
         self.host.forget(pid)
         if self._process is not None:
             self._process.watchdog.release_session(pid)
+
+    def record(self, nonce: str) -> Path:
+        """Where the record of a tab is: with what its shell reads, or beside the logs of another machine's."""
+        return self.folders.tab(nonce) if self.host.is_local else self.records / nonce
+
+    @property
+    def records(self) -> Path:
+        """The records of another machine's tabs."""
+        return self.logs.parent / "tabs"
 
     def open_log(self, path: Path) -> PaneLog | FollowerLog:
         """The log at that path: to be written by the owner, to be read by a follower."""

@@ -1,0 +1,39 @@
+"""Running a list of operations on one machine. Imported late: few programs use it, and it takes long to import."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muxwire.operations.lists import check_list, programs_and_folders
+from muxwire.operations.run_list import OperationsRun
+from muxwire.operations.runs import RunContext
+from muxwire.tabs.maker import TabMaker
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from muxwire.library.lifetime import ServerLifetime
+    from muxwire.operations import Operation, OperationsResult
+    from muxwire.operations.runs import RunOptions
+    from muxwire.tabs.tab import Tab
+
+
+async def run_here(
+    operations: Sequence[Operation],
+    options: RunOptions,
+    life: ServerLifetime,
+    tab: Callable[[str], Awaitable[Tab]],
+    *,
+    dry_run: bool,
+) -> OperationsResult:
+    """Check the list and run it; `tab` finds the tab that a step names. As `Terminals.run_operations`."""
+    if not life.host.is_local:
+        await life.server()
+        programs, folders = programs_and_folders(operations)
+        await life.host.look_up(folders, programs)
+    check_list(operations, life.host, adopted=life.access.role == "adopted")
+    options.check()
+    await life.look()
+    server = None if dry_run else await life.server()
+    maker = TabMaker(server, life.book) if server is not None else None
+    return await OperationsRun(operations, options, RunContext(server, maker, life.book, tab, life.host)).run()

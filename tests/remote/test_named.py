@@ -1,0 +1,176 @@
+"""Tabs of a named instance on another machine: they outlive the process, and the next one continues where it ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire.host.links import links_of
+from tests.sshd import ssh_server
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+PATIENT = 30.0
+NAME = "dev"
+FAILED = 1
+# Numbered lines, which a program goes on printing while nobody is connected.
+LINES = 20_000
+# A process that makes a tab, has it print, and is killed in the middle.
+_KILLED = """
+import os, signal, sys, anyio, muxwire
+async def main():
+    async with muxwire.open_terminals({name!r}, state_dir={state!r}) as opened:
+        tab = await opened.create_tab(host={host!r}, shell="bash")
+        told = await tab.execute({command!r}, wait=False)
+        await opened.wait_for([tab.key], regex="^100$", timeout=30)
+        print(told.command_id, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+anyio.run(main)
+"""
+
+
+@pytest.fixture(params=["prefix", "ssh"], scope="module")
+def user(request: pytest.FixtureRequest, environ: dict[str, str], folder: Path) -> Iterator[dict[str, str]]:
+    """A user whose `box` is this machine, behind `env -i` or a server for ssh."""
+    if request.param == "prefix":
+        yield environ
+        return
+    place = folder / "sshd"
+    place.mkdir()
+    with ssh_server(place) as options:
+        hosts = folder / "ssh-hosts.toml"
+        hosts.write_text(f"[hosts.box]\nvia = {json.dumps(['ssh', *options, '127.0.0.1'])}\n")
+        yield environ | {"MUXWIRE_HOSTS": str(hosts)}
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return tmp_path / "state"
+
+
+@pytest.fixture(autouse=True)
+async def clean(state: Path, user: dict[str, str]) -> AsyncIterator[None]:
+    yield
+    with anyio.move_on_after(PATIENT):
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as opened:
+            for row in (await opened.list_tabs(closed=False)).tabs:
+                await opened.close_tab(row.window_id, force=True)
+    assert links_of(state / NAME) == []
+    subprocess.run([sys.executable, "-m", "muxwire", "kill", "--all", "-f", "--name", NAME], env=user, check=False)
+
+
+def muxwire_verb(user: dict[str, str], state: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "muxwire", *words],
+        env=user | {"MUXWIRE_STATE_DIR": str(state), "MUXWIRE_NAME": NAME},
+        capture_output=True, text=True, timeout=DEADLINE, check=False,
+    )  # fmt: skip
+
+
+async def written(opened: Terminals, tab: Tab) -> bytes:
+    await tab.pane.stream.log.flushed()
+    assert (await opened.stream_logs(tab.key, max_bytes=1 << 20)).dropped == 0
+    return re.sub(rb"\x1b\]7770;R;[0-9a-f]{16}\x07", b"", tab.log_path.read_bytes())
+
+
+async def test_a_tab_outlives_its_process_with_its_state(user: dict[str, str], state: Path, folder: Path) -> None:
+    go = folder / f"go-{user['MUXWIRE_HOSTS'][-8:]}"
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+            made = await first.create_tab(host="box", shell="bash", name="far")
+            await made.execute("cd /usr; kept=yes")
+            running = await made.execute(f"until [ -e {go} ]; do sleep 0.05; done; echo over; (exit 7)", wait=False)
+        go.touch()
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+            [row] = (await second.list_tabs(closed=False)).tabs
+            assert (row.window_id, row.name, row.host, row.link) == (made.key, "far", "box", "up")
+            ended = await second.command_result(running.command_id, wait=PATIENT)
+            assert (ended.output, ended.exit_code) == ("over\n", 7), ended
+            tab = await second.tab(made.key)
+            assert (await tab.execute("echo $kept; pwd")).output == "yes\n/usr\n"
+
+
+async def test_a_command_is_known_by_its_id_at_once(user: dict[str, str], state: Path) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+            made = await first.create_tab(host="box", shell="bash")
+            told = await made.execute("echo said; (exit 3)", wait=False)
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+            ended = await second.command_result(told.command_id, wait=PATIENT)
+            assert (ended.output, ended.exit_code) == ("said\n", 3), ended
+
+
+async def test_a_killed_process_loses_and_doubles_nothing(user: dict[str, str], state: Path) -> None:
+    command = f"for i in $(seq 1 {LINES}); do echo $i; done"
+    script = _KILLED.format(name=NAME, state=str(state), host="box", command=command)
+    with anyio.fail_after(DEADLINE):
+        done = await anyio.run_process([sys.executable, "-c", script], env=user, check=False)
+        assert done.returncode == -signal.SIGKILL, done
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+            ended = await second.command_result(done.stdout.decode().strip(), wait=PATIENT, max_chars=1 << 20)
+            assert ended.exit_code == 0, ended
+            tab = await second.tab("box/@1")
+            lines = [int(line) for line in re.findall(rb"(\d+)\r\n", await written(second, tab))]
+            assert lines == list(range(1, LINES + 1))
+
+
+async def test_verbs_use_a_tab_that_another_verb_opened(user: dict[str, str], state: Path) -> None:
+    def use() -> None:
+        made = muxwire_verb(user, state, "new", "--host", "box", "-n", "far", "--shell", "bash")
+        assert (made.stdout, made.returncode) == ("box/@1\n", 0), made
+        ran = muxwire_verb(user, state, "run", "-t", "box/@1", "x=5; echo hi; (exit 4)")
+        assert (ran.stdout, ran.returncode) == ("hi\n", 4), ran
+        again = muxwire_verb(user, state, "run", "-t", "box/@1", "echo $x")
+        assert (again.stdout, again.returncode) == ("5\n", 0), again
+        listed = json.loads(muxwire_verb(user, state, "ls", "--json").stdout)["tabs"]
+        assert [(row["window_id"], row["host"], row["state"]) for row in listed] == [("box/@1", "box", "prompt")]
+        assert "hi" in muxwire_verb(user, state, "logs", "box/@1").stdout
+        closed = muxwire_verb(user, state, "kill", "box/@1")
+        assert closed.returncode == 0, closed
+
+    await anyio.to_thread.run_sync(use)
+    assert links_of(state / NAME) == []  # without a tab the server there ends with the verb
+
+
+async def test_tabs_that_another_process_drives_stay_with_it(user: dict[str, str], state: Path) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+            made = await first.create_tab(host="box", shell="bash")
+            refused = await anyio.to_thread.run_sync(muxwire_verb, user, state, "new", "--host", "box")
+            assert refused.returncode == FAILED, refused
+            assert "another process drives" in refused.stderr
+            ran = await anyio.to_thread.run_sync(muxwire_verb, user, state, "run", "--host", "box", "echo own")
+            assert (ran.stdout, ran.returncode) == ("own\n", 0), ran
+            assert (await made.execute("echo well")).output == "well\n"
+
+
+async def test_a_server_that_has_ended_leaves_its_logs(user: dict[str, str], state: Path) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+            made = await first.create_tab(host="box", shell="bash")
+            await made.execute("echo before")
+            (pid,) = await made.client.command("display-message", "-p", "#{pid}")
+        os.kill(int(pid), signal.SIGKILL)
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+            assert (await second.list_tabs(closed=False)).tabs == ()
+            assert links_of(state / NAME) == []
+            assert "before" in (await second.read_logs(made.key)).content
+            new = await second.create_tab(host="box", shell="bash")
+            assert (await new.execute("echo after")).output == "after\n"
+            assert new.generation > made.generation
