@@ -84,7 +84,9 @@ watch() {
     if [ "$x" = "$b" ]; then n=$((n + 2)); else n=0 b=$x; fi
     [ "$n" -ge 8 ] || continue
     for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill -9 "$p"; done
-    [ "$n" -ge "$keep" ] && { end_all; exit; }
+    [ "$n" -ge "$keep" ] || continue
+    # A person who is attached still uses it.
+    [ "$(t list-clients)" ] && n=8 || { end_all; exit; }
   done
 }
 watch </dev/null >/dev/null &
