@@ -5,14 +5,16 @@ A tab on another machine is `HOST/@N`; whatever follows `HOST/` means there what
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, final
 
 import anyio
 
-from muxwire.errors import HostUnavailable, NoSuchTarget, TmuxUnavailable
+from muxwire.errors import HostUnavailable, MuxwireError, NoSuchTarget, TmuxUnavailable
 from muxwire.host.hosts_file import HostsFile, read_hosts
 from muxwire.host.links import links_of
 from muxwire.host.locks import InstanceLock
@@ -39,8 +41,10 @@ class Machine(Protocol):
         """End it."""
 
 
-# A list waits so long for machines on which an earlier process left tabs; a cold ssh takes up to 3 s.
-_FOUND_SECONDS = 5.0
+# A list waits so long for machines on which an earlier process left tabs: a cold ssh takes 3 s, on a busy machine more.
+_FOUND_SECONDS = 15.0
+# One that could not be reached is tried again by a list after this; until then nobody waits for it.
+_FOUND_AGAIN_SECONDS = 30.0
 
 There = TypeVar("There", bound=Machine)
 
@@ -61,6 +65,8 @@ class Hosts(Generic[There]):
         self._file = read_hosts(self._environ) if host.is_local else HostsFile(Path())
         self._used: dict[str, There] = {}
         self._lasting = host.is_local and life.access.persistent and life.access.role != "adopted"
+        self._finding: dict[str, anyio.Event] = {}  # set when a machine was found, or not
+        self._tried: dict[str, float] = {}  # when that was, on the monotonic clock
         self._locks: dict[str, InstanceLock] = {}  # of the servers that outlive us
         self.latest: There | None = None  # where the tab used last is, if not on this machine
 
@@ -109,17 +115,19 @@ class Hosts(Generic[There]):
         return self.split(target)
 
     async def find_all(self) -> None:
-        """Attach to every machine where such tabs are; one not reached in time is tried again at the next call."""
+        """Attach to every machine where such tabs are, or wait no longer: it is done later."""
+        for name in self._left():
+            if time.monotonic() - self._tried.get(name, -inf) > _FOUND_AGAIN_SECONDS:
+                self._tried[name], self._finding[name] = time.monotonic(), anyio.Event()
+                self._life.book.spawn(partial(self._find_soon, name, self._finding[name]))
+        with anyio.move_on_after(_FOUND_SECONDS):
+            for done in self._finding.values():
+                await done.wait()
 
-        async def one(name: str) -> None:
-            with suppress(HostUnavailable):
-                await self._find(name)
-
-        if names := self._left():
-            with anyio.move_on_after(_FOUND_SECONDS):
-                async with anyio.create_task_group() as tasks:
-                    for name in names:
-                        tasks.start_soon(one, name)
+    async def _find_soon(self, name: str, done: anyio.Event) -> None:
+        with suppress(MuxwireError):
+            await self._find(name)
+        done.set()
 
     def _left(self) -> set[str]:
         """The machines on which an earlier process, or another one, has tabs of this instance."""
