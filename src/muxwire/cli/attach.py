@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_host, chosen_name
-from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on
+from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, tmux_of
 from muxwire.cli.options import ACTIVE, add_host, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
@@ -98,21 +98,14 @@ def _flags(arguments: argparse.Namespace) -> str:
 
 
 def _own_server(arguments: argparse.Namespace) -> list[str]:
-    from muxwire.host.folders import folders_for
-    from muxwire.host.local import LocalHost
-    from muxwire.tmux.program import program_for
     from muxwire.tmux.start import HUB
 
     name = chosen_name(arguments, any_running=True)
-    socket = folders_for(name, os.environ).socket_path
-    host = LocalHost(os.environ)
-    pid = host.listening_pid(socket)
+    pid, (tmux, *socket) = tmux_of(name)
     if pid is None:
         raise InstanceUnavailable(f"the instance {name} does not run", remedy=_GONE_REMEDY)
-    tmux = program_for(pid, host)
-    server = (tmux, "-S", str(socket))
-    session, window = _find(listed_tabs(server), arguments.target, hub=HUB)
-    return [tmux, "-u", "-S", str(socket), *_shown(arguments, session, window, name)]
+    session, window = _find(listed_tabs((tmux, *socket)), arguments.target, hub=HUB)
+    return [tmux, "-u", *socket, *_shown(arguments, session, window, name)]
 
 
 def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) -> list[str]:

@@ -147,18 +147,13 @@ def _instances() -> list[Candidate]:
 def _tabs(before: list[str]) -> list[Candidate]:
     """The tabs of the instance that the words name, by name and by id; none if it does not run."""
     from muxwire.cli.connect import chosen_name
-    from muxwire.cli.listing import listed_tabs
-    from muxwire.host.folders import folders_for
-    from muxwire.host.local import LocalHost
-    from muxwire.tmux.program import program_for
+    from muxwire.cli.listing import listed_tabs, tmux_of
     from muxwire.tmux.start import HUB
 
     named = [value for option, value in pairwise(before) if option == "--name"]
     try:
         name = chosen_name(argparse.Namespace(name=named[-1] if named else None), any_running=True)
-        socket = folders_for(name, os.environ).socket_path
-        host = LocalHost(os.environ)
-        tabs = listed_tabs((program_for(host.listening_pid(socket), host), "-S", str(socket)))
+        tabs = listed_tabs(tmux_of(name)[1])
     except MuxwireError:
         return []
     tabs = [tab for tab in tabs if tab.session == HUB]

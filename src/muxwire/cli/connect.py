@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.interrupts import end_by_them
@@ -14,7 +13,7 @@ from muxwire.errors import InvalidArgument, unwrapped
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import Awaitable, Callable
 
     import anyio
 
@@ -36,13 +35,16 @@ def on_terminals(verb: TerminalsVerb, *, any_running: bool = False) -> Callable[
         end_by_them()  # until `_end_by_signal` listens
         import anyio  # late: it takes as long as all else that a wrong command line needs
 
+        from muxwire.library.opening import open_terminals
+
         received: list[signal.Signals] = []
         codes: list[int] = []
 
         async def opened() -> None:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_end_by_signal, tasks.cancel_scope, received)
-                async with open_instance(arguments, any_running=any_running) as terminals:
+                given = given_instance(arguments) or {"name": chosen_name(arguments, any_running=any_running)}
+                async with open_terminals(**given) as terminals:
                     codes.append(await verb(terminals, arguments))
                 tasks.cancel_scope.cancel()
 
@@ -68,15 +70,6 @@ async def _end_by_signal(scope: anyio.CancelScope, received: list[signal.Signals
             received.append(number)
             scope.cancel()
             return
-
-
-@asynccontextmanager
-async def open_instance(arguments: argparse.Namespace, *, any_running: bool = False) -> AsyncIterator[Terminals]:
-    from muxwire.library.opening import open_terminals
-
-    given = given_instance(arguments) or {"name": chosen_name(arguments, any_running=any_running)}
-    async with open_terminals(**given) as terminals:
-        yield terminals
 
 
 def given_instance(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -48,6 +48,17 @@ class ListedTab:
     name: str
 
 
+def tmux_of(name: str) -> tuple[int | None, tuple[str, str, str]]:
+    """The process of an instance's tmux server, None if it does not run, and what speaks to it; TmuxUnavailable."""
+    from muxwire.host.folders import folders_for
+    from muxwire.host.local import LocalHost
+    from muxwire.tmux.program import program_for
+
+    socket, host = folders_for(name, os.environ).socket_path, LocalHost(os.environ)
+    pid = host.listening_pid(socket)
+    return pid, (program_for(pid, host), "-S", str(socket))
+
+
 def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
     """Ask the server that `tmux` (its program, and which server) names; TmuxUnavailable."""
     command = (*tmux, "-u", "list-windows", "-a", "-F", WINDOWS)
