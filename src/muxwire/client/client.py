@@ -86,6 +86,7 @@ class ControlClient:
         the transport has ended and may work again. With `resending` commands wait then, and what tmux had not run goes
         again.
         """
+        self.closed = False  # whether the connection has ended; `close_reason` says why
         self.close_reason = ""
         self.connections = 0  # how often it was regained: what tmux sent in between nobody has heard
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
@@ -106,7 +107,7 @@ class ControlClient:
         self._feeds: dict[PaneId, Callable[[bytes], None]] = {}
         self._outbox = bytearray()
         self._outbox_filled = anyio.Event()
-        self._closed = anyio.Event()
+        self._ended = anyio.Event()
         self._closing = False
         self._detaches = detaches
         self._attaches = self._attaching = attaches
@@ -129,12 +130,8 @@ class ControlClient:
         # Not the caller's exception: our tasks have nothing to do with it.
         await self._tasks.__aexit__(None, None, None)
 
-    @property
-    def closed(self) -> bool:
-        return self._closed.is_set()
-
     async def wait_closed(self) -> None:
-        await self._closed.wait()
+        await self._ended.wait()
 
     async def wait_reconnected(self) -> None:
         """Return at once, or when a connection that is between two transports works again or has ended for good."""
@@ -147,7 +144,7 @@ class ControlClient:
         if not self.closed and self._detaches():
             self._send(_DETACH)
             with anyio.move_on_after(_DETACH_SECONDS):
-                await self._closed.wait()
+                await self._ended.wait()
         await self._transport.aclose()
         self._end(_CLOSED_BY_US)
 
@@ -323,17 +320,16 @@ class ControlClient:
 
     def _dispatch(self) -> None:
         for event in self._protocol.events_received():
-            match event:
-                case Output(pane, data) | ExtendedOutput(pane, _, data):
-                    feed = self._feeds.get(pane)
-                    if feed is not None:
-                        feed(data)
-                    else:
-                        self.unknown.keep(pane, data)
-                case CommandBlock(command=Command()):
-                    self._answer(event)
-                case _:
-                    self._notify(event)
+            if isinstance(event, (Output, ExtendedOutput)):
+                feed = self._feeds.get(event.pane)
+                if feed is not None:
+                    feed(event.data)
+                else:
+                    self.unknown.keep(event.pane, event.data)
+            elif isinstance(event, CommandBlock) and event.command is not None:
+                self._answer(event)
+            else:
+                self._notify(event)
         if self._on_chunk is not None:
             self._on_chunk()
 
@@ -367,7 +363,8 @@ class ControlClient:
         if self.closed:
             return
         self.close_reason = reason
-        self._closed.set()
+        self.closed = True
+        self._ended.set()
         self._outbox.clear()
         self._fail_pending()
 

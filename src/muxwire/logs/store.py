@@ -159,7 +159,7 @@ class LogStore:
         self._settled = 0
         self._handed = 0
         self._overrun = False
-        self._armed = anyio.Event()
+        self._armed: anyio.Event | None = None  # what the task that hands over sleeps on, if it sleeps
         self._queue: SimpleQueue[_Job] = SimpleQueue()
         self._failing: set[LogFile] = set()
         self._retry_at = 0.0
@@ -239,14 +239,16 @@ class LogStore:
             return
         if self._taken - self._handed >= BATCH_BYTES:
             self._hand_over()
-        elif not self._armed.is_set():
+        elif self._armed is not None:
             self._armed.set()
+            self._armed = None
 
     async def _flush_in_time(self) -> None:
         while True:
-            await self._armed.wait()  # an idle process is not woken
+            if not self._dirty:
+                self._armed = anyio.Event()
+                await self._armed.wait()  # an idle process is not woken
             await anyio.sleep(BATCH_SECONDS)
-            self._armed = anyio.Event()
             self._hand_over()
 
     def _hand_over(self) -> None:

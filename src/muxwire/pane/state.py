@@ -89,15 +89,13 @@ class PaneState:
         return self.stream.ring.read(begin, end)
 
     def _on_fact(self, fact: Fact) -> None:
-        match fact:
-            case CommandEnded(execution):
-                if execution.exit_code and execution.level == 1 and execution.ending in ("completed", "aborted"):
-                    execution.explain(self.short_of_files())  # perhaps the status of what should have reported it
-                execution.tell_end()
-            case ShellGone() if self.on_exit is not None:
-                self.on_exit()
-            case _:
-                pass
+        if isinstance(fact, CommandEnded):
+            execution = fact.execution
+            if execution.exit_code and execution.level == 1 and execution.ending in ("completed", "aborted"):
+                execution.explain(self.short_of_files())  # perhaps the status of what should have reported it
+            execution.tell_end()
+        elif isinstance(fact, ShellGone) and self.on_exit is not None:
+            self.on_exit()
         if self.stream.listener is not None:
             self.stream.listener.on_fact(fact)
 

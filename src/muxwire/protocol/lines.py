@@ -30,6 +30,11 @@ class LineBuffer:
         return lines
 
     @property
+    def at_line_start(self) -> bool:
+        """Whether no line is open."""
+        return not self._open
+
+    @property
     def too_long(self) -> bool:
         """Whether the open line has outgrown the bound."""
         return len(self._open) > self.max_line_bytes

@@ -201,17 +201,13 @@ _TYPED: dict[bytes, Callable[[int, int, str, Sequence[bytes]], Mark]] = {
 }
 
 
-def _typed(words: Sequence[bytes], begin: int, end: int) -> Mark:
-    kind, mark_id, *fields = words
-    return _TYPED[kind](begin, end, mark_id.decode(), fields)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A P or E whose directory has not ended yet; `words` are its letter, its id and its numbers."""
+    """A P or E whose directory has not ended yet: its letter and its numbers."""
 
-    words: tuple[bytes, ...]
+    kind: bytes
+    numbers: Sequence[bytes]
     begin: int
     cwd_begin: int
 
@@ -238,13 +234,17 @@ class MarkScanner:
         held = self._held + data if self._held else data
         marks: list[Mark] = []
         escape = held.find(b"\x1b")  # by memchr: fifty times the speed of looking for the introducer at once
-        if self._open or (escape >= 0 and held.find(INTRODUCER, escape) >= 0):
+        if escape < 0 and not self._open:  # nearly every chunk of a long output
+            self._held_base = self._scan = self._held_base + len(held)
+            return marks
+        if self._open or held.find(INTRODUCER, escape) >= 0:
             self._scan = self._held_base + self._take_tokens(held, marks)
-        else:  # nearly every chunk
+        else:
             self._scan = self._held_base + _unfinished_head(held)
+        keep = self._scan
         if self._open:
             self._forget_overlong()
-        keep = next(iter(self._open.values())).begin if self._open else self._scan
+            keep = next(iter(self._open.values())).begin if self._open else keep
         self._held = held[keep - self._held_base :]
         self._held_base = keep
         return marks
@@ -255,16 +255,16 @@ class MarkScanner:
 
     def _take_tokens(self, held: bytes, marks: list[Mark]) -> int:
         """Handle every whole head and close; return the index from which one may still be unfinished."""
-        scan = self._scan - self._held_base
-        while token := (_HEAD_OR_CLOSE_RE if self._open else _HEAD_RE).search(held, scan):
+        scan, size = self._scan - self._held_base, len(held)
+        while scan < size and (token := (_HEAD_OR_CLOSE_RE if self._open else _HEAD_RE).search(held, scan)):
             if token.lastindex == 3:
                 self._close(held, token, marks)
                 scan = token.end()
             else:
                 scan = self._begin(held, token, marks)
-        limit = _unfinished_head(held)
+        limit = _unfinished_head(held) if scan < size else size
         if self._open:
-            limit = min(limit, max(scan, len(held) - _CLOSE_LENGTH + 1))
+            limit = min(limit, max(scan, size - _CLOSE_LENGTH + 1))
         return limit
 
     def _begin(self, held: bytes, token: re.Match[bytes], marks: list[Mark]) -> int:
@@ -272,16 +272,19 @@ class MarkScanner:
         base, end = self._held_base, token.end()
         begin = base + token.start()
         if token.lastindex == 1:
-            marks.append(_typed(token[1].split(b";"), begin, base + end))
+            kind, mark_id, *fields = token[1].split(b";")
+            marks.append(_TYPED[kind](begin, base + end, mark_id.decode(), fields))
             return end
-        words = token[2].split(b";")
+        kind, mark_id, *fields = token[2].split(b";")
         if not self._open:  # nearly always: then the mark is whole, and nothing else is in it
-            close = held.find(b";" + words[1] + b"\x07", end)
+            close = held.find(b";" + mark_id + b"\x07", end)
             if 0 <= close - end <= CWD_MAX and held.find(b"\x1b", end, close) < 0:
-                marks.append(_typed((*words, held[end:close]), begin, base + close + _CLOSE_LENGTH))
-                return close + _CLOSE_LENGTH
-        self._open.pop(words[1], None)  # so that the new one is the youngest
-        self._open[words[1]] = _Open(tuple(words), begin, base + end)
+                fields.append(held[end:close])
+                end = close + _CLOSE_LENGTH
+                marks.append(_TYPED[kind](begin, base + end, mark_id.decode(), fields))
+                return end
+        self._open.pop(mark_id, None)  # so that the new one is the youngest
+        self._open[mark_id] = _Open(kind, fields, begin, base + end)
         return end
 
     def _close(self, held: bytes, token: re.Match[bytes], marks: list[Mark]) -> None:
@@ -292,7 +295,8 @@ class MarkScanner:
             return
         del self._open[mark_id]
         cwd = held[opened.cwd_begin - self._held_base : token.start()]
-        marks.append(_typed((*opened.words, cwd), opened.begin, self._held_base + token.end()))
+        end, fields = self._held_base + token.end(), (*opened.numbers, cwd)
+        marks.append(_TYPED[opened.kind](opened.begin, end, mark_id.decode(), fields))
 
 
 def _unfinished_head(data: bytes) -> int:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
     from muxwire.shell.shell import Shell
 
+_GONE = (ShellState.EXITED, ShellState.CLOSED)
+
 
 @final
 class ShellSession:
@@ -108,7 +110,7 @@ class ShellSession:
 
     @property
     def dead(self) -> bool:
-        return self.state in (ShellState.EXITED, ShellState.CLOSED)
+        return self.state in _GONE
 
     @property
     def running(self) -> Execution | None:
@@ -122,21 +124,22 @@ class ShellSession:
 
     def on_mark(self, mark: Mark, now: float, whole_from: int = 0) -> None:
         """Take a mark of the stream, in order; bytes before the offset `whole_from` may be missing."""
-        match mark:
+        dead = self.state in _GONE
+        match mark:  # those of every command first
+            case OutputStart() if not dead:  # rule 7, as below
+                self._on_start(mark, now)
+            case CommandFinished() if not dead:
+                self._on_end(mark, now)
+            case PromptStart() if not dead:
+                self._on_prompt(mark, now, whole_from)
+            case LineAccepted() if not dead:
+                self._on_accepted(mark, now)
             case EchoStart() | EchoEnd():
                 self._on_echo(mark)
             case Rejoined():
                 self._is_ours(mark)
-            case _ if self.dead:  # rule 7
+            case _ if dead:
                 pass
-            case OutputStart():
-                self._on_start(mark, now)
-            case CommandFinished():
-                self._on_end(mark, now)
-            case PromptStart():
-                self._on_prompt(mark, now, whole_from)
-            case LineAccepted():
-                self._on_accepted(mark, now)
             case PostExec():
                 self._on_postexec(mark)
             case ShellExited():

@@ -96,19 +96,19 @@ class TabEvents:
 
     def on_fact(self, fact: Fact) -> None:
         match fact:
-            case OutputBegan(execution):
-                self._on_start(execution)
-            case CommandEnded(execution) if self._ours.pop(execution.command_id, False):
-                self._ended(execution)
-            case LineTaken(ours=False):
-                self._on_accepted()
+            case OutputBegan():
+                self._on_start(fact.execution)
+            case CommandEnded():
+                if self._ours.pop(fact.execution.command_id, False):
+                    self._ended(fact.execution)
             case PromptBegan():
                 self._on_prompt(fact)
-            case ShellGone(status):
-                self._finish_line(status)
-                self._log.record("exited", self._tab.key, exit_code=status)
-            case _:  # a line of ours was accepted: its start mark comes next
-                pass
+            case LineTaken():
+                if not fact.ours:  # else its start mark comes next
+                    self._on_accepted()
+            case ShellGone():
+                self._finish_line(fact.status)
+                self._log.record("exited", self._tab.key, exit_code=fact.status)
 
     def _on_start(self, execution: Execution | None) -> None:
         if execution is not None and execution.command_id in self._ours:
