@@ -141,7 +141,7 @@ class ProcessPipes:
         """Wait until there is something to read; False once the transport is closed."""
         if self._closed:
             return False
-        loop = asyncio_loop()
+        loop = self._watching or asyncio_loop()
         if loop is None:
             with contextlib.suppress(anyio.ClosedResourceError):
                 await anyio.wait_readable(self._reader)

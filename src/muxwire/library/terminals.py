@@ -123,11 +123,15 @@ class Terminals:
 
         Raises as `tab` and `create_tab`.
         """
-        async with self._making:
-            await self._life.look()
-            if target != "." or self._book.latest or self._hosts.split(target)[0] is not None:
-                return await self.tab(target), False
-            return await self.create_tab(), True
+        await self._life.look()
+        if not self._names_one(target):
+            async with self._making:  # which takes a turn of the event loop
+                if not self._names_one(target):
+                    return await self.create_tab(), True
+        return await self.tab(target), False
+
+    def _names_one(self, target: str) -> bool:
+        return target != "." or bool(self._book.latest) or self._hosts.split(target)[0] is not None
 
     async def tab(self, target: str = ".") -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed."""
@@ -148,9 +152,10 @@ class Terminals:
         there, target = await self._hosts.place(target)
         if there is not None:
             return await there.known_tab(target)
-        if self.host.prefix + target in self._book.open:
-            target = self.host.prefix + target
         await self._life.look()
+        if (tab := self._book.open.get(self.host.prefix + target)) is not None:
+            tab.pane.use.note()
+            return tab
         running, ask = self._life.running, self._life.notifications.ask
         sessions = running.sessions if running is not None else None
         used = {".": self._book.latest, "=": self._book.previous}

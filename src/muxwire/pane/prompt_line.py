@@ -80,7 +80,11 @@ _RUBBED_OUT = b"\b \b"
 
 
 def drawn_prompt(pane: PaneState) -> bytes:
-    return pane.stream.written(pane.session.prompt_end)
+    # Asked several times for each command.
+    at = pane.session.prompt_end, pane.stream.end
+    if pane.drawn_at != at:
+        pane.drawn, pane.drawn_at = pane.stream.written(at[0]), at
+    return pane.drawn
 
 
 def prompt_whole(pane: PaneState) -> bool:
@@ -220,8 +224,8 @@ async def cursor_asked(pane: PaneState, at_most: float) -> None:
 
 def _begins_line(pane: PaneState) -> bool:
     """Whether nothing stands before the prompt on its line: after an output without a line end its column differs."""
-    line = pane.stream.ring.read(pane.session.prompt_end - _LINE_REACH, pane.session.prompt_end).rpartition(b"\n")[2]
-    return _ONLY_MARKS.fullmatch(line) is not None
+    before = pane.stream.ring.read(pane.session.prompt_end - _LINE_REACH, pane.session.prompt_end)
+    return _ONLY_MARKS.fullmatch(before, before.rfind(b"\n") + 1) is not None
 
 
 @final

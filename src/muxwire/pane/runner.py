@@ -126,7 +126,10 @@ class Runner:
         """
         check_command(command)
         deadline = time.monotonic() + turn_timeout
-        await self._take_turn(turn_timeout)
+        try:
+            self.turn.acquire_nowait()  # nearly always: a scope and its timer would cost more than all the rest here
+        except anyio.WouldBlock:
+            await self._wait_turn(turn_timeout)
         try:
             listener = await reached(self.pane, deadline, lambda: self._ready(deadline, env, cwd))
             if write is not None:
@@ -138,15 +141,12 @@ class Runner:
         finally:
             self.turn.release()
 
-    async def _take_turn(self, timeout: float) -> None:
+    async def _wait_turn(self, timeout: float) -> None:
         """Wait until nobody else types into this pane; TabUnavailable if that takes too long."""
-        try:
-            self.turn.acquire_nowait()  # nearly always: a scope and its timer would cost more than all the rest here
-        except anyio.WouldBlock:
-            with anyio.move_on_after(timeout):
-                await self.turn.acquire()
-                return
-            raise refusal(self.pane) from None
+        with anyio.move_on_after(timeout):
+            await self.turn.acquire()
+            return
+        raise refusal(self.pane)
 
     async def wait(self, execution: Execution, timeout: float, *, progress: Progress | None = None) -> Outcome:
         """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key."""

@@ -56,6 +56,7 @@ class PaneState:
         self.supervised = True  # its first process is our supervisor
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
+        self.drawn, self.drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
         self.on_exit: Callable[[], None] | None = None
 

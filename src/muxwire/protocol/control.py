@@ -147,7 +147,7 @@ class ControlProtocol:
             self._fail(f"tmux sent a line of more than {self._lines.max_line_bytes} bytes")
 
     def _received_output(self, data: bytes) -> bool:
-        """Take whole %output lines of one pane, as most reads are: for what one prompt writes, in a quarter of the time."""
+        """Take whole %output lines of one pane, as most reads are, without splitting them."""
         if self._block is not None or not self._lines.at_line_start or not data.startswith(_OUTPUT):
             return False
         start = data.find(b" ", len(_OUTPUT)) + 1

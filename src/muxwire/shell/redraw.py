@@ -21,7 +21,10 @@ _CONTROL = {code: "?" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not
 
 def readable(command: bytes) -> bytes:
     """The command as a terminal would show it while it is typed: continuation lines after `> `, no control bytes."""
-    text = command.decode("utf-8", "replace").translate(_CONTROL)
+    text = command.decode("utf-8", "replace")
+    if text.isprintable() and len(text) <= SHOWN_CHARACTERS:  # nearly always: one line
+        return text.encode() + b"\n"
+    text = text.translate(_CONTROL)
     lines = text.strip("\n").split("\n")
     shown = "\n> ".join(lines[:SHOWN_LINES])[:SHOWN_CHARACTERS]
     more = " ..." if len(lines) > SHOWN_LINES or len(text) > SHOWN_CHARACTERS else ""

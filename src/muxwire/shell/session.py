@@ -27,6 +27,7 @@ from muxwire.shell.marks import (
 from muxwire.shell.output_end import cut_short, trailing_before
 from muxwire.shell.own_echo import NOTHING, Typed
 from muxwire.shell.session_table import (
+    GONE,
     SHELL_TABLE,
     CommandEnded,
     Fact,
@@ -43,9 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from muxwire.shell.shell import Shell
-
-_GONE = (ShellState.EXITED, ShellState.CLOSED)
-
 
 @final
 class ShellSession:
@@ -110,7 +108,7 @@ class ShellSession:
 
     @property
     def dead(self) -> bool:
-        return self.state in _GONE
+        return self.state in GONE
 
     @property
     def running(self) -> Execution | None:
@@ -124,22 +122,21 @@ class ShellSession:
 
     def on_mark(self, mark: Mark, now: float, whole_from: int = 0) -> None:
         """Take a mark of the stream, in order; bytes before the offset `whole_from` may be missing."""
-        dead = self.state in _GONE
+        if self.state in GONE and not isinstance(mark, (EchoStart, EchoEnd, Rejoined)):  # rule 7
+            return
         match mark:  # those of every command first
-            case OutputStart() if not dead:  # rule 7, as below
+            case OutputStart():
                 self._on_start(mark, now)
-            case CommandFinished() if not dead:
+            case CommandFinished():
                 self._on_end(mark, now)
-            case PromptStart() if not dead:
+            case PromptStart():
                 self._on_prompt(mark, now, whole_from)
-            case LineAccepted() if not dead:
+            case LineAccepted():
                 self._on_accepted(mark, now)
             case EchoStart() | EchoEnd():
                 self._on_echo(mark)
             case Rejoined():
                 self._is_ours(mark)
-            case _ if dead:
-                pass
             case PostExec():
                 self._on_postexec(mark)
             case ShellExited():
@@ -354,8 +351,7 @@ class ShellSession:
 
     def recalled(self, now: float, *, end: int) -> None:
         """All marks since then were read. Lines are read in order: what a later one has overtaken was thrown away."""
-        self._recalled = {}
-        self._input_recalled = False
+        self._recalled, self._input_recalled = {}, False
         begun = max((one.typed_at for one in self._open.values() if one.started), default=0)
         for execution in self._open.values():
             if execution.typed_at < begun:

@@ -68,6 +68,7 @@ class Input(IntEnum):
 
 
 STARTING, PROMPT, SUBMITTED, ACCEPTED, RUNNING, FINISHED, EXITED, CLOSED = ShellState
+GONE: Final = (EXITED, CLOSED)
 
 # What each input makes of each state of the shell. An input that is not here does not move it.
 SHELL_TABLE: Final[Mapping[Input, Mapping[ShellState, ShellState]]] = {

@@ -223,7 +223,7 @@ class Tab:
         if timeout <= 0:
             raise InvalidArgument("a command needs a timeout of more than 0 s", remedy="not to wait is `wait=False`")
         check_width(self.pane, self.columns)
-        variables = checked_environment(env or {})
+        variables = checked_environment(env) if env else {}
         folder = str(self.pane.host.checked_folder(cwd, self.cwd)) if cwd is not None else None
         execution = await self.runner.start(
             command, turn_timeout=timeout, env=variables, cwd=folder, shown=shown, write=write

@@ -50,9 +50,9 @@ class RingBuffer:
 
     def read(self, from_offset: int, to_offset: int | None = None) -> bytes:
         """Return the bytes of a range, as far as they are kept; compare with `start` to see what is missing."""
-        base = self.end - len(self._buffer)
-        first = max(from_offset, self.start) - base
-        last = min(self.end if to_offset is None else to_offset, self.end) - base
+        end, base = self.end, self.end - len(self._buffer)
+        first = max(from_offset, self._first, end - self.capacity) - base
+        last = (end if to_offset is None or to_offset > end else to_offset) - base
         if first >= last:
             return b""
         if last - first <= _SMALL:
