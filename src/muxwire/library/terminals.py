@@ -161,11 +161,9 @@ class Terminals:
         used = {".": self._book.latest, "=": self._book.previous}
         try:
             tab = await find_tab(target, self._book.open, used, sessions, ask)
-        except AmbiguousTarget:
-            raise
-        except NoSuchTarget:
+        except NoSuchTarget as error:
             closed = self._book.find_closed(self.host.prefix + target) or self._book.find_closed(target)
-            if closed is None:
+            if closed is None or isinstance(error, AmbiguousTarget):
                 raise
             return closed
         tab.pane.use.note()
