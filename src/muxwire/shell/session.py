@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from muxwire.shell.shell import Shell
 
+
 @final
 class ShellSession:
     """The state of one pane's shell, and of the commands that were typed into it. Times are seconds of one clock."""
