@@ -101,9 +101,9 @@ def without(raw: bytes, begin: int, ours: Sequence[tuple[int, int]]) -> bytes:
 async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *, max_chars: int | None) -> OutputText:
     """Read the output between two raw offsets; with `max_chars`, head and tail on line boundaries."""
     size, before = end - begin, b""
-    in_memory, plain = begin >= stream.ring.start, not (how.readable or how.ours)
-    if in_memory and plain and (max_chars is None or size <= max_chars):  # nearly always
-        return OutputText(undo_onlcr(stream.ring.read(begin, end)).decode("utf-8", "replace"), 0, 0)
+    if not (how.readable or how.ours) and (max_chars is None or size <= max_chars):  # nearly always
+        raw, lost = await stream.read(begin, end)
+        return OutputText(undo_onlcr(raw).decode("utf-8", "replace"), 0, lost)
     if how.readable and how.since < begin:
         first = max(how.since, begin - _BEFORE_MAX)
         raw, lost = await stream.read(first, begin)
