@@ -123,7 +123,9 @@ _known: dict[type[typing.Any], tuple[tuple[str, object], ...]] = {}
 
 def to_dict(value: typing.Any) -> typing.Any:  # noqa: ANN401 (JSON)
     """A value as JSON: a field that has its default says nothing, and is left out."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, (str, int)):  # most of what is shown
+        return value
+    if isinstance(value, (list, tuple)):
         return [to_dict(item) for item in value]
     if isinstance(value, float):
         return round(value, _TIME_DIGITS)

@@ -143,8 +143,7 @@ class Terminals:
                 f"tab {target} is closed: {tab.end_reason}",
                 remedy="its log can still be read; create a new tab with create_tab",
             )
-        self._book.latest = tab.key
-        self._hosts.latest = None
+        self._book.latest, self._hosts.latest = tab.key, None
         return tab
 
     async def known_tab(self, target: str) -> Tab:
