@@ -207,9 +207,7 @@ class ControlClient:
 
     def submit_list(self, *commands: Sequence[str | bytes]) -> Pending:
         """Write several commands as one line: tmux runs them with nothing between, and stops at an error."""
-        refuse_forbidden(commands)
-        (pending,) = self.submit_prepared((command_list(*commands),))
-        return pending
+        return self.submit_lists(commands)[0]
 
     def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> list[Pending]:
         return self.submit_prepared(prepared_lists(*lists))

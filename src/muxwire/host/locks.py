@@ -103,7 +103,6 @@ class StartLock:
     """
 
     def __init__(self, path: Path) -> None:
-        """Say where its file is."""
         self._path = path
         self._descriptor = -1
 

@@ -28,16 +28,13 @@ class LiveTab(Protocol):
     runner: Runner
 
     @property
-    def columns(self) -> int:
-        """How wide its pane is."""
+    def columns(self) -> int: ...
 
     @property
-    def key(self) -> str:
-        """What it is called."""
+    def key(self) -> str: ...
 
     @property
-    def state(self) -> State:
-        """What it is doing now."""
+    def state(self) -> State: ...
 
     @property
     def next_byte(self) -> int:

@@ -32,17 +32,11 @@ if TYPE_CHECKING:
 class LoggedPane(Protocol):
     """A pane whose output is in a log."""
 
-    @property
-    def pane_id(self) -> str:
-        """Its id, as `%2`."""
+    pane_id: str
+    log_path: Path
 
     @property
-    def tty(self) -> str:
-        """The path of its terminal."""
-
-    @property
-    def log_path(self) -> Path:
-        """The path of its log."""
+    def tty(self) -> str: ...
 
     @property
     def next_byte(self) -> int:
