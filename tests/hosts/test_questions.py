@@ -12,6 +12,8 @@ from muxwire.host.questions import Helper
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muxwire.protocol.commands import Command
+
 pytestmark = pytest.mark.anyio
 
 
@@ -22,11 +24,11 @@ class Lines:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> None:
-        self.asked += [str(commands[0][-1]) for commands in lists]
+    def submit_prepared(self, commands: Sequence[Command]) -> None:
+        self.asked += [one.line.split(b'"')[1].decode() for one in commands]
 
 
-@pytest.mark.parametrize(("again", "asked"), [(True, ["2 p 7\n"]), (False, [])])
+@pytest.mark.parametrize(("again", "asked"), [(True, ["2 p 7\\012"]), (False, [])])
 async def test_after_a_lost_connection_a_question_is_asked_anew_or_over(again: bool, asked: list[str]) -> None:
     helper, first, second = Helper(), Lines(), Lines()
     helper.connect(first, "%0")
@@ -43,5 +45,5 @@ async def test_after_a_lost_connection_a_question_is_asked_anew_or_over(again: b
             helper.connect(second, "%0")
             await anyio.wait_all_tasks_blocked()
             helper.feed(b"2\tm\ticanon\n2\t.\n")
-    assert (first.asked, second.asked) == (["1 p 7\n"], asked)
+    assert (first.asked, second.asked) == (["1 p 7\\012"], asked)
     assert rows == ([[["m", "icanon"]]] if again else [None])

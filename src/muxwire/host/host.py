@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
+    from muxwire.protocol.commands import Command
     from muxwire.shell import Shell
 
 
@@ -58,8 +59,8 @@ class Link:
     answers: bool = True
 
 
-# Lines of tmux commands, each of several that are run together, up to the first that fails.
-Lines: TypeAlias = "Sequence[Sequence[Sequence[str | bytes]]]"
+# Lines of tmux commands; what a line holds is run together, up to the first command that fails.
+Lines: TypeAlias = "Sequence[Command]"
 
 
 class CommandFiles(Protocol):

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Protocol, final
 import anyio
 
 from muxwire.errors import ConnectionClosed
+from muxwire.protocol.commands import command_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from muxwire.protocol.commands import Command
 
 # The helper answers in a few ms and a round trip. It may wait for a terminal that hangs; nobody waits for it longer.
 _ANSWER_SECONDS = 5.0
@@ -24,7 +27,7 @@ _DIGITS = 9
 class Line(Protocol):
     """The control connection, as far as a host needs it."""
 
-    def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> object:
+    def submit_prepared(self, commands: Sequence[Command]) -> object:
         """Write lines of several tmux commands each; nobody waits for the answers. ConnectionClosed."""
 
 
@@ -113,7 +116,7 @@ class Helper:
             self._asked[self._number] = question
         text = " ".join((str(self._number), verb, *words)) + "\n"
         paste = ("paste-buffer", "-r", "-d", "-b", "muxwire-ask", "-t", self._pane)
-        self._line.submit_lists([("set-buffer", "-b", "muxwire-ask", "--", text), paste])
+        self._line.submit_prepared((command_list(("set-buffer", "-b", "muxwire-ask", "--", text), paste),))
         return self._number
 
     def say(self, verb: str, *words: str) -> bool:

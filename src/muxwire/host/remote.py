@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import errno
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, final
 
@@ -18,6 +19,7 @@ from muxwire.host.questions import Helper
 from muxwire.host.remote_answers import PaneAnswer
 from muxwire.host.shells import shell_named
 from muxwire.host.waits import POLL, TTY_READ, UNSURE
+from muxwire.protocol.commands import command, command_list, joined
 from muxwire.shell.quoting import os_bytes
 
 if TYPE_CHECKING:
@@ -28,12 +30,17 @@ if TYPE_CHECKING:
     from muxwire.host.bootstrap import Facts
     from muxwire.host.host import CommandFiles, Foreground, Lines, TtyModes
     from muxwire.host.questions import Line
+    from muxwire.protocol.commands import Command
     from muxwire.shell import Shell
 
 # What a call cannot do without is asked so often: 30 s, in which most connections that were lost are back.
 _ASKED_AGAIN = 6
 # As much as one line of commands should carry: tmux parses it on its only thread.
 _CHUNK = 16 << 10
+# In which content is brought to a file.
+_BUFFER = "muxwire-file"
+# Of the files of so many tabs the command is kept ready.
+_PATHS_KEPT = 64
 
 
 @final
@@ -248,20 +255,18 @@ class RemoteHost:
     @staticmethod
     def file_lines(path: Path, content: bytes) -> Lines:
         """The commands that have the tmux server there write a file, the last line from its whole content."""
-        buffer = "muxwire-file"
         pieces = [content[at : at + _CHUNK] for at in range(0, len(content), _CHUNK)] or [b"\n"]
-        save = ("save-buffer", "-b", buffer, str(path).replace("#", "##"))
-        first = ("set-buffer", "-b", buffer, "--", pieces[0])
-        rest = [[("set-buffer", "-a", "-b", buffer, "--", piece)] for piece in pieces[1:]]
+        first = command("set-buffer", "-b", _BUFFER, "--", pieces[0])
+        rest = [command("set-buffer", "-a", "-b", _BUFFER, "--", piece) for piece in pieces[1:]]
         # The last line may be sent again, when it was begun: it appends nothing.
-        last = [save, ("delete-buffer", "-b", buffer)]
-        return [[first], *rest, last] if rest else [[first, *last]]
+        last = _saved(path)
+        return [first, *rest, last] if rest else [joined((first, last))]
 
     def write_file(self, path: Path, content: bytes) -> None:
         """Write a file; OSError between two connections."""
         assert self._line is not None
         try:
-            self._line.submit_lists(*self.file_lines(path, content))
+            self._line.submit_prepared(self.file_lines(path, content))
         except ConnectionClosed as error:
             raise OSError(errno.ENOTCONN, str(error), str(path)) from error
 
@@ -320,6 +325,12 @@ class RemoteHost:
 
     def start(self, folder: Path, cwd: str, argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         return "/", ("/bin/sh", "-c", _START, "sh", str(folder), self.facts.umask, cwd, *argv)
+
+
+@lru_cache(_PATHS_KEPT)
+def _saved(path: Path) -> Command:
+    """The commands that write a buffer to a file: of a shell's commands always the same."""
+    return command_list(("save-buffer", "-b", _BUFFER, str(path).replace("#", "##")), ("delete-buffer", "-b", _BUFFER))
 
 
 _NOTHING = PaneAnswer()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.client.client import prepared, prepared_lists
 from muxwire.errors import InvalidArgument
+from muxwire.protocol.commands import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,9 +53,7 @@ class Keyboard:
         self._paste_bracketed = (*look, " ".join(bracketed), unused) if may_be_dead else bracketed
         self._kept_commands = lru_cache(_KEPT)(self._commands)
 
-    def press(
-        self, data: bytes, *, bracketed: bool = False, before: Sequence[Sequence[Sequence[str | bytes]]] = ()
-    ) -> list[Pending]:
+    def press(self, data: bytes, *, bracketed: bool = False, before: Sequence[Command] = ()) -> list[Pending]:
         """Type `data` now; the answers may be awaited, or left: they hold only tmux's complaints.
 
         `before` are lines of commands that write what the typed line will read: should the last of them fail, nothing
@@ -63,11 +62,10 @@ class Keyboard:
         InvalidArgument for a NUL, which tmux cannot carry.
         """
         self.pressed_at = time.monotonic()
+        commands = (self._kept_commands if len(data) <= _SHORT else self._commands)(data, bracketed=bracketed)
         if before:
-            typed = (("set-buffer", "-b", self._buffer, "--", data), self._paste)
-            return self._client.submit_lists(*before[:-1], [*before[-1], *typed])
-        commands = self._kept_commands if len(data) <= _SHORT else self._commands
-        return self._client.submit_prepared(commands(data, bracketed=bracketed))
+            commands = (*before[:-1], joined((before[-1], commands[0])), *commands[1:])
+        return self._client.submit_prepared(commands)
 
     def _commands(self, data: bytes, *, bracketed: bool) -> tuple[Command, ...]:
         if b"\0" in data:

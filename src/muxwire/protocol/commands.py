@@ -75,12 +75,19 @@ def command_list(*commands: Sequence[str | bytes]) -> Command:
     """Return several commands as one line `a ; b`: tmux runs them with nothing between, and stops at an error."""
     if not commands:
         raise LocalProtocolError("an empty line would detach the client")
-    parts = [command(*arguments) for arguments in commands]
-    line = b" ; ".join(part.line for part in parts)
-    blocks = [(part, at) for part in parts for at in range(len(part.silent))]
-    raw = frozenset(index for index, (part, at) in enumerate(blocks) if at in part.raw)
-    silent = tuple(part.silent[at] for part, at in blocks)
-    return Command(parts[0].name, line, silent, raw, tuple(part.name for part in parts[1:]))
+    return joined([command(*arguments) for arguments in commands])
+
+
+def joined(parts: Sequence[Command]) -> Command:
+    """Return several lines as one, in the same way: what was checked and quoted once need not be again."""
+    line = b" ; ".join([part.line for part in parts])
+    silent = tuple([one for part in parts for one in part.silent])
+    raw = _NONE
+    if any(part.raw for part in parts):
+        blocks = [at in part.raw for part in parts for at in range(len(part.silent))]
+        raw = frozenset(index for index, is_raw in enumerate(blocks) if is_raw)
+    names = [name for part in parts for name in (part.name, *part.more)]
+    return Command(names[0], line, silent, raw, tuple(names[1:]))
 
 
 def _name(arguments: Sequence[str | bytes]) -> str:
