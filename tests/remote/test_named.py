@@ -75,10 +75,10 @@ async def clean(state: Path, user: dict[str, str]) -> AsyncIterator[None]:
     subprocess.run([sys.executable, "-m", "muxwire", "kill", "--all", "-f", "--name", NAME], env=user, check=False)
 
 
-def muxwire_verb(user: dict[str, str], state: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def muxwire_verb(user: dict[str, str], state: Path, *words: str, name: str = NAME) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "muxwire", *words],
-        env=user | {"MUXWIRE_STATE_DIR": str(state), "MUXWIRE_NAME": NAME},
+        env=user | {"MUXWIRE_STATE_DIR": str(state), "MUXWIRE_NAME": name},
         capture_output=True, text=True, timeout=DEADLINE, check=False,
     )  # fmt: skip
 
@@ -140,6 +140,8 @@ async def test_verbs_use_a_tab_that_another_verb_opened(user: dict[str, str], st
         assert (again.stdout, again.returncode) == ("5\n", 0), again
         listed = json.loads(muxwire_verb(user, state, "ls", "--json").stdout)["tabs"]
         assert [(row["window_id"], row["host"], row["state"]) for row in listed] == [("box/@1", "box", "prompt")]
+        # Who names no instance means this one: it has nothing on this machine, but it is the only one.
+        assert "hi" in muxwire_verb(user, state, "snapshot", "box/@1", name="").stdout
         assert "hi" in muxwire_verb(user, state, "logs", "box/@1").stdout
         closed = muxwire_verb(user, state, "kill", "box/@1")
         assert closed.returncode == 0, closed

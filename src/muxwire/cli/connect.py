@@ -100,9 +100,15 @@ def chosen_name(arguments: argparse.Namespace, *, any_running: bool = False) -> 
     given: str = arguments.name or os.environ.get("MUXWIRE_NAME", "")
     if given or not any_running:
         return given or DEFAULT_NAME
+    from muxwire.host.folders import folders_for
+    from muxwire.host.links import all_links
+    from muxwire.library.opening import EPHEMERAL
     from muxwire.tmux.program import running_instances
 
     running = running_instances(os.environ)
+    # One with nothing here may have tabs on other machines; one without a name has ended if it does not run here.
+    elsewhere = {one.instance for one in all_links(folders_for(DEFAULT_NAME, os.environ).state)}
+    running += sorted(name for name in elsewhere - set(running) if not EPHEMERAL.match(name))
     if DEFAULT_NAME in running or not running:
         return DEFAULT_NAME
     if len(running) > 1:

@@ -53,9 +53,14 @@ def links_of(instance: Path) -> list[Linked]:
     return _read(instance.glob(f"hosts/*/{_FILE}"))
 
 
+def all_links(state: Path) -> list[Linked]:
+    """The servers on other machines of every instance with that state directory."""
+    return _read(state.glob(f"*/hosts/*/{_FILE}"))
+
+
 def links_to(host: str, state: Path) -> list[Linked]:
     """The servers on that host of every instance with that state directory; first those that are still driven."""
-    found = [one for one in _read(state.glob(f"*/hosts/*/{_FILE}")) if one.host == host]
+    found = [one for one in all_links(state) if one.host == host]
     return sorted(found, key=lambda one: not one.driven)
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # A name is part of paths, and the socket's has room for a hundred bytes.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}\Z")
 # What an instance without a name is called: it has an owner already, the process of that number.
-_EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]{6}\Z")
+EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]{6}\Z")
 
 
 def checked_instance(name: str) -> str:
@@ -54,7 +54,7 @@ def named_access(folders: Folders, host: Host) -> Access:
     Who attaches to its server first is the owner. An instance without a name belongs to the process that made it, and
     has followers only while it runs.
     """
-    if _EPHEMERAL.match(folders.instance):
+    if EPHEMERAL.match(folders.instance):
         if not server_runs(host, folders.socket_path):
             raise InstanceUnavailable(
                 f"the instance {folders.instance} does not run", remedy="`muxwire ls` shows those that do"
