@@ -21,13 +21,8 @@ UNSEEN = b" >/dev/null 2>&1"
 _OPEN_END = rb"(?:\||&&|\(\s*\)|\bfunction\s+\S+)(?:[\s\\]|#[^\n]*\n)*\Z"
 GOES_ON = re.compile(rb"<<|" + _OPEN_END)
 # Hands `$?` on to the command. `&& :`, as everywhere here, keeps a shell alive under `set -e`, and an ERR trap quiet,
-# if it is a failure (POSIX, set); without need it would have a DEBUG trap run after S. `set` need not show the text.
-_HAND_ON = b"__muxwire_b=; case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; }" + UNSEEN + b"\n"
-
-_SETS = (
-    b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=%b\n"
-    b"case $- in *v*) ;; *) __muxwire_b=%b$__muxwire_b%b;; esac\n"
-)
+# if it is a failure (POSIX, set); without need it would have a DEBUG trap run after S.
+_HAND_ON = b"case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; }"
 
 
 @final
@@ -35,16 +30,26 @@ _SETS = (
 class Words:
     """How a shell is made to take its own builtins whatever functions are called: the start of a command, `return`.
 
-    The backslashes are for aliases; in zsh any word may be one.
+    The backslashes are for aliases; in zsh any word may be one. `sets` and `unseen` are for `text_to_eval`: what is
+    set by the shell's options, TEXT being the whole text, and the redirection that hides what traces it up to S.
     """
 
     builtin: bytes
     returns: bytes
+    sets: bytes = b"case $- in *v*) ;; *) __muxwire_b=TEXT;; esac\n"
+    unseen: bytes = UNSEEN
 
 
 # A function called `builtin` or `command` hides them all the same: the integration sees to that. The plain shells let
-# no function be called as a special builtin, `return` among them.
-BUILTIN = Words(b"\\builtin \\", rb"\builtin \return")
+# no function be called as a special builtin, `return` among them. In bash a redirection takes 10 us: there is none
+# where the integration has found that nothing traces (`__muxwire_l`); a trap may be set only by a command.
+BUILTIN = Words(
+    b"\\builtin \\",
+    rb"\builtin \return",
+    b"__muxwire_f= __muxwire_o=/dev/null\n"
+    b"case $- in *v*) ;; *[xTE]*) __muxwire_b=TEXT;; *) __muxwire_b=TEXT __muxwire_o=$__muxwire_l;; esac\n",
+    b' >&"$__muxwire_o"',
+)
 COMMAND = Words(b"\\command ", b"return")
 
 
@@ -110,12 +115,14 @@ def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -
     prints += b"".join(words.builtin + b'printf "' + head + b'"' + TO_TTY for head in heads)
     body = body_to_eval(request, words)
     end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
-    text, before, after = prints + _HAND_ON % b"__muxwire_a" + body, b"", b""
+    text, before, after = prints + _HAND_ON % b"__muxwire_a" + words.unseen + b"\n" + body, b"", b""
     if start_apart:
-        text, before = body, posix_quote(b"{ " + _HAND_ON % b"")
+        text, before = body, posix_quote(b"{ __muxwire_b=; " + _HAND_ON % b"" + UNSEEN + b"\n")
         after = prints + words.builtin + b'printf "' + start + b'"' + TO_TTY + b"}" + UNSEEN + b"\n"
         start = b""
-    return _SETS % (request.command_id, start, posix_quote(text), before, end) + after
+    sets = b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=%b\n"
+    sets %= request.command_id, start, posix_quote(text)
+    return sets + words.sets.replace(b"TEXT", before + b"$__muxwire_b" + end) + after
 
 
 def apart(request: Request, words: Words, body: bytes) -> bytes:

@@ -1,6 +1,6 @@
 # bash 3.2 and later. Started as: MUXWIRE_NONCE=.. MUXWIRE_BODY=.. bash --rcfile integration.bash -i (or by login.bash)
 if [ -z "${__muxwire_n-}" ]; then
-__muxwire_n=$MUXWIRE_NONCE __muxwire=$MUXWIRE_BODY __muxwire_q=0 __muxwire_s=0 __muxwire_v= __muxwire_l=${MUXWIRE_LOGIN-}
+__muxwire_n=$MUXWIRE_NONCE __muxwire=$MUXWIRE_BODY __muxwire_q=0 __muxwire_l=${MUXWIRE_LOGIN-}
 unset MUXWIRE_NONCE MUXWIRE_BODY MUXWIRE_LOGIN      # nothing of ours stays exported
 if [ -n "$__muxwire_l" ]; then
   [ -r /etc/profile ] && . /etc/profile
@@ -10,39 +10,63 @@ if [ -n "$__muxwire_l" ]; then
 else                                                # bash itself reads /etc/bash.bashrc where it is built to
   [ -r ~/.bashrc ] && . ~/.bashrc
 fi
-unset __muxwire_l
+__muxwire_s=0 __muxwire_f= __muxwire_g= __muxwire_o=/dev/null __muxwire_l=/dev/null
 
-# P: a prompt is about to be drawn. Keeps $? for whatever runs after it. Here and below only the mark itself goes to the
-# tty: with functrace the user's traps run in our functions too.
+# P: a prompt is about to be drawn; nothing if E has said so. Keeps $? for whatever runs after it. Here and below only the
+# mark itself goes to the tty: with functrace the user's traps run in our functions too.
 __muxwire_p() {
-  __muxwire_s=$? __muxwire_q=$((__muxwire_q + 1))
-  [[ $__muxwire_v == 7x ]] || __muxwire_h
-  __muxwire_v=
-  \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" "$__muxwire_q" "$$" "$__muxwire_s" "${PWD-}" "$__muxwire_n" >/dev/tty
+  __muxwire_s=$?
+  case $__muxwire_f in
+    "") __muxwire_q=$((__muxwire_q + 1)) __muxwire_v=${PWD-}
+        __muxwire_m="P;$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;%s;$__muxwire_n"
+        __muxwire_w "$__muxwire_v"
+        [[ $? == 7 ]] || __muxwire_y "$__muxwire_v" ;;
+  esac
+  __muxwire_f= __muxwire_o=/dev/null
   \builtin return "$__muxwire_s"
 }
 
-# S, and `$?` as it was.
+# S, and `$?` as it was. `set` need not show the text.
 __muxwire_a() {
-  \builtin printf "$__muxwire_a" >/dev/tty
+  __muxwire_b= __muxwire_o=/dev/null
+  \builtin printf "$__muxwire_a" >&0 || \builtin printf "$__muxwire_a" >/dev/tty
   \builtin return "$__muxwire_s"
 }
 
-# E. The test is in line: to call the function, and have it find nothing to do, takes as long as all the rest.
+# E, and P in the same write: nothing is to come before the prompt but what comes after P too. They fit in one if the
+# directory has less than 100 characters: bash sends a terminal at most 1024 bytes at once.
 __muxwire_e() {
-  __muxwire_s=$? __muxwire_v=
-  __muxwire_w
-  __muxwire_v=$?$__muxwire_v
-  [[ $__muxwire_v == 7x ]] || __muxwire_h
-  \builtin printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" "$__muxwire_s" "${PWD-}" "$__muxwire_d" >/dev/tty
+  __muxwire_s=$? __muxwire_v=${PWD-}
+  __muxwire_m="E;$__muxwire_d;$__muxwire_s;%s;$__muxwire_d"
+  if (( ${#__muxwire_v} < 100 )); then
+    __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1))
+    __muxwire_m="$__muxwire_m\007\033]7770;P;$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;%s;$__muxwire_n"
+    __muxwire_w "$__muxwire_v" "$__muxwire_v"
+    [[ $? == 7 ]] || __muxwire_y "$__muxwire_v" "$__muxwire_v"
+  else
+    __muxwire_w "$__muxwire_v"
+    [[ $? == 7 ]] || __muxwire_y "$__muxwire_v"
+  fi
   __muxwire_d=
-  [[ ${PROMPT_COMMAND-} == *__muxwire_p* && :${HISTCONTROL-}: == *:ignore[sb]* && ! -o posix ]] || __muxwire_i
 }
 
-# Nothing of the above goes without these builtins, of which `builtin` reaches all but itself: 7x if they are as they were.
+# After E. It is given `$_`, which is not `__muxwire_e` if a DEBUG trap has run between. Where that is so, or anything
+# else is not as it was found last (`__muxwire_g`), look closer; else nothing shows the words of ours that follow.
+__muxwire_z() {
+  [[ $1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS == "$__muxwire_g" ]] || __muxwire_i "$1"
+  __muxwire_o=$__muxwire_l
+}
+
+# Prints marks, given their directories. Nothing of this goes without these builtins, of which `builtin` reaches all but
+# itself: 7 if they are as they were. The terminal is what the shell reads from: a descriptor is quicker than its name.
 __muxwire_w() {
-  \builtin printf -v __muxwire_v x
-  \builtin return 7
+  \builtin printf "\033]7770;$__muxwire_m\007" "$@" >&0 && \builtin return 7
+}
+
+# The same if something was in its way.
+__muxwire_y() {
+  __muxwire_h
+  \builtin printf "\033]7770;$__muxwire_m\007" "$@" >/dev/tty
 }
 
 # If a command has hidden or disabled one of them, it is put back, and N says so. Keeps $?, or returns what it is given
@@ -59,37 +83,43 @@ __muxwire_h() {
 
 # The end of the text: E, unseen by the user's traps and trace, and 0. The empty line ends a backslash's continuation.
 __muxwire_c='
-if __muxwire_e; then :; fi &>/dev/null'
+if __muxwire_e; then __muxwire_z "$_"; fi &>/dev/null'
 
 # E, if an error kept the text from getting to it.
 __muxwire_x() {
-  case $__muxwire_d in ?*) __muxwire_e ;; esac
+  case $__muxwire_d in ?*) __muxwire_e; __muxwire_z "" ;; esac
 }
 
-# What the typed line evaluates: the wrapper's file sets the text. Its status is 0.
-_mux='\builtin . "$__muxwire"; \builtin eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null'
+# What the typed line evaluates: the wrapper's file sets the text. Its status is 0. A redirection to 1 is none.
+_mux='\builtin . "$__muxwire"; \builtin eval "$__muxwire_b"; { __muxwire_x || :; } >&"$__muxwire_o"'
 
 # The end of the typed line: the command's status, for the user.
 _mux() { \builtin return "$__muxwire_s"; }
 
-# (Re-)install; E calls it where something is amiss, so that it heals after `unset PROMPT_COMMAND`. `set -o posix` takes
-# our line out of readline.
+# (Re-)install, and find out whether our words have to be hidden (`__muxwire_l`). E calls it where something has changed,
+# so that it heals after `unset PROMPT_COMMAND`. `set -o posix` takes our line out of readline.
 __muxwire_i() {
-  \builtin local hook='{ __muxwire_p && :; } >/dev/null 2>&1' told
+  \builtin local hook='{ __muxwire_p && :; } >&"$__muxwire_o"' told
   case ${__muxwire_t-}:$SHELLOPTS in ?*:*posix*) \builtin bind "$__muxwire_t" ;; esac
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
     *) HISTCONTROL=${HISTCONTROL:+$HISTCONTROL:}ignorespace ;;
   esac
   case "${PROMPT_COMMAND[*]-}" in
-    *__muxwire_p*) \builtin return ;;
-    "") \builtin printf -v PROMPT_COMMAND %s "$hook"; \builtin return ;;
+    *__muxwire_p*) ;;
+    "") \builtin printf -v PROMPT_COMMAND %s "$hook" ;;
+    *)
+      told=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) told=${told#declare -}
+      case "${told%% *}" in
+        *r*) ;;                                     # readonly: live without P, E still works
+        *a*) PROMPT_COMMAND=("$hook" "${PROMPT_COMMAND[@]}") ;;
+        *) PROMPT_COMMAND=$hook$'\n'$PROMPT_COMMAND ;;
+      esac ;;
   esac
-  told=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) told=${told#declare -}
-  case "${told%% *}" in
-    *r*) ;;                                         # readonly: live without P, E still works
-    *a*) PROMPT_COMMAND=("$hook" "${PROMPT_COMMAND[@]}") ;;
-    *) PROMPT_COMMAND=$hook$'\n'$PROMPT_COMMAND ;;
+  case ${1-}$- in
+    __muxwire_e*[xvTE]*) __muxwire_g= __muxwire_l=/dev/null ;;
+    __muxwire_e*) __muxwire_g=$1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS __muxwire_l=1 ;;
+    *) __muxwire_g= __muxwire_l=/dev/null ;;
   esac
 }
 __muxwire_i

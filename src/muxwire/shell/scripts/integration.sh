@@ -21,8 +21,9 @@ if [ -z "${__muxwire_n-}" ]; then
   __muxwire_p="$__muxwire_2$(\command printf '\033]7770;P;%s;' "$__muxwire_n")"'$((__muxwire_q=__muxwire_q+1));$$;$?;$PWD;'"$__muxwire_n$(\command printf '\007')$__muxwire_3"
   PS1=$__muxwire_p$__muxwire_1
   unset __muxwire_1 __muxwire_2 __muxwire_3
-  # S, and `$?` as it was.
+  # S, and `$?` as it was. `set` need not show the text.
   __muxwire_a() {
+    __muxwire_b=
     \command printf "$__muxwire_a" >/dev/tty
     return "$__muxwire_s"
   }
