@@ -94,3 +94,20 @@ async def test_polling_ends_in_time_though_there_is_always_something_to_read(mon
             given_up = time.monotonic() + LONG / 2
             tmux.client.poll_until(lambda: time.monotonic() > given_up)
             assert time.monotonic() < given_up
+
+
+async def test_other_tasks_run_while_one_polls_again_and_again() -> None:
+    """Each answer comes while its caller polls, so that caller alone would never give the event loop a turn."""
+    with anyio.fail_after(LONG):
+        async with open_private_tmux() as tmux, anyio.create_task_group() as tasks:
+            ran = anyio.Event()
+
+            async def other() -> None:
+                ran.set()
+
+            tasks.start_soon(other)
+            given_up = time.monotonic() + LONG / 2
+            while not ran.is_set() and time.monotonic() < given_up:
+                (answer,) = tmux.client.submit(("display-message", "-p", "x"))
+                await tmux.client.poll(lambda: answer.done)  # noqa: B023 - it is called before the next round
+            assert ran.is_set()

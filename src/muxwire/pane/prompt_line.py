@@ -101,7 +101,7 @@ async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
     def whole() -> bool:
         return pane.listens and (not pane.prompts.took or prompt_whole(pane))
 
-    client.poll_until(whole)
+    await client.poll(whole)
     if not whole():
         await pane.stream.until(lambda: pane.listens or pane.session.dead, PROMPT_SOON)
 

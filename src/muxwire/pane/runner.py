@@ -152,7 +152,7 @@ class Runner:
         """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key."""
         self._client.waiters += 1
         try:
-            self._client.poll_until(lambda: not execution.running)
+            await self._client.poll(lambda: not execution.running)
             return await self._wait(execution, timeout, progress)
         finally:
             self._client.waiters -= 1

@@ -164,7 +164,7 @@ class ScreenView:
     async def _asked(self, question: tuple[Command, ...], asked_at: int, *, styled: bool) -> _Look:
         (answer,) = self._client.submit_prepared(question or self._questions[styled, self._wraps])
         self._search_lines()  # while tmux works: it takes as long for 1 MB
-        self._client.poll_until(lambda: answer.done)
+        await self._client.poll(lambda: answer.done)
         await answer.wait()
         words, *outputs = (block.output for block in answer.blocks)
         *fields, title = b" ".join(words).decode("utf-8", "replace").split(" ", 7)

@@ -117,9 +117,14 @@ def lose_connection(server: TmuxServer, monkeypatch: pytest.MonkeyPatch) -> None
     """Have the connection end when tmux has done what is sent next, before anybody hears of it."""
     client, control, reconnected = server.client, server.process.pid, server.client._on_reconnected
     assert reconnected is not None
+    answer, earlier = client._answer, len(client._pending)  # what was sent before may still be answered
 
     def lost(block: CommandBlock) -> None:
-        if block.last:
+        nonlocal earlier
+        if earlier:
+            earlier -= block.last
+            answer(block)
+        elif block.last:
             os.kill(control, signal.SIGKILL)
 
     def back() -> None:
