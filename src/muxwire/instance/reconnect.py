@@ -68,9 +68,9 @@ class Reconnect:
 
     def on_reconnected(self) -> None:
         """There is a connection again: what it says of a pane counts from the answer to what the pane shows."""
-        self.client.submit(("refresh-client", "-C", self._size))
+        (attached,) = self.client.submit(("refresh-client", "-C", self._size))
         asked = {tab: self._ask(tab) for tab in self._book.open.values()}
-        self._book.spawn(lambda: self._settle(asked))
+        self._book.spawn(lambda: self._settle(attached, asked))
 
     def _ask(self, tab: Tab) -> Pending:
         tab.renamings = 0  # what tmux had not reported yet it never will
@@ -104,11 +104,11 @@ class Reconnect:
         began, ended = self._stall
         return min(heard - STALL_SECONDS, began) if heard < ended + DRAINED_SECONDS else heard - STALL_SECONDS
 
-    async def _settle(self, asked: Mapping[Tab, Pending]) -> None:
+    async def _settle(self, attached: Pending, asked: Mapping[Tab, Pending]) -> None:
         """Find out what happened to the panes meanwhile."""
         reason = self._reason
         with suppress(ConnectionClosed):
-            for answer in asked.values():
+            for answer in (attached, *asked.values()):
                 with suppress(CommandError):  # the pane is gone: looked up below
                     await answer.wait()
             await look_up(self._book)

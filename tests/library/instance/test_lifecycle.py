@@ -171,6 +171,15 @@ async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh
         await check_old_logs(alone, tab, second, old)
 
 
+async def test_the_servers_death_while_no_tab_is_open_is_noticed_too(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        client = (await alone.server()).client
+        os.kill(await server_pid(alone), signal.SIGKILL)
+        await client.wait_closed()
+        tab = await alone.create_tab(shell="bash")
+        assert (await tab.execute("echo afresh")).output == "afresh\n"
+
+
 async def check_old_logs(
     terminals: muxwire.Terminals, first: muxwire.Tab, second: muxwire.Tab, old: muxwire.LogTail
 ) -> None:

@@ -19,8 +19,7 @@ __muxwire_p() {
   case $__muxwire_f in
     "") __muxwire_q=$((__muxwire_q + 1)) __muxwire_v=${PWD-}
         __muxwire_m="P;$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;%s;$__muxwire_n"
-        __muxwire_w "$__muxwire_v"
-        [[ $? == 7 ]] || __muxwire_y "$__muxwire_v" ;;
+        __muxwire_w "$__muxwire_v" ;;
   esac
   __muxwire_f= __muxwire_o=/dev/null
   \builtin return "$__muxwire_s"
@@ -42,10 +41,8 @@ __muxwire_e() {
     __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1))
     __muxwire_m="$__muxwire_m\007\033]7770;P;$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;%s;$__muxwire_n"
     __muxwire_w "$__muxwire_v" "$__muxwire_v"
-    [[ $? == 7 ]] || __muxwire_y "$__muxwire_v" "$__muxwire_v"
   else
     __muxwire_w "$__muxwire_v"
-    [[ $? == 7 ]] || __muxwire_y "$__muxwire_v"
   fi
   __muxwire_d=
 }
@@ -58,15 +55,17 @@ __muxwire_z() {
 }
 
 # Prints marks, given their directories. Nothing of this goes without these builtins, of which `builtin` reaches all but
-# itself: 7 if they are as they were. The terminal is what the shell reads from: a descriptor is quicker than its name.
+# itself: so they are tried before anything is printed, and one that was in the way is reported (N) before E. The terminal
+# is what the shell reads from: a descriptor is quicker than its name.
 __muxwire_w() {
-  \builtin printf "\033]7770;$__muxwire_m\007" "$@" >&0 && \builtin return 7
+  __muxwire_y
+  [[ $? == 7 ]] || __muxwire_h
+  \builtin printf "\033]7770;$__muxwire_m\007" "$@" >&0 || \builtin printf "\033]7770;$__muxwire_m\007" "$@" >/dev/tty
 }
 
-# The same if something was in its way.
+# 7 if they are as they were.
 __muxwire_y() {
-  __muxwire_h
-  \builtin printf "\033]7770;$__muxwire_m\007" "$@" >/dev/tty
+  \builtin printf -v __muxwire_u x && \builtin return 7
 }
 
 # If a command has hidden or disabled one of them, it is put back, and N says so. Keeps $?, or returns what it is given
