@@ -101,7 +101,7 @@ class WaitOutcome:
     """`wait_for`: `met` in tab `which`; `closed` if it cannot be met any more.
 
     `match` is the text that matched, or what was met: `idle`, `prompt`, `bell`, `exit STATUS`. `matched_at_entry`: it
-    was there before the call. `next_byte` follows the match; `tail` is the end of the text that was searched.
+    was there before the call. `next_byte` follows the match; `tail` is the last text since where the wait began.
     """
 
     outcome: Literal["met", "timed_out", "closed"]

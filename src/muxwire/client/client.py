@@ -54,8 +54,8 @@ _DETACH_SECONDS = 1.0
 # Most commands end, and most prompts come, before a task could be put to sleep and woken: so long a caller may read the
 # connection itself.
 POLL_SECONDS = 0.001
-# Short commands one after the other are answered without the event loop: so often other tasks run all the same. A turn
-# of the loop takes 0.03 ms, for which the answer is waited anyway.
+# Short commands that follow one another are answered without the event loop. At least this often it runs once between
+# them, so that no other task waits longer; the answer is on its way meanwhile.
 _TURN_EVERY_SECONDS = 0.005
 
 _CLOSED_BY_US = "it was closed"

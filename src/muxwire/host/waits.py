@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 # Whether the kernel reports in which of its functions a process sleeps.
 SEES_WAITS = Path("/proc/self/wchan").exists()
 
-# The function of who reads a tty (n_tty_read), as Linux 5 and 6 name it, and of who reads a TCP socket (sk_wait_data).
+# Linux 5 and 6 name the first for a read of a tty (n_tty_read) and for one of a TCP socket (sk_wait_data).
 _TTY_OR_SOCKET = b"wait_woken"
 TTY_READ = (_TTY_OR_SOCKET, b"n_tty_read")
-# In place of it: a socket is read; and one of the two is, but the kernel does not tell which.
+# What `_sleeps_in` returns in place of it: a socket is read; one of the two is, and the kernel hides which.
 _SOCKET, UNSURE = b"socket", b"tty or socket"
 # Those in which a process waits for one of several things, perhaps a key; a compiled copy adds `.constprop.0`.
 POLL = (b"poll_schedule_timeout", b"do_sys_poll", b"do_poll", b"do_select", b"ep_poll", b"do_epoll_wait")
@@ -26,9 +26,7 @@ POLL = (b"poll_schedule_timeout", b"do_sys_poll", b"do_poll", b"do_select", b"ep
 
 def reads_tty(pgrp: int) -> bool | None:
     # The leader first: it is nearly always the one that reads.
-    return SEES_WAITS and (
-        tty_read([_sleeps_in(pgrp)]) or tty_read(_sleeps_in(pid) for pid in (pgrp, *group_members(pgrp)))
-    )
+    return SEES_WAITS and (tty_read([_sleeps_in(pgrp)]) or tty_read(map(_sleeps_in, group_members(pgrp))))
 
 
 def tty_read(waits: Iterable[bytes]) -> bool | None:
@@ -38,7 +36,7 @@ def tty_read(waits: Iterable[bytes]) -> bool | None:
 
 
 def _sleeps_in(pid: int) -> bytes:
-    """As `wchan`; whoever reads a socket is told apart by the descriptor, the first argument of the system call."""
+    """As `wchan`, but a read of a socket is known by its descriptor, the first argument of the system call."""
     where = _wchan(pid)
     if where != _TTY_OR_SOCKET:
         return where
@@ -47,7 +45,7 @@ def _sleeps_in(pid: int) -> bytes:
         return _SOCKET if _is_socket(pid, int(descriptor, 16)) else where
     if number:  # "running": it has just been woken
         return where
-    # The kernel tells it only to those who might trace the process: with Yama's default (ptrace_scope 1) its ancestors.
+    # Only who may trace the process can read that: with Yama's default (ptrace_scope 1) its ancestors.
     with contextlib.suppress(OSError):
         if any(_is_socket(pid, name) for name in list_folder(f"/proc/{pid}/fd")):
             return UNSURE

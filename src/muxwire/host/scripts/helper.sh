@@ -91,8 +91,8 @@ watch() {
 }
 watch </dev/null >/dev/null &
 
-# Who reads a tcp socket sleeps in the function in which who reads a terminal does. The first argument of the system
-# call, the descriptor, tells them apart, where it may be read.
+# Reads of a TCP socket and of a terminal sleep in one function of the kernel. The descriptor, which is the first argument
+# of the system call, says which it is, where it may be read.
 tty_or_socket() {
   k= a=
   read -r k a _ <"/proc/$1/syscall"
