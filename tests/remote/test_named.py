@@ -37,9 +37,9 @@ import os, signal, sys, anyio, muxwire
 async def main():
     async with muxwire.open_terminals({name!r}, state_dir={state!r}) as opened:
         tab = await opened.create_tab(host={host!r}, shell="bash")
-        told = await tab.execute({command!r}, wait=False)
+        running = await tab.execute({command!r}, wait=False)
         await opened.wait_for([tab.key], regex="^100$", timeout=30)
-        print(told.command_id, flush=True)
+        print(running.command_id, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
 anyio.run(main)
 """

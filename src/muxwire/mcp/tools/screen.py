@@ -1,4 +1,4 @@
-"""Tools for eyes and hands: seeing a screen, typing into programs, waiting for them and for what happens in tabs."""
+"""Tools that show a screen, type into programs, and wait for them and for events in tabs."""
 
 from __future__ import annotations
 
