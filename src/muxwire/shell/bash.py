@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import PurePath
 
-# The typed `eval` of bash 3 says 0 of what it cannot parse: there the file evaluates, and leaves it nothing to do.
-_EVAL_HERE = (
-    rb'case $BASH_VERSION in [123].*) \builtin eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null;; esac'
-    b"\n"
-)
 # The keys that the integration binds: forget what is typed; our line, and Enter. Short, for each of their bytes takes
 # readline two system calls; CSI with a final byte from `p` on is for private use (ECMA-48, 5.4).
 CLEAR_KEY = b"\x1b[{"
@@ -59,5 +54,5 @@ class Bash(Shell):
             files = ((request.stem, one_file(request, BUILTIN)),)
             # readline rings the bell if there is nothing to clear (`rl_unix_line_discard`).
             return Wrapped(files, b" " + source_line(request, BUILTIN) + b"\r")
-        files = ((request.stem, text_to_eval(request, BUILTIN) + _EVAL_HERE),)
+        files = ((request.stem, text_to_eval(request, BUILTIN)),)
         return Wrapped(files, CLEAR_KEY + LINE_KEY)

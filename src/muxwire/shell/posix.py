@@ -30,8 +30,9 @@ _HAND_ON = b"case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; }"
 class Words:
     """How a shell is made to take its own builtins whatever functions are called: the start of a command, `return`.
 
-    The backslashes are for aliases; in zsh any word may be one. `sets` and `unseen` are for `text_to_eval`: what is
-    set by the shell's options, TEXT being the whole text, and the redirection that hides what traces it up to S.
+    The backslashes are for aliases; in zsh any word may be one. `sets` and `unseen` are for `text_to_eval`: what
+    depends on the shell's options, TEXT being the whole text, which is set in any case where `sets` has no TEXT; and
+    the redirection that hides what traces it up to S.
     """
 
     builtin: bytes
@@ -46,8 +47,7 @@ class Words:
 BUILTIN = Words(
     b"\\builtin \\",
     rb"\builtin \return",
-    b"__muxwire_f= __muxwire_o=/dev/null\n"
-    b"case $- in *v*) ;; *[xTE]*) __muxwire_b=TEXT;; *) __muxwire_b=TEXT __muxwire_o=$__muxwire_l;; esac\n",
+    b'[[ $- == "$__muxwire_k" ]] || \\builtin eval "$__muxwire_j"\n',
     b' >&"$__muxwire_o"',
 )
 COMMAND = Words(b"\\command ", b"return")
@@ -121,7 +121,7 @@ def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -
         after = prints + words.builtin + b'printf "' + start + b'"' + TO_TTY + b"}" + UNSEEN + b"\n"
         start = b""
     sets = b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=%b\n"
-    sets %= request.command_id, start, posix_quote(text)
+    sets %= request.command_id, start, posix_quote(text) + (b"" if b"TEXT" in words.sets else end)
     return sets + words.sets.replace(b"TEXT", before + b"$__muxwire_b" + end) + after
 
 

@@ -10,18 +10,18 @@ if [ -n "$__muxwire_l" ]; then
 else                                                # bash itself reads /etc/bash.bashrc where it is built to
   [ -r ~/.bashrc ] && . ~/.bashrc
 fi
-__muxwire_s=0 __muxwire_f= __muxwire_g= __muxwire_o=/dev/null __muxwire_l=/dev/null
+__muxwire_s=0 __muxwire_f= __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_l=/dev/null
 
 # P: a prompt is about to be drawn; nothing if E has said so. Keeps $? for whatever runs after it. Here and below only the
 # mark itself goes to the tty: with functrace the user's traps run in our functions too.
 __muxwire_p() {
   __muxwire_s=$?
   case $__muxwire_f in
-    "") __muxwire_q=$((__muxwire_q + 1)) __muxwire_v=${PWD-}
-        __muxwire_m="P;$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;%s;$__muxwire_n"
-        __muxwire_w "$__muxwire_v" ;;
+    "") __muxwire_q=$((__muxwire_q + 1)) __muxwire_o=/dev/null
+        __muxwire_m=$'\e]7770;P;'"$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;${PWD-};$__muxwire_n"$'\a'
+        __muxwire_w ;;
   esac
-  __muxwire_f= __muxwire_o=/dev/null
+  __muxwire_f=
   \builtin return "$__muxwire_s"
 }
 
@@ -36,14 +36,12 @@ __muxwire_a() {
 # directory has less than 100 characters: bash sends a terminal at most 1024 bytes at once.
 __muxwire_e() {
   __muxwire_s=$? __muxwire_v=${PWD-}
-  __muxwire_m="E;$__muxwire_d;$__muxwire_s;%s;$__muxwire_d"
+  __muxwire_m=$'\e]7770;E;'"$__muxwire_d;$__muxwire_s;$__muxwire_v;$__muxwire_d"$'\a'
   if (( ${#__muxwire_v} < 100 )); then
     __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1))
-    __muxwire_m="$__muxwire_m\007\033]7770;P;$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;%s;$__muxwire_n"
-    __muxwire_w "$__muxwire_v" "$__muxwire_v"
-  else
-    __muxwire_w "$__muxwire_v"
+    __muxwire_m=$__muxwire_m$'\e]7770;P;'"$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;$__muxwire_v;$__muxwire_n"$'\a'
   fi
+  __muxwire_w
   __muxwire_d=
 }
 
@@ -54,13 +52,13 @@ __muxwire_z() {
   __muxwire_o=$__muxwire_l
 }
 
-# Prints marks, given their directories. Nothing of this goes without these builtins, of which `builtin` reaches all but
-# itself: so they are tried before anything is printed, and one that was in the way is reported (N) before E. The terminal
-# is what the shell reads from: a descriptor is quicker than its name.
+# Prints marks. Nothing of this goes without these builtins, of which `builtin` reaches all but itself: so they are tried
+# before anything is printed, and one that was in the way is reported (N) before E. The terminal is what the shell reads
+# from: a descriptor is quicker than its name.
 __muxwire_w() {
   __muxwire_y
   [[ $? == 7 ]] || __muxwire_h
-  \builtin printf "\033]7770;$__muxwire_m\007" "$@" >&0 || \builtin printf "\033]7770;$__muxwire_m\007" "$@" >/dev/tty
+  \builtin printf %s "$__muxwire_m" >&0 || \builtin printf %s "$__muxwire_m" >/dev/tty
 }
 
 # 7 if they are as they were.
@@ -89,6 +87,14 @@ __muxwire_x() {
   case $__muxwire_d in ?*) __muxwire_e; __muxwire_z "" ;; esac
 }
 
+# What the wrapper's file evaluates where `$-` is not as it was when nothing showed our words (`__muxwire_k`). A shell
+# that shows what it reads (`set -v`) gets the bare text. The typed `eval` of bash 3 says 0 of what it cannot parse: there
+# the file evaluates the text, and leaves it nothing to do.
+__muxwire_j='__muxwire_o=/dev/null; case $- in *v*) __muxwire_b=${__muxwire_b%"$__muxwire_c"};; esac'
+case $BASH_VERSION in
+  [123].*) __muxwire_j="$__muxwire_j"'; \builtin eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null' ;;
+esac
+
 # What the typed line evaluates: the wrapper's file sets the text. Its status is 0. A redirection to 1 is none.
 _mux='\builtin . "$__muxwire"; \builtin eval "$__muxwire_b"; { __muxwire_x || :; } >&"$__muxwire_o"'
 
@@ -115,10 +121,10 @@ __muxwire_i() {
         *) PROMPT_COMMAND=$hook$'\n'$PROMPT_COMMAND ;;
       esac ;;
   esac
-  case ${1-}$- in
-    __muxwire_e*[xvTE]*) __muxwire_g= __muxwire_l=/dev/null ;;
-    __muxwire_e*) __muxwire_g=$1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS __muxwire_l=1 ;;
-    *) __muxwire_g= __muxwire_l=/dev/null ;;
+  __muxwire_g= __muxwire_k= __muxwire_l=/dev/null
+  case ${1-}$-$BASH_VERSION in
+    __muxwire_e*[xvTE]* | __muxwire_e*[!.0-9][123].*) ;;
+    __muxwire_e*) __muxwire_g=$1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS __muxwire_k=$- __muxwire_l=1 ;;
   esac
 }
 __muxwire_i
