@@ -95,9 +95,9 @@ class CommandError(MuxwireError):
 
     code = "tmux_error"
 
-    def __init__(self, command: str, output: tuple[bytes, ...], *, remedy: str = "") -> None:
+    def __init__(self, command: str, output: tuple[bytes, ...]) -> None:
         text = b" ".join(output).decode("utf-8", "replace") or "failed without a message"
-        super().__init__(f"tmux {command}: {text}", remedy=remedy)
+        super().__init__(f"tmux {command}: {text}")
         self.command = command
         self.output = output
 

@@ -159,18 +159,18 @@ def dead(state: Path, name: str, size: int, *, age: float) -> Path:
 
 async def test_dead_instances_are_limited_by_number_size_and_age(tmp_path: Path) -> None:
     for limits, left in (
-        (LogLimits(dead_instances=2), {"e1-a", "e2-a"}),
-        (LogLimits(dead_bytes=2500), {"e1-a"}),
-        (LogLimits(days=5), {"e1-a", "e2-a", "e3-a"}),
-        (LogLimits(), {"e1-a", "e2-a", "e3-a", "e4-a"}),
+        (LogLimits(dead_instances=2), {"e1-aaaaaa", "e2-aaaaaa"}),
+        (LogLimits(dead_bytes=2500), {"e1-aaaaaa"}),
+        (LogLimits(days=5), {"e1-aaaaaa", "e2-aaaaaa", "e3-aaaaaa"}),
+        (LogLimits(), {"e1-aaaaaa", "e2-aaaaaa", "e3-aaaaaa", "e4-aaaaaa"}),
     ):
         state = tmp_path / str(hash(limits))
         for number in range(1, 5):
-            dead(state, f"e{number}-a", 1000, age=number * 1.5 * DAY)
-        own = made(state / "e9-f")
+            dead(state, f"e{number}-aaaaaa", 1000, age=number * 1.5 * DAY)
+        own = made(state / "e9-ffffff")
         async with LogStore(limits=limits, home=own):
             pass
-        assert {home.name for home in state.iterdir()} == left | {"e9-f"}, limits
+        assert {home.name for home in state.iterdir()} == left | {"e9-ffffff"}, limits
 
 
 HOLDER = """
@@ -186,19 +186,19 @@ sys.stdin.read()
 async def test_what_lives_or_may_come_back_is_not_swept(tmp_path: Path) -> None:
     state = tmp_path / "state"
     living, named, older = (
-        dead(state, "e1-a", 9, age=0),
+        dead(state, "e1-aaaaaa", 9, age=0),
         dead(state, "dev", 9, age=0),
         dead(state, "old", 9, age=9 * DAY),
     )
-    starting = made(state / "e2-a")  # has made no lock yet
-    gone = dead(state, "e3-a", 9, age=0)
+    starting = made(state / "e2-aaaaaa")  # has made no lock yet
+    gone = dead(state, "e3-aaaaaa", 9, age=0)
     argv = [sys.executable, "-c", HOLDER, str(living)]
     holder = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with holder:
         assert holder.stdout is not None
         holder.stdout.readline()
         assert in_use(living)
-        sweep_dead(state, LogLimits(dead_bytes=1, days=7), "e9-f")
+        sweep_dead(state, LogLimits(dead_bytes=1, days=7), "e9-ffffff")
         assert living.exists()
         assert names(living)
         assert names(named)
@@ -207,7 +207,7 @@ async def test_what_lives_or_may_come_back_is_not_swept(tmp_path: Path) -> None:
         assert not gone.exists()
         holder.kill()
     assert not in_use(living)
-    sweep_dead(state, LogLimits(dead_bytes=1), "e9-f")
+    sweep_dead(state, LogLimits(dead_bytes=1), "e9-ffffff")
     assert not living.exists()
     assert names(named)
 

@@ -100,9 +100,8 @@ def chosen_name(arguments: argparse.Namespace, *, any_running: bool = False) -> 
     given: str = arguments.name or os.environ.get("MUXWIRE_NAME", "")
     if given or not any_running:
         return given or DEFAULT_NAME
-    from muxwire.host.folders import folders_for
+    from muxwire.host.folders import EPHEMERAL, folders_for
     from muxwire.host.links import all_links
-    from muxwire.library.opening import EPHEMERAL
     from muxwire.tmux.program import running_instances
 
     running = running_instances(os.environ)

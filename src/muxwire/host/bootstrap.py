@@ -31,7 +31,7 @@ class Facts:
     """What a machine has said of itself: paths there, the numbers of its tmux, whether its kernel reports waits.
 
     `folder` is the server's; `memory` holds another one of its name, with what shells read. `shell` is the user's,
-    `shell_file` the file that its links lead to. `is_new`: no server of ours ran there.
+    `shell_file` the file that its links lead to.
     """
 
     folder: str
@@ -42,13 +42,12 @@ class Facts:
     umask: str
     sees_waits: bool
     tmux: str
-    is_new: bool
 
     @classmethod
     def read(cls, fields: list[str]) -> Facts:
         """Read the fields of the line; ValueError for another number of them."""
-        folder, memory, shell, shell_file, home, umask, waits, tmux, server = fields
-        return cls(folder, memory, shell, shell_file or shell, home, umask, waits == "1", tmux, server == "new")
+        folder, memory, shell, shell_file, home, umask, waits, tmux = fields
+        return cls(folder, memory, shell, shell_file or shell, home, umask, waits == "1", tmux)
 
 
 def bootstrap_line(

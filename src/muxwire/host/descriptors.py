@@ -115,9 +115,9 @@ class Descriptors(threading.local):
 OURS: Final = Descriptors()
 
 
-def open_file(path: str | os.PathLike[str], flags: int, mode: int = 0o600) -> int:
-    """As os.open, with the spare descriptor if there is no other. OSError."""
-    return OURS.opening(lambda: os.open(path, flags, mode))
+def open_file(path: str | os.PathLike[str], flags: int) -> int:
+    """As os.open of a file of ours alone, with the spare descriptor if there is no other. OSError."""
+    return OURS.opening(lambda: os.open(path, flags, 0o600))
 
 
 def list_folder(path: str) -> list[str]:

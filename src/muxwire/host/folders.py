@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # sockaddr_un.sun_path holds 108 bytes on Linux and 104 on macOS, the closing NUL included.
 SOCKET_PATH_LIMIT = 103
 PRIVATE_FOLDER = 0o700
+# What an instance without a name is called: it ends with its owner, the process of that number.
+EPHEMERAL = re.compile(r"e([0-9]+)-[0-9a-f]{6}\Z")
 # What the directory of a tab is called.
 _NONCE = re.compile(r"[0-9a-f]{16}")
 # A tab is made in some milliseconds.

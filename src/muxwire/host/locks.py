@@ -21,10 +21,9 @@ from muxwire.host.processes import started
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A handoff takes a tenth of a second; but tmux may have a minute's output to tell first (client/watchdog.py). Who
-# succeeds the owner waits for that; no call does.
-HAND_OVER_SECONDS = 70.0
-_CALL_SECONDS = 10.0
+# A handoff takes a tenth of a second; but tmux may have a minute's output to tell first (client/watchdog.py), for which
+# no call waits.
+_HANDOFF_SECONDS = 10.0
 # Between two checks of a lock whose holder has died: nothing reports a lock's end.
 _LOOK_SECONDS = 0.01
 
@@ -57,18 +56,18 @@ class InstanceLock:
                 )
         return self.held
 
-    async def take_soon(self, seconds: float = _CALL_SECONDS) -> bool:
+    async def take_soon(self) -> bool:
         """Take the lock; false if a living process has it, and stays.
 
         The end of another's handoff is waited for; InstanceUnavailable if that takes longer.
         """
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + _HANDOFF_SECONDS
         while not self.take():
             if holder(self._path):
                 return False
             if time.monotonic() > deadline:
                 raise InstanceUnavailable(
-                    f"the logs of the instance's last owner have been handed over for {seconds:g} s, and still are",
+                    f"the logs of the last owner have been handed over for {_HANDOFF_SECONDS:g} s, and still are",
                     remedy="call again: tmux may have much to say; but it may be stopped (kill -CONT continues it)",
                 )
             await anyio.sleep(_LOOK_SECONDS)

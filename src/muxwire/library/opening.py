@@ -14,7 +14,7 @@ import anyio
 from muxwire.client.loops import asyncio_loop
 from muxwire.errors import InstanceUnavailable, InvalidArgument
 from muxwire.host.descriptors import OURS
-from muxwire.host.folders import Folders, folders_for
+from muxwire.host.folders import EPHEMERAL, Folders, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock
 from muxwire.instance.log_merge import join_dead
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 # A name is part of paths, and the socket's has room for a hundred bytes.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}\Z")
-# What an instance without a name is called: it has an owner already, the process of that number.
-EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]{6}\Z")
 
 
 def checked_instance(name: str) -> str:

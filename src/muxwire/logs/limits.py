@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import sys
 import time
 from contextlib import suppress
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, final
 
 from muxwire.host.environment import whole_setting
+from muxwire.host.folders import EPHEMERAL
 from muxwire.logs.segments import Segment, log_of_script, remove_log, retire, segment_of
 from muxwire.values import dataclass
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 _DAY = 86400.0
 _LOCK = "in-use"
-# As open_terminals names instances that end with their process.
-_EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]+\Z")
 # An instance makes its directory and then its lock: one without a lock is only taken for dead when it is this old.
 _LOCKLESS_SECONDS = _DAY
 
@@ -109,7 +107,7 @@ def sweep_dead(state: Path, limits: LogLimits, own: str) -> None:
         if home.name == own:
             continue
         logs = _logs(home)
-        if _EPHEMERAL.match(home.name) is None:
+        if EPHEMERAL.match(home.name) is None:
             _remove_all([files for files in logs.values() if files[-1].modified < oldest_allowed])
         elif not in_use(home):
             dead.append((max((files[-1].modified for files in logs.values()), default=_time_of(home)), home, logs))

@@ -14,7 +14,7 @@ from muxwire.mcp.schemas import input_schema, output_schema
 from muxwire.values import to_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from muxwire.library.terminals import Terminals
     from muxwire.mcp.progress import Progress
@@ -88,7 +88,7 @@ class Tool(Generic[A]):
             name=self.name,
             description=self.description,
             input_schema=input_schema(self.arguments),
-            title=title_of(self.name),
+            title=self.name.replace("_", " ").capitalize(),
             output_schema=output_schema(self.returns),
             annotations=types.ToolAnnotations(
                 read_only_hint=self.hints.read_only,
@@ -101,11 +101,6 @@ class Tool(Generic[A]):
 
 
 AnyTool = Tool[Any]
-
-
-def title_of(name: str) -> str:
-    """Return a tool's name as people read it: `Read logs from tab`."""
-    return name.replace("_", " ").capitalize()
 
 
 def tool(
@@ -136,21 +131,13 @@ def select(
 
 
 @final
-class Catalogue:
+class Catalogue(dict[str, AnyTool]):
     """The tools of one server, in a fixed order: clients cache the list, models the prompt made of it."""
 
     def __init__(self, tools: Iterable[AnyTool]) -> None:
-        self._tools = {tool.name: tool for tool in tools}
-
-    def __getitem__(self, name: str) -> AnyTool:
-        return self._tools[name]
-
-    @property
-    def names(self) -> Collection[str]:
-        """The names of all of them."""
-        return self._tools.keys()
+        super().__init__((tool.name, tool) for tool in tools)
 
     @cached_property
     def listing(self) -> types.ListToolsResult:
         """The answer to `tools/list`, built at the first request: start-up does not pay for it."""
-        return types.ListToolsResult(tools=[tool.definition() for tool in self._tools.values()])
+        return types.ListToolsResult(tools=[tool.definition() for tool in self.values()])

@@ -78,7 +78,7 @@ def build_server(
     """Return the server without a transport, as `serve` runs it."""
     catalogue = Catalogue(select(TOOLS, toolsets=toolsets, read_only=read_only))
     known = [tool.name for tool in TOOLS]
-    prompts = Prompts(catalogue.names, known)
+    prompts = Prompts(catalogue, known)
 
     calling = partial(call_tool, catalogue)
     collected = spans_are_collected()
@@ -100,7 +100,7 @@ def build_server(
     server = Server(
         "muxwire",
         version=__version__,
-        instructions=without_unavailable(INSTRUCTIONS, catalogue.names, known),
+        instructions=without_unavailable(INSTRUCTIONS, catalogue, known),
         lifespan=lifespan,
         on_list_tools=list_tools,
         on_call_tool=in_span(calling) if collected else calling,

@@ -75,26 +75,22 @@ def text_rows(lines: Sequence[bytes]) -> list[str]:
     """The text of a `capture-pane -e`, without the blanks at the rows' ends."""
     whole = b"\n".join(lines)
     if any(control in whole for control in _STATEFUL):
-        return ["".join(cell.text for cell in row.cells).rstrip(" ") for row in _rows(lines, 0)]
+        return ["".join(cell.text for cell in row.cells).rstrip(" ") for row in cell_rows(lines, 0)]
     text = whole.decode("utf-8", "replace")
     return [row.rstrip(" ") for row in (_ADDED.sub("", text) if "\x1b" in text else text).split("\n")]
 
 
-def cell_rows(lines: Sequence[bytes], columns: int) -> list[Row]:
-    """The cells of a `capture-pane -e -N`, each row `columns` wide."""
-    return _rows(lines, columns)
-
-
 def styled_lines(lines: Sequence[bytes]) -> list[list[Cell]]:
     """Any lines of a `capture-pane -e`, as long as they are, and without the blanks at their ends."""
-    rows = _rows(lines, 0)
+    rows = cell_rows(lines, 0)
     for row in rows:
         while row.cells and row.cells[-1] == BLANK:
             row.cells.pop()
     return [row.cells for row in rows]
 
 
-def _rows(lines: Sequence[bytes], columns: int) -> list[Row]:
+def cell_rows(lines: Sequence[bytes], columns: int) -> list[Row]:
+    """The cells of a `capture-pane -e -N`, each row `columns` wide; 0: as wide as it is."""
     reader = _Reader(columns)
     for line in lines:
         reader.take(line.decode("utf-8", "replace"))

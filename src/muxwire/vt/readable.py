@@ -106,18 +106,16 @@ def readable(text: str, *, columns: int = COLUMNS, rows: int = ROWS, alternate: 
     return Readable("".join(parts), left_out, len(text) - done if played >= PLAYED_MAX else 0)
 
 
-def continued(
-    before: str, piece: str, *, columns: int = COLUMNS, rows: int = ROWS, alternate: bool = False
-) -> Readable:
+def continued(before: str, piece: str, *, columns: int, alternate: bool = False) -> Readable:
     """What `piece` adds to the text of what came before it, of which a screen's height is enough.
 
     A line that was shown before it was whole continues; one that was drawn over since comes again, on a line of its
     own.
     """
     if not before:
-        return readable(piece, columns=columns, rows=rows, alternate=alternate)
-    shown = readable(before, columns=columns, rows=rows, alternate=alternate).text
-    now = readable(before + piece, columns=columns, rows=rows, alternate=alternate)
+        return readable(piece, columns=columns, alternate=alternate)
+    shown = readable(before, columns=columns, alternate=alternate).text
+    now = readable(before + piece, columns=columns, alternate=alternate)
     for known in (shown, shown.rstrip(" ")):
         if now.text.startswith(known):
             return Readable(now.text[len(known) :], now.left_out, now.unplayed)

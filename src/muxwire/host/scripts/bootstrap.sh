@@ -44,11 +44,9 @@ fi
 # What shells read at every command: a file on a disk takes 0.5 ms.
 in_memory() { { [ ! -h "$q" ] && own "$q" && [ -d "$q/$name" ]; } || q=$b; }
 t() { tmux -u -S "$d/s" "$@"; }
-w=old
 # A server that ran before is asked twice: on a busy machine the program that asks may fail to start.
 if ! t has-session -t =hub 2>/dev/null && { [ ! "$again" ] || { sleep 1; ! t has-session -t =hub 2>/dev/null; }; }; then
   [ "$again" ] && fail gone "the tmux server there has ended"
-  w=new
   mkdir "$q" "$q/$name" 2>/dev/null
   in_memory
   mkdir "$q/$name/shells" 2>/dev/null
@@ -65,8 +63,8 @@ s=${SHELL-}
 [ -x "$s" ] || s=$(command -v bash) || s=/bin/sh
 [ -r /proc/self/wchan ] && p=1 || p=0
 mkfifo "$d/in$$" || fail directory "cannot make a FIFO in $d"
-printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
-  "$id" "$d" "$q" "$s" "$(readlink -f "$s")" "${HOME:-/}" "$m" "$p" "$v" "$w"
+printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
+  "$id" "$d" "$q" "$s" "$(readlink -f "$s")" "${HOME:-/}" "$m" "$p" "$v"
 # What stands between the carrier and tmux: tmux does not notice an end of input while its output is stuck, and then
 # every pane stands still. Descriptor 4 keeps its input open until the server knows that the client has ended: if the
 # input ends before, the server may end too (B14). A hang-up ends the carrier, and with it the input here.
