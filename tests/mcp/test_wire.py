@@ -170,10 +170,11 @@ async def test_a_line_over_the_limit_costs_only_itself(monkeypatch: pytest.Monke
     monkeypatch.setattr(wire, "MAX_LINE_BYTES", 100_000)
     async with serving() as client:
         await client.initialize()
-        await client.write(b"x" * 1_000_000 + b"\n")
-        answer = await client.receive()
-        assert (answer["error"]["code"], answer["id"]) == (-32600, None)
-        assert (await client.request("ping"))["result"] == {}
+        for line in (b"x" * 1_000_000, b"x" * 100_001):  # read in many pieces, and in few
+            await client.write(line + b"\n")
+            answer = await client.receive()
+            assert (answer["error"]["code"], answer["id"]) == (-32600, None)
+            assert (await client.request("ping"))["result"] == {}
 
 
 async def test_long_messages_in_both_directions() -> None:

@@ -10,8 +10,8 @@ General layout, lower floors first; each module imports only those above it:
   failures                every error as two lines that a model can act on
   lifespan                the one Terminals of a server, opened by the first call that needs it
   resources, updates      tabs, logs and screens to read, and word of their changes to who subscribed
-  line_reader, wire,      newline-delimited JSON-RPC over the two standard descriptors
-  descriptors, stdio
+  wire, descriptors,      newline-delimited JSON-RPC over the two standard descriptors
+  stdio
   server                  all of it together: `serve`
 """
 

@@ -11,6 +11,7 @@ import asyncio  # callbacks that stay registered for a descriptor's readiness ha
 import json
 import logging
 import os
+from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, Self, final
@@ -21,7 +22,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from muxwire.mcp.descriptors import is_same, peer_is_gone
-from muxwire.mcp.line_reader import LineBuffer, LineTooLong
+from muxwire.protocol.lines import LineBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,7 +194,10 @@ class WireReader(_Stream):
         self._loop = loop
         self._writer = writer
         self._answer_early = answer_early
-        self._lines = LineBuffer(MAX_LINE_BYTES)
+        self._open = LineBuffer(MAX_LINE_BYTES)
+        self._is_too_long = False  # the line that is open: its bytes are dropped, the next one is intact
+        self._lines: deque[bytes | None] = deque()  # None: one that was too long
+        self._ahead = 0  # bytes of these
         self._news = asyncio.Event()
         self._paused = False
         self._eof = False
@@ -239,19 +243,20 @@ class WireReader(_Stream):
         raise anyio.EndOfStream
 
     def _buffered_line(self) -> bytes | None:
-        try:
-            line = self._lines.next_line()
-        except LineTooLong:
-            self._refuse(types.INVALID_REQUEST, f"Message longer than {MAX_LINE_BYTES} bytes")
-            return b""
+        if not self._lines:
+            return None
+        line = self._lines.popleft()
+        self._ahead -= len(line or b"")
         if self._paused and not self._is_far_ahead():
             self._paused = False
             self.start()
-        return line
+        if line is None:
+            self._refuse(types.INVALID_REQUEST, f"Message longer than {MAX_LINE_BYTES} bytes")
+        return line or b""
 
     def _is_far_ahead(self) -> bool:
-        """Tell whether to stop reading; never within a line, which would then never become whole."""
-        return len(self._lines) > MAX_READ_AHEAD_BYTES and self._lines.has_line()
+        """Whether to stop reading; never within a line, which would then never become whole."""
+        return self._ahead > MAX_READ_AHEAD_BYTES
 
     def start(self) -> None:
         """Begin to read."""
@@ -268,7 +273,7 @@ class WireReader(_Stream):
             return
         except OSError:
             data = b""
-        self._lines.feed(data or b"\n")  # a last line may lack its end
+        self._feed(data or b"\n")  # a last line may lack its end
         if not data:
             self.close()
             self._eof = True
@@ -277,6 +282,15 @@ class WireReader(_Stream):
             self._paused = True
             self.close()
         self._news.set()
+
+    def _feed(self, data: bytes) -> None:
+        for line in self._open.feed(data):
+            self._lines.append(None if self._is_too_long or len(line) > MAX_LINE_BYTES else line)
+            self._ahead += len(self._lines[-1] or b"")
+            self._is_too_long = False
+        if self._open.too_long:
+            self._open.close()
+            self._is_too_long = True
 
     def _taken(self, line: bytes) -> types.JSONRPCMessage | None:
         """Parse one line; None if it is blank, was answered here, or is no message (then that is the answer)."""
