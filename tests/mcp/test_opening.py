@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -70,8 +70,34 @@ async def test_a_library_that_fails_is_opened_again(caplog: pytest.LogCaptureFix
 
 async def test_after_the_end_nothing_is_opened() -> None:
     terminals = LazyTerminals(Opener(print))
-    async with anyio.create_task_group() as owner:
-        owner.start_soon(terminals.own)
-        await terminals.aclose()
+    await terminals.aclose()
     with pytest.raises(Exception, match="shutting down"):
         await terminals.get()
+
+
+async def test_who_is_cancelled_while_it_opens_leaves_that_to_the_next_call() -> None:
+    events: list[str] = []
+    opener, go_on = Opener(events.append), anyio.Event()
+
+    @asynccontextmanager
+    async def slowly() -> AsyncIterator[Any]:
+        events.append("asked")
+        await go_on.wait()
+        async with opener() as terminals:
+            yield terminals
+
+    async def call(scope: anyio.CancelScope) -> None:
+        with scope:
+            assert await lazy.get() is cast("object", opener.terminals)
+
+    first, second = anyio.CancelScope(), anyio.CancelScope()
+    with anyio.fail_after(DEADLINE):
+        async with aclosing(LazyTerminals(slowly)) as lazy, anyio.create_task_group() as calls:
+            calls.start_soon(call, first)
+            calls.start_soon(call, second)
+            await anyio.wait_all_tasks_blocked()
+            first.cancel()
+            await anyio.wait_all_tasks_blocked()
+            go_on.set()
+    assert (first.cancelled_caught, second.cancelled_caught) == (True, False)
+    assert events == ["asked", "asked", "opened", "closed"]

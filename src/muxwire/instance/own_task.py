@@ -7,6 +7,7 @@ the block. Trio has no task outside of a caller's nursery, and its users know to
 from __future__ import annotations
 
 import asyncio  # anyio has no task that outlives the block in which it was started
+import math
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar, final
 
@@ -15,7 +16,7 @@ import anyio
 from muxwire.client.loops import asyncio_loop
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator
 
 T = TypeVar("T")
 
@@ -31,7 +32,7 @@ async def in_own_task(block: AbstractAsyncContextManager[T]) -> AsyncIterator[T]
         async with block as value:
             yield value
         return
-    owner = _Owner(block)
+    owner = OwnTask(block)
     value = await owner.enter()
     try:
         yield value
@@ -39,18 +40,9 @@ async def in_own_task(block: AbstractAsyncContextManager[T]) -> AsyncIterator[T]
         await owner.leave()
 
 
-async def entered(block: AbstractAsyncContextManager[T]) -> tuple[T, Callable[[], Awaitable[None]]]:
-    """Enter a block without a block: what it gives, and what leaves it, in any task. Under asyncio only.
-
-    If it ends by itself nobody is cancelled, and leaving it raises why.
-    """
-    owner = _Owner(block)
-    return await owner.enter(tied=False), owner.leave
-
-
 @final
-class _Owner(Generic[T]):
-    """The task that enters the block and leaves it, and who asked for that."""
+class OwnTask(Generic[T]):
+    """The task that enters a block and leaves it, and who asked for that. Under asyncio only."""
 
     def __init__(self, block: AbstractAsyncContextManager[T]) -> None:
         self._block = block
@@ -65,8 +57,15 @@ class _Owner(Generic[T]):
             self._value.set_result(value)
             await self._left.wait()
 
+    @property
+    def ended(self) -> bool:
+        return self._task.done()
+
     async def enter(self, *, tied: bool = True) -> T:
-        """Return what the block gives; raise why it could not be entered. `tied`: if it ends, so does who entered."""
+        """Return what the block gives; raise why it could not be entered.
+
+        `tied`: if it ends by itself, who entered it is cancelled; else nobody is, and leaving it raises why.
+        """
         try:
             await asyncio.wait((self._task, self._value), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -79,10 +78,13 @@ class _Owner(Generic[T]):
             self._task.add_done_callback(self._interrupt)
         return self._value.result()
 
-    async def leave(self) -> None:
-        """Leave the block; raise what ended it before."""
+    async def leave(self, seconds: float = math.inf) -> None:
+        """Leave the block; raise what ended it before, TimeoutError if it has to be cancelled after so long."""
         self._left.set()
-        await self._ended()
+        await self._ended(seconds)
+        if not self._task.done():
+            self._task.cancel()
+            raise TimeoutError
         if self._interrupted and (task := asyncio.current_task()) is self._entrant and task is not None:
             task.uncancel()
         self._task.result()
@@ -91,6 +93,6 @@ class _Owner(Generic[T]):
         if not self._left.is_set() and self._entrant is not None:
             self._interrupted = self._entrant.cancel()  # False if it has ended
 
-    async def _ended(self) -> None:
-        with anyio.CancelScope(shield=True):
+    async def _ended(self, seconds: float = math.inf) -> None:
+        with anyio.move_on_after(seconds, shield=True):
             await asyncio.wait((self._task,))

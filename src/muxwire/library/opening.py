@@ -18,7 +18,7 @@ from muxwire.host.folders import EPHEMERAL, Folders, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock
 from muxwire.instance.log_merge import join_dead
-from muxwire.instance.own_task import entered, in_own_task
+from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.library.lifetime import ServerLifetime
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
@@ -120,8 +120,9 @@ async def start(
         name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap,
         close_idle=close_idle,
     )  # fmt: skip
-    terminals, leave = await entered(block)
-    terminals.leave = leave
+    owner = OwnTask(block)
+    terminals = await owner.enter(tied=False)
+    terminals.leave = owner.leave
     return terminals
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, final
@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from muxwire import __version__
 from muxwire.mcp.failures import explained, refused
 from muxwire.mcp.instructions import INSTRUCTIONS, Prompts, without_unavailable
-from muxwire.mcp.lifespan import LazyTerminals, lazily
+from muxwire.mcp.lifespan import LazyTerminals
 from muxwire.mcp.progress import Progress, in_span
 from muxwire.mcp.registry import Call, Catalogue, select
 from muxwire.mcp.resources import MAX_COMPLETIONS, TEMPLATES, WINDOW_ID, Subject, listed, matching
@@ -85,7 +85,7 @@ def build_server(
 
     @asynccontextmanager
     async def lifespan(_server: Server[Connection]) -> AsyncIterator[Connection]:
-        async with lazily(open_terminals) as terminals, updating(terminals) as updates:
+        async with aclosing(LazyTerminals(open_terminals)) as terminals, updating(terminals) as updates:
             yield Connection(terminals, updates)
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
