@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -20,8 +20,6 @@ from muxwire.mcp.registry import Call, Hints, tool
 from muxwire.results import State  # noqa: TC001 (schemas are made of it)
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
     from muxwire.results import ExecutionResult
 
 RUNS_ANYTHING = Hints(destructive=True, open_world=True)
@@ -46,6 +44,10 @@ class CommandOutcome:
     running: bool = False
     signal_sent: str = ""
     note: str = ""
+
+
+# What is taken from the library's result, where it says something.
+_SAME = tuple(field.name for field in fields(CommandOutcome) if field.name != "window_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,17 +78,6 @@ class CommandResult(Arguments):
     wait_ms: Milliseconds = 0
     strip_ansi: StripAnsi = None
     max_chars: MaxChars = DEFAULT_MAX_CHARS
-
-
-class _Options(TypedDict):
-    timeout: float
-    strip_ansi: bool | None
-    env: Mapping[str, str] | None
-    cwd: str | None
-    on_timeout: Literal["interrupt", "leave"]
-    wait: bool
-    max_chars: int
-    on_progress: Callable[[int, str], Awaitable[None]]
 
 
 @tool(ExecuteCommand, returns=CommandOutcome, hints=RUNS_ANYTHING)
@@ -124,27 +115,15 @@ async def execute_script(call: Call, given: ExecuteScript) -> ScriptOutcome:
 
 def _news(result: ExecutionResult, window: str = "") -> dict[str, Any]:
     """Return what there is to tell of an execution; `window`: the tab that was made for it."""
-    partial = result.running or result.truncated
-    return {
-        "output": result.output,
-        "exit_code": result.exit_code,
-        "timed_out": result.timed_out,
-        "duration_ms": result.duration_ms,
-        "command_id": result.command_id,
-        "window_id": window,
-        "state": result.state,
-        "cwd": result.cwd if result.cwd != result.started_in else "",
-        "from_byte": result.from_byte if partial else None,
-        "next_byte": result.next_byte if partial else None,
-        "truncated": result.truncated,
-        "omitted_bytes": result.omitted_bytes,
-        "running": result.running,
-        "signal_sent": result.signal_sent,
-        "note": result.note,
-    }
+    news = {name: getattr(result, name) for name in _SAME}
+    if result.cwd == result.started_in:
+        del news["cwd"]
+    if not (result.running or result.truncated):
+        del news["from_byte"], news["next_byte"]
+    return {**news, "window_id": window}
 
 
-def _options(call: Call, given: ExecutionOptions) -> _Options:
+def _options(call: Call, given: ExecutionOptions) -> dict[str, Any]:
     return {
         "timeout": seconds(given.timeout_ms),
         "strip_ansi": given.strip_ansi,

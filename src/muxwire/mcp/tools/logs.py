@@ -38,12 +38,7 @@ class SetHistoryLimit(Arguments):
     limit: Count
 
 
-@tool(
-    ReadLogs,
-    returns=LogTail,
-    hints=Hints(read_only=True),
-    large_result=True,
-)
+@tool(ReadLogs, returns=LogTail, hints=Hints(read_only=True), large_result=True)
 async def read_logs_from_tab(call: Call, given: ReadLogs) -> LogTail:
     """Read the last lines that a tab showed, also a closed one, or of command_id's output. Continue from next_byte with
     stream_logs_from_tab.
@@ -59,12 +54,7 @@ async def read_logs_from_tab(call: Call, given: ReadLogs) -> LogTail:
     )
 
 
-@tool(
-    StreamLogs,
-    returns=LogChunk,
-    hints=Hints(read_only=True),
-    large_result=True,
-)
+@tool(StreamLogs, returns=LogChunk, hints=Hints(read_only=True), large_result=True)
 async def stream_logs_from_tab(call: Call, given: StreamLogs) -> LogChunk:
     """Read a tab's output from a byte offset, then from next_byte. eof: no more yet; closed: never more;
     dropped: bytes before chunk that are lost.

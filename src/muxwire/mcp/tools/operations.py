@@ -12,10 +12,7 @@ from muxwire.mcp.registry import Call, Hints, tool
 from muxwire.operations import KINDS
 from muxwire.operations.lists import is_required, json_fields
 from muxwire.operations.options import Scope
-from muxwire.operations.runs import (
-    DISPATCH_TIMEOUT,
-    StepResult,
-)
+from muxwire.operations.runs import DISPATCH_TIMEOUT, StepResult
 from muxwire.values import to_dict
 
 _STRING = {"type": "string"}
@@ -83,12 +80,7 @@ class RunTmuxOperations(Arguments):
     timeout_ms: Milliseconds = Field(default=0)
 
 
-@tool(
-    RunTmuxOperations,
-    returns=ListOutcome,
-    hints=Hints(destructive=True, open_world=True),
-    toolset="ops",
-)
+@tool(RunTmuxOperations, returns=ListOutcome, hints=Hints(destructive=True, open_world=True), toolset="ops")
 async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> ListOutcome:
     """Steps in one call: make panes (ids work as window_id), arrange, type, run, wait."""
     result = await call.progress.during(

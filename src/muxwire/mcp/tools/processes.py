@@ -43,11 +43,7 @@ class StopProcess(InTab):
     grace_ms: Milliseconds = DEFAULT_GRACE_MS
 
 
-@tool(
-    StartProcess,
-    returns=StartOutcome,
-    hints=Hints(destructive=True, open_world=True),
-)
+@tool(StartProcess, returns=StartOutcome, hints=Hints(destructive=True, open_world=True))
 async def start_process(call: Call, given: StartProcess) -> StartOutcome:
     """Start a server, watcher or REPL at a tab's prompt and leave it running. Read on with command_result.
     append_newline false: only types the text, into a running program too.
@@ -73,11 +69,7 @@ async def start_process(call: Call, given: StartProcess) -> StartOutcome:
     )
 
 
-@tool(
-    StopProcess,
-    returns=ProcessStop,
-    hints=Hints(destructive=True),
-)
+@tool(StopProcess, returns=ProcessStop, hints=Hints(destructive=True))
 async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
     """Stop what runs in a tab: the signal, and after each grace_ms a stronger one, up to SIGKILL."""
     tab = await call.terminals.tab(given.target)
