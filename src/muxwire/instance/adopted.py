@@ -33,6 +33,7 @@ from muxwire.errors import (
     remedy_for,
 )
 from muxwire.instance.adopted_link import Link, expect_gap, open_link
+from muxwire.instance.connect import watch_end
 from muxwire.instance.lost_end import notice_lost_end
 from muxwire.instance.reattach import RunningPane, reattach_panes
 from muxwire.logs.store import LogStore
@@ -158,12 +159,7 @@ class Adopted:
         self._links = {}
         async with self._store, anyio.create_task_group() as self._tasks:
             self.main = await self.server_of(sessions[0])
-
-            async def watch() -> None:
-                await self.main.client.wait_closed()
-                on_end(self.main.client.close_reason)
-
-            self._tasks.start_soon(watch)
+            self._tasks.start_soon(watch_end, self.main.client, on_end)
             yield self.main
             self._tasks.cancel_scope.cancel()
 

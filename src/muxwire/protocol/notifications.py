@@ -7,7 +7,7 @@ UnknownNotification. Names may hold spaces, so they are always the rest of the l
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from muxwire import ids
 from muxwire.protocol import events
@@ -15,6 +15,8 @@ from muxwire.protocol.escaping import unescape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+Id = TypeVar("Id")
 
 # What tmux calls a notification: `%`, letters and hyphens. Guards have the same form and are taken out before.
 _NOTIFICATION = re.compile(rb"%([a-z][a-z-]*)(?: (.*))?\Z", re.DOTALL)
@@ -62,11 +64,6 @@ def _first(rest: bytes) -> bytes:
     return rest.partition(b" ")[0]
 
 
-def _nothing(rest: bytes, kind: Callable[[], events.Notification]) -> events.Notification:
-    del rest
-    return kind()
-
-
 def _pane(kind: Callable[[ids.PaneId], events.Notification]) -> Callable[[bytes], events.Notification]:
     return lambda rest: kind(pane_id(_first(rest)))
 
@@ -75,26 +72,12 @@ def _window(kind: Callable[[ids.WindowId], events.Notification]) -> Callable[[by
     return lambda rest: kind(_window_id(_first(rest)))
 
 
-def _text(kind: Callable[[bytes], events.Notification]) -> Callable[[bytes], events.Notification]:
-    return kind
-
-
-def _named_window(
-    kind: Callable[[ids.WindowId, bytes], events.Notification],
+def _named(
+    read_id: Callable[[bytes], Id], kind: Callable[[Id, bytes], events.Notification]
 ) -> Callable[[bytes], events.Notification]:
     def read(rest: bytes) -> events.Notification:
-        window, _, name = rest.partition(b" ")
-        return kind(_window_id(window), name)
-
-    return read
-
-
-def _named_session(
-    kind: Callable[[ids.SessionId, bytes], events.Notification],
-) -> Callable[[bytes], events.Notification]:
-    def read(rest: bytes) -> events.Notification:
-        session, _, name = rest.partition(b" ")
-        return kind(_session_id(session), name)
+        one, _, name = rest.partition(b" ")
+        return kind(read_id(one), name)
 
     return read
 
@@ -159,34 +142,30 @@ def _subscription_changed(rest: bytes) -> events.Notification:
     )
 
 
-def _sessions_changed(rest: bytes) -> events.Notification:
-    return _nothing(rest, events.SessionsChanged)
-
-
 READERS: Mapping[bytes, Callable[[bytes], events.Notification]] = {
     b"output": _output,
     b"extended-output": _extended_output,
     b"pause": _pane(events.Pause),
     b"continue": _pane(events.Continue),
-    b"exit": _text(events.Exit),
-    b"client-detached": _text(events.ClientDetached),
+    b"exit": events.Exit,
+    b"client-detached": events.ClientDetached,
     b"client-session-changed": _client_session_changed,
-    b"config-error": _text(events.ConfigError),
+    b"config-error": events.ConfigError,
     b"layout-change": _layout_change,
-    b"message": _text(events.Message),
+    b"message": events.Message,
     b"pane-mode-changed": _pane(events.PaneModeChanged),
-    b"paste-buffer-changed": _text(events.PasteBufferChanged),
-    b"paste-buffer-deleted": _text(events.PasteBufferDeleted),
-    b"session-changed": _named_session(events.SessionChanged),
-    b"session-renamed": _named_session(events.SessionRenamed),
+    b"paste-buffer-changed": events.PasteBufferChanged,
+    b"paste-buffer-deleted": events.PasteBufferDeleted,
+    b"session-changed": _named(_session_id, events.SessionChanged),
+    b"session-renamed": _named(_session_id, events.SessionRenamed),
     b"session-window-changed": _session_window_changed,
-    b"sessions-changed": _sessions_changed,
+    b"sessions-changed": lambda _rest: events.SessionsChanged(),
     b"subscription-changed": _subscription_changed,
     b"unlinked-window-add": _window(events.UnlinkedWindowAdd),
     b"unlinked-window-close": _window(events.UnlinkedWindowClose),
-    b"unlinked-window-renamed": _named_window(events.UnlinkedWindowRenamed),
+    b"unlinked-window-renamed": _named(_window_id, events.UnlinkedWindowRenamed),
     b"window-add": _window(events.WindowAdd),
     b"window-close": _window(events.WindowClose),
     b"window-pane-changed": _window_pane_changed,
-    b"window-renamed": _named_window(events.WindowRenamed),
+    b"window-renamed": _named(_window_id, events.WindowRenamed),
 }
