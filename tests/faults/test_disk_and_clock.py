@@ -17,6 +17,7 @@ import pytest
 import muxwire
 from muxwire.logs.read import read_raw
 from tests.faults.victims import victim
+from tests.library.opened import closed
 
 pytestmark = pytest.mark.anyio
 
@@ -91,8 +92,7 @@ async def test_a_clock_that_is_set_back_changes_nothing(
         # A second life of the server goes on counting where the first ended, whatever day it is.
         (answer,) = await (await alone.server()).client.command("display-message", "-p", "#{pid}")
         os.kill(int(answer), signal.SIGKILL)
-        while not tab.pane.session.closed:
-            await tab.pane.stream.changed()
+        await closed(tab)
         second = await alone.create_tab(shell="bash")
         assert (tab.generation, second.generation) == (1, 2)
         assert (await alone.read_logs("1/@1")).content == tail.content

@@ -12,6 +12,7 @@ import pytest
 
 import muxwire
 from muxwire.logs.read import read_raw
+from tests.library.opened import closed
 
 pytestmark = pytest.mark.anyio
 
@@ -45,11 +46,6 @@ DEATHS = (
 
 def printed(lines: int) -> bytes:
     return b"".join(b"%d\r\n" % number for number in range(1, lines + 1))
-
-
-async def closed(tab: muxwire.Tab) -> None:
-    while not tab.pane.session.closed:
-        await tab.pane.stream.changed()
 
 
 async def check(terminals: muxwire.Terminals, tab: muxwire.Tab, lines: int, status: int) -> None:

@@ -20,6 +20,7 @@ from muxwire.tabs.maker import TabMaker
 from muxwire.tabs.request import TabRequest
 from muxwire.tmux.start import ROWS
 from tests.faults.victims import victim
+from tests.library.opened import closed
 
 pytestmark = pytest.mark.anyio
 
@@ -39,8 +40,7 @@ async def flood(terminals: muxwire.Terminals, lines: int = LINES) -> muxwire.Tab
 
 
 async def check(tab: muxwire.Tab, lines: int = LINES) -> None:
-    while not tab.pane.session.closed:
-        await tab.pane.stream.changed()
+    await closed(tab)
     assert await tab.pane.stream.log.flushed()
     raw = read_raw(tab.log_path, 0, tab.next_byte)
     expected = b"\r\n" + printed(lines) + b"\x1b]7770;X;%s;0\x07" % tab.pane.session.nonce.encode()

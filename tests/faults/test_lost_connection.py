@@ -21,6 +21,7 @@ from muxwire.logs.read import read_raw
 from muxwire.logs.segments import gaps_path
 from muxwire.pane.state import end_of
 from tests.faults.victims import victim
+from tests.library.opened import closed, seen
 
 pytestmark = pytest.mark.anyio
 
@@ -69,8 +70,7 @@ async def test_tabs_and_what_runs_in_them_go_on(alone: muxwire.Terminals, how: s
         tab = await alone.create_tab(shell="bash", name="work")
         await tab.execute("cd /tmp; x=5")
         running = await tab.execute("echo begun; read -r line; echo got $line", wait=False)
-        while b"begun\r\n" not in tab.pane.stream.ring.read(0):
-            await tab.pane.stream.changed()
+        await seen(tab, b"begun\r\n")
         begun = time.time()
         await lose(alone, how, tab)
         await tab.send_keys(["hello", "Enter"])
@@ -132,8 +132,7 @@ async def test_a_flood_has_one_gap_and_each_line_at_most_once(alone: muxwire.Ter
                 await tabs[0].pane.stream.changed()
             await lose(alone, "kill", *tabs, times=times)
         for tab in tabs:
-            while not tab.pane.session.closed:
-                await tab.pane.stream.changed()
+            await closed(tab)
             assert await tab.pane.stream.log.flushed()
             found = numbers(read_raw(tab.log_path, 0, tab.next_byte))
             torn = 2 * len(gaps(tab))  # the lines that a gap cuts look like other numbers
@@ -149,7 +148,7 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
     with anyio.fail_after(DEADLINE):
         shell = await alone.create_tab(shell="bash")
         program = await alone.create_tab(command=["sh", "-c", "read x; echo last; exit 3"])
-        closed = await alone.create_tab(shell="bash")
+        shut = await alone.create_tab(shell="bash")
         server = await alone.server()
         go_on = server.folders.runtime / "go-on"
         running = await shell.execute(f"while ! test -e {go_on}; do sleep 0.01; done", wait=False)
@@ -162,7 +161,7 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
             go_on.touch()
             tmux = ["tmux", "-S", str(server.folders.socket_path)]
             await anyio.run_process([*tmux, "send-keys", "-t", program.pane_id, "Enter"])
-            await anyio.run_process([*tmux, "kill-window", "-t", closed.window_id])
+            await anyio.run_process([*tmux, "kill-window", "-t", shut.window_id])
             while shell.pane.waits_for_input() != "editor":
                 await anyio.sleep(0.01)
             while b"sleep" not in (await anyio.Path(f"/proc/{program.pane.leader_pid}/comm").read_bytes()):
@@ -175,11 +174,10 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
         assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
         assert "its end was not seen" in result.note
         assert (await shell.execute("echo fine")).output == "fine\n"
-        for tab in (program, closed):
-            while not tab.pane.session.closed:
-                await tab.pane.stream.changed()
+        for tab in (program, shut):
+            await closed(tab)
         assert "its status is not known" in program.end_reason
-        assert "window was closed" in closed.end_reason
+        assert "window was closed" in shut.end_reason
 
 
 # A prompt that is still being drawn when the connection is back: its marks were lost all the same.

@@ -14,6 +14,7 @@ import pytest
 import muxwire
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import layout_of
+from tests.library.opened import seen
 
 pytestmark = pytest.mark.anyio
 
@@ -89,8 +90,7 @@ async def test_shells_and_their_marks_are_the_same_in_both(
             for command in ("seq 1 20000", "printf '\\033[31mred\\033[0m\\n'", "(exit 3)", "echo ünï", "unclosed '"):
                 await tab.execute(command)
             await tab.execute("exec sleep 1000", wait=False)
-            while b"sleep 1000" not in tab.pane.stream.ring.read(0):
-                await tab.pane.stream.changed()
+            await seen(tab, b"sleep 1000")
             assert await tab.pane.stream.log.flushed()
             assert b"\x1b]7770;" in read_raw(tab.log_path, start, tab.next_byte)
             assert layout_of(tab.log_path).older  # how many depends on how much comes at once

@@ -26,6 +26,18 @@ def busy_loop(shell: str) -> str:
     return _BUSY_LOOPS.get(shell, "while :; do :; done")
 
 
+async def closed(tab: Tab) -> None:
+    """Return when a tab is closed, and all that it wrote is known."""
+    while not tab.pane.session.closed:
+        await tab.pane.stream.changed()
+
+
+async def seen(tab: Tab, text: bytes, since: int = 0) -> None:
+    """Return when a tab has written that, from an offset on."""
+    while tab.pane.stream.ring.find(text, since) < 0:
+        await tab.pane.stream.changed()
+
+
 # Most prompts are drawn by then: those of a shell whose first ones differ are tried again.
 _DRAWN = 1.0
 

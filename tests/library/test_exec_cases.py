@@ -16,6 +16,7 @@ import anyio
 import pytest
 
 from muxwire.vt.text import undo_onlcr
+from tests.library.opened import seen
 from tests.library.shells.rows import MISSES, ROWS, as_bytes
 
 if TYPE_CHECKING:
@@ -65,12 +66,6 @@ MISS_DEADLINE = 3.0
 def shared() -> dict[str, Tab]:
     """One tab a shell, for the cases that leave it as it was."""
     return {}
-
-
-async def seen(tab: Tab, text: bytes, since: int) -> None:
-    """Return when the pane has shown `text`."""
-    while tab.pane.stream.ring.find(text, since) < 0:
-        await tab.pane.stream.changed()
 
 
 async def prepare(tab: Tab, row: dict[str, Any]) -> None:

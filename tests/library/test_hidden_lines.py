@@ -15,8 +15,6 @@ from tests.library.test_nested import NESTED
 from tests.library.test_relays import SHELLS, ssh
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from muxwire import Snapshot, Tab, Terminals
 
 __all__ = ("ssh",)
@@ -47,12 +45,6 @@ async def seen(terminals: Terminals, tab: Tab) -> dict[str, str]:
         "capture": str(capture.steps[0]),
         "screen": "\n".join(shown(await tab.snapshot(scrollback=0))),
     }
-
-
-@pytest.fixture
-async def tab_of(terminals: Terminals) -> AsyncIterator[Tab]:
-    async with tab_for(DEADLINE, terminals) as tab:
-        yield tab
 
 
 def nothing_of_ours(texts: dict[str, str]) -> None:
@@ -128,16 +120,16 @@ async def test_a_command_that_was_interrupted_leaves_one_prompt(terminals: Termi
 
 
 @pytest.mark.parametrize("kind", ["bash", "zsh", "dash", "busybox", "fish", "script bash", "script zsh"])
-async def test_what_a_person_has_half_typed_goes(tab_of: Tab, kind: str) -> None:
-    await tab_of.execute(OUTERS[kind], timeout=DEADLINE)
+async def test_what_a_person_has_half_typed_goes(tab: Tab, kind: str) -> None:
+    await tab.execute(OUTERS[kind], timeout=DEADLINE)
     for _ in range(2):  # fish draws its first prompt in a way of its own
-        assert (await tab_of.execute("echo first")).output == "first\n"
-    since = tab_of.next_byte
-    await tab_of.send_keys(["junk"])
-    while tab_of.pane.stream.ring.read(since, tab_of.next_byte).count(b"k") < 1:
-        await tab_of.pane.stream.changed()
-    assert (await tab_of.execute("echo second")).output == "second\n"
-    text = "\n".join((await tab_of.snapshot()).lines)
+        assert (await tab.execute("echo first")).output == "first\n"
+    since = tab.next_byte
+    await tab.send_keys(["junk"])
+    while tab.pane.stream.ring.read(since, tab.next_byte).count(b"k") < 1:
+        await tab.pane.stream.changed()
+    assert (await tab.execute("echo second")).output == "second\n"
+    text = "\n".join((await tab.snapshot()).lines)
     assert "junk" not in text
     first, second = (re.search(f"(?m)^(.*)echo {word}$", text) for word in ("first", "second"))
     assert first
@@ -146,78 +138,76 @@ async def test_what_a_person_has_half_typed_goes(tab_of: Tab, kind: str) -> None
 
 
 @pytest.mark.parametrize("outer", OUTERS.values(), ids=OUTERS)
-async def test_the_status_of_a_command_is_there_for_the_next(tab_of: Tab, outer: str) -> None:
-    await tab_of.execute(outer, timeout=DEADLINE)
+async def test_the_status_of_a_command_is_there_for_the_next(tab: Tab, outer: str) -> None:
+    await tab.execute(outer, timeout=DEADLINE)
     name = "status" if "fish" in outer else "?"
     for status in (9, 0, 3):
-        assert (await tab_of.execute(f"sh -c 'exit {status}'", timeout=DEADLINE)).exit_code == status
-        assert (await tab_of.execute(f"echo ${name}", timeout=DEADLINE)).output == f"{status}\n"
+        assert (await tab.execute(f"sh -c 'exit {status}'", timeout=DEADLINE)).exit_code == status
+        assert (await tab.execute(f"echo ${name}", timeout=DEADLINE)).output == f"{status}\n"
 
 
 @pytest.mark.parametrize("outer", [NESTED["bash"], SCRIPT["script bash"]])
-async def test_a_status_that_a_person_left_is_found(tab_of: Tab, outer: str) -> None:
-    await tab_of.execute(outer, timeout=DEADLINE)
-    await tab_of.execute("true")
-    since = tab_of.next_byte
-    await tab_of.send_keys(["sh -c 'exit 6'", "Enter"])
-    while tab_of.pane.stream.ring.read(since, tab_of.next_byte).count(b"# ") < 1:
-        await tab_of.pane.stream.changed()
-    assert (await tab_of.execute("echo $?; false")).output == "6\n"
-    since = tab_of.next_byte
-    await tab_of.send_keys(["echo st=$?", "Enter"])
-    while tab_of.pane.stream.ring.find(b"st=1", since) < 0:
-        await tab_of.pane.stream.changed()
+async def test_a_status_that_a_person_left_is_found(tab: Tab, outer: str) -> None:
+    await tab.execute(outer, timeout=DEADLINE)
+    await tab.execute("true")
+    since = tab.next_byte
+    await tab.send_keys(["sh -c 'exit 6'", "Enter"])
+    while tab.pane.stream.ring.read(since, tab.next_byte).count(b"# ") < 1:
+        await tab.pane.stream.changed()
+    assert (await tab.execute("echo $?; false")).output == "6\n"
+    since = tab.next_byte
+    await tab.send_keys(["echo st=$?", "Enter"])
+    while tab.pane.stream.ring.find(b"st=1", since) < 0:
+        await tab.pane.stream.changed()
 
 
-async def test_a_program_that_is_no_shell_gets_its_screen_back(terminals: Terminals, tab_of: Tab) -> None:
-    await tab_of.execute("script -q -c 'PYTHON_BASIC_REPL=1 python3 -q' /dev/null", timeout=DEADLINE)
+async def test_a_program_that_is_no_shell_gets_its_screen_back(terminals: Terminals, tab: Tab) -> None:
+    await tab.execute("script -q -c 'PYTHON_BASIC_REPL=1 python3 -q' /dev/null", timeout=DEADLINE)
     with pytest.raises(TabUnavailable, match="no shell answered"):
-        await tab_of.execute("echo no", timeout=DEADLINE)
-    assert not (await tab_of.snapshot()).alternate_screen
+        await tab.execute("echo no", timeout=DEADLINE)
+    assert not (await tab.snapshot()).alternate_screen
     # What was typed there, and what it said of that, is for a reader to know.
-    assert "7770;H" in (await terminals.read_logs(tab_of.window_id)).content
-    assert "SyntaxError" in (await terminals.stream_logs(tab_of.window_id)).chunk
+    assert "7770;H" in (await terminals.read_logs(tab.window_id)).content
+    assert "SyntaxError" in (await terminals.stream_logs(tab.window_id)).chunk
 
 
-async def test_what_cannot_be_done_behind_a_relay_leaves_no_trace(terminals: Terminals, tab_of: Tab) -> None:
-    await tab_of.execute(SCRIPT["script bash"], timeout=DEADLINE)
-    end = tab_of.next_byte
+async def test_what_cannot_be_done_behind_a_relay_leaves_no_trace(terminals: Terminals, tab: Tab) -> None:
+    await tab.execute(SCRIPT["script bash"], timeout=DEADLINE)
+    end = tab.next_byte
     with pytest.raises(InvalidArgument):
-        await tab_of.execute("true", cwd="/")
-    await terminals.wait_for([tab_of.window_id], idle=0.2, timeout=DEADLINE)
-    assert tab_of.next_byte == end
+        await tab.execute("true", cwd="/")
+    await terminals.wait_for([tab.window_id], idle=0.2, timeout=DEADLINE)
+    assert tab.next_byte == end
 
 
-async def test_a_line_that_was_lost_leaves_the_screen_as_it_was(tab_of: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
-    await tab_of.execute(SCRIPT["script bash"], timeout=DEADLINE)
-    assert (await tab_of.execute("echo first")).output == "first\n"
-    keyboard = tab_of.runner.keyboard
+async def test_a_line_that_was_lost_leaves_the_screen_as_it_was(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tab.execute(SCRIPT["script bash"], timeout=DEADLINE)
+    assert (await tab.execute("echo first")).output == "first\n"
+    keyboard = tab.runner.keyboard
     press = keyboard.press
     monkeypatch.setattr(keyboard, "press", lambda data: [] if b"7770;S" in data else press(data))
-    await tab_of.execute("sleep 30", timeout=0.3)
+    await tab.execute("sleep 30", timeout=0.3)
     monkeypatch.undo()
-    picture = await tab_of.snapshot()
+    picture = await tab.snapshot()
     assert not picture.alternate_screen
     assert picture.lines[-2:] == ("first", "bash-5.2# sleep 30")
-    assert (await tab_of.execute("echo ok")).output == "ok\n"
+    assert (await tab.execute("echo ok")).output == "ok\n"
 
 
-async def test_a_stopped_terminal_holds_nobody_up(tab_of: Tab) -> None:
+async def test_a_stopped_terminal_holds_nobody_up(tab: Tab) -> None:
     """Nothing can be written to it (C-s) until it goes on: the lines are seen then, and the command runs."""
-    await tab_of.execute(NESTED["dash"], timeout=DEADLINE)
-    assert (await tab_of.execute("echo first")).output == "first\n"
-    await tab_of.send_keys(["C-s"])
+    await tab.execute(NESTED["dash"], timeout=DEADLINE)
+    assert (await tab.execute("echo first")).output == "first\n"
+    await tab.send_keys(["C-s"])
     async with anyio.create_task_group() as tasks:
 
         async def late() -> None:
-            result = await tab_of.execute("echo late", timeout=DEADLINE)
+            result = await tab.execute("echo late", timeout=DEADLINE)
             assert result.output == "late\n"
 
         tasks.start_soon(late)
         while (
-            tab_of.pane.session.running is None
-            or tab_of.pane.session.running.started
-            or tab_of.pane.session.running.level == 1
+            tab.pane.session.running is None or tab.pane.session.running.started or tab.pane.session.running.level == 1
         ):
             await anyio.lowlevel.checkpoint()
-        await tab_of.send_keys(["C-q"])
+        await tab.send_keys(["C-q"])

@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
-from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
-from tests.library.opened import busy_loop
+from tests.library.opened import busy_loop, seen, tab_for
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Tab, Terminals
+    from muxwire import Terminals
 
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 20.0
+a_tab = partial(tab_for, DEADLINE)
 OFF = {"bash": "set +o emacs +o vi", "zsh": "unsetopt zle"}
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
-
-
-@asynccontextmanager
-async def a_tab(terminals: Terminals, shell: str) -> AsyncIterator[Tab]:
-    made = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
-    try:
-        with anyio.fail_after(DEADLINE):
-            yield made
-    finally:
-        await made.close(force=True)
-
-
-async def seen(tab: Tab, text: bytes, since: int) -> None:
-    while tab.pane.stream.ring.find(text, since) < 0:
-        await tab.pane.stream.changed()
 
 
 @pytest.mark.parametrize("shell", OFF)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 
 from muxwire import ConnectionClosed, TabUnavailable
 from muxwire.pane.keyboard import Keyboard
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from muxwire import Tab, Terminals
@@ -22,7 +19,6 @@ from tests.users import needs
 
 pytestmark = pytest.mark.anyio
 
-DEADLINE = 20.0
 # Each starts a shell without our hooks, and the exit that its status is known by.
 NESTED = {
     "bash": "bash --norc --noprofile",
@@ -34,14 +30,6 @@ NESTED = {
     "ksh": "ksh",
     "subshell": "(exec bash --norc)",
 }
-
-
-@pytest.fixture
-async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
-    made = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        yield made
-    await made.close(force=True)
 
 
 @pytest.mark.parametrize("kind", NESTED)

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import shutil
-from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from tests.library.opened import busy_loop
+from tests.library.opened import busy_loop, seen, tab_for
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Tab, Terminals
+    from muxwire import Terminals
 
 pytestmark = pytest.mark.anyio
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0
+a_tab = partial(tab_for, DEADLINE)
 # Never reached: the call must come back because the command waits.
 LONG = 60.0
 # One key, read by the shell.
 ONE_KEY = {"bash": "read -n 1 -p 'Go on? ' x", "zsh": "read -k 1 x", "fish": "read -n 1 x", "ksh": "read -n 1 x"}
-
-
-@asynccontextmanager
-async def a_tab(terminals: Terminals, shell: str) -> AsyncIterator[Tab]:
-    made = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
-    try:
-        with anyio.fail_after(DEADLINE):
-            yield made
-    finally:
-        await made.close(force=True)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -75,8 +63,7 @@ async def test_a_person_s_own_read_gets_nothing_of_ours(terminals: Terminals, sh
             await tab.execute("echo no", timeout=1.0)
         since = tab.next_byte
         await tab.runner.keyboard.type(b"theirs\r")
-        while tab.pane.stream.ring.find(b"got:theirs", since) < 0:
-            await tab.pane.stream.changed()
+        await seen(tab, b"got:theirs", since)
         assert (await tab.execute("echo ok")).output == "ok\n"
 
 

@@ -18,10 +18,11 @@ from muxwire import InvalidArgument, TabUnavailable
 from tests.sshd import ssh_server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import Iterator
 
     from muxwire import Tab, Terminals
 from muxwire.pane.foreground_shell import FIRST_PROMPT
+from tests.library.opened import seen
 from tests.users import needs
 
 pytestmark = pytest.mark.anyio
@@ -43,19 +44,6 @@ def ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The command that logs in to this very machine, by a server and keys of the test's own."""
     with ssh_server(tmp_path_factory.mktemp("ssh")) as options:
         yield f"ssh -q -t {' '.join(options)} {getpass.getuser()}@127.0.0.1"
-
-
-@pytest.fixture
-async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
-    made = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        yield made
-    await made.close(force=True)
-
-
-async def shown(tab: Tab, text: bytes, since: int) -> None:
-    while tab.pane.stream.ring.find(text, since) < 0:
-        await tab.pane.stream.changed()
 
 
 async def works(terminals: Terminals, tab: Tab, outer: str, *, fish: bool = False) -> None:
@@ -146,7 +134,7 @@ SCREENS = {"vim -n -u NONE": b"\x1b[?1049h", "less /etc/profile": b"\x1b[?1049h"
 async def test_a_screen_behind_ssh_gets_no_probe(tab: Tab, ssh: str, program: str) -> None:
     needs(program.split(maxsplit=1)[0])
     await tab.execute(f"{ssh} 'TERM=screen {program}'", timeout=DEADLINE)
-    await shown(tab, SCREENS[program], 0)
+    await seen(tab, SCREENS[program], 0)
     with pytest.raises(TabUnavailable, match="whole screen") as refused:
         await tab.execute("echo no", timeout=5)
     assert refused.value.state == "interactive"
@@ -218,13 +206,13 @@ async def test_what_keys_start_in_a_nested_shell_is_stopped_and_the_shell_stays(
     else:
         since = tab.next_byte
         await tab.send_keys([nested, "Enter"])
-        await shown(tab, b"bash-", since + len(nested))
+        await seen(tab, b"bash-", since + len(nested))
     pid = (await tab.execute("echo $$")).output
     for waits in (True, False):
         since = tab.next_byte
         await tab.send_keys([f"echo BE''GUN; sleep 8639{waits:d}", "Enter"])
         if waits:
-            await shown(tab, b"BEGUN", since)
+            await seen(tab, b"BEGUN", since)
         stopped = await tab.stop_process(grace=5.0)
         assert stopped.success, stopped
         assert stopped.signal_sent in ("SIGINT", "SIGTERM")  # a C-c between fork and exec may be lost

@@ -13,7 +13,7 @@ import pytest
 
 from muxwire import TabUnavailable
 from muxwire.pane.runner import KEY_LOST
-from tests.library.opened import tab_for
+from tests.library.opened import seen, tab_for
 
 if TYPE_CHECKING:
     from muxwire import Terminals
@@ -102,8 +102,7 @@ async def test_what_a_person_has_half_typed_comes_back_in_zsh(terminals: Termina
         await tab.execute("true")
         since = tab.next_byte
         await tab.runner.keyboard.type(b"junk")
-        while tab.pane.stream.ring.find(b"junk", since) < 0:
-            await tab.pane.stream.changed()
+        await seen(tab, b"junk", since)
         assert (await tab.execute("echo hi")).output == "hi\n"
         while True:
             (row,) = await tmux(terminals, "display-message", "-p", "-t", tab.pane_id, "#{cursor_y}")
@@ -136,8 +135,7 @@ async def test_nothing_of_ours_is_in_the_history(terminals: Terminals, shell: st
     async with a_tab(terminals, shell, HISTFILE=str(tmp_path / "history")) as tab:
         await tab.execute("echo a1")
         await tab.runner.keyboard.type(b"echo THE''IRS\r")
-        while tab.pane.stream.ring.find(b"THEIRS", 0) < 0:
-            await tab.pane.stream.changed()
+        await seen(tab, b"THEIRS")
         listed = (await tab.execute("hist -l -100 2>/dev/null" if shell == "ksh" else "history")).output
         assert "echo THE''IRS" in listed
         assert "a1" not in listed

@@ -12,7 +12,7 @@ import pytest
 
 from muxwire import TabUnavailable
 from muxwire.pane import foreground_shell as listening
-from tests.library.opened import tab_for
+from tests.library.opened import seen, tab_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,11 +24,6 @@ pytestmark = pytest.mark.anyio
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0
 a_tab = partial(tab_for, DEADLINE)
-
-
-async def seen(tab: Tab, text: bytes, since: int) -> None:
-    while tab.pane.stream.ring.find(text, since) < 0:
-        await tab.pane.stream.changed()
 
 
 async def becomes(tab: Tab, *states: str) -> None:

@@ -16,7 +16,7 @@ from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.prompt_line import BUSY_GRACE
 from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
-from tests.library.opened import known_prompt, tab_for
+from tests.library.opened import known_prompt, seen, tab_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -28,14 +28,6 @@ pytestmark = pytest.mark.anyio
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0
-
-
-@pytest.fixture
-async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
-    made = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        yield made
-    await made.close(force=True)
 
 
 @pytest.fixture(scope="module", params=SHELLS)
@@ -280,8 +272,7 @@ async def test_a_call_cancelled_between_two_connections_interrupts_its_command(
 
     async with anyio.create_task_group() as group:
         group.start_soon(tab.execute, "sh -c 'echo begun; exec sleep 100'")
-        while tab.pane.stream.ring.find(b"begun\r\n", 0) < 0:
-            await tab.pane.stream.changed()
+        await seen(tab, b"begun\r\n")
         monkeypatch.setattr(Keyboard, "press", refused)
         group.cancel_scope.cancel()
     running = tab.pane.session.current

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,26 +14,21 @@ from muxwire.pane.interrupt import CTRL_C
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.prompt_line import PromptEnd
 from muxwire.pane.runner import Runner
+from tests.library.opened import seen
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from muxwire import Tab, Terminals
+    from muxwire import Tab
     from muxwire.shell.execution import Execution
 
 pytestmark = pytest.mark.anyio
 
-DEADLINE = 20.0
-
 
 @pytest.fixture
-async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
-    made = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        await made.execute("true")
-        yield made
-    await made.close(force=True)
+async def tab(tab: Tab) -> Tab:
+    await tab.execute("true")
+    return tab
 
 
 FAILURES = {
@@ -77,8 +71,7 @@ async def leave_quote_open(tab: Tab) -> None:
     await tab.execute("set +o emacs")
     since = tab.next_byte
     await tab.send_keys(["echo 'open", "Enter"])
-    while tab.pane.stream.ring.find(b"> ", since) < 0:
-        await tab.pane.stream.changed()
+    await seen(tab, b"> ", since)
 
 
 async def test_a_line_in_an_open_quote_is_typed_again_when_the_connection_is_back(

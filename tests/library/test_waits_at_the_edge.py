@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from muxwire.tabs.waits import SLICE, Watch
-from tests.library.opened import known_prompt
+from tests.library.opened import closed, known_prompt
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
@@ -41,8 +41,7 @@ async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: 
 
 async def test_no_time_at_all_is_enough_to_look_once(terminals: Terminals) -> None:
     tab = await terminals.create_tab(command=["sh", "-c", f"echo needle; seq {SLICE}; exit 3"])
-    while not tab.pane.session.closed:
-        await tab.pane.stream.changed()
+    await closed(tab)
     gone = await terminals.wait_for([tab.window_id], exit=True, timeout=0)
     assert (gone.outcome, gone.match) == ("met", "exit 3")
     last = await terminals.wait_for([tab.window_id], until=f"{SLICE}\n", from_byte=0, timeout=0)

@@ -17,6 +17,7 @@ import pytest
 import muxwire
 from muxwire.tabs.attached import attached
 from tests.library.adopted.person import Person, differences
+from tests.library.opened import closed
 
 pytestmark = pytest.mark.anyio
 
@@ -93,8 +94,7 @@ async def test_a_tab_that_is_closed_takes_nothing_with_it(person: Person, opened
             # One whose program ends goes by itself.
             tab = await adopted.create_tab(name="ours")
             assert (await tab.execute("exit 3")).state == "dead"
-            while not tab.pane.session.closed:
-                await tab.pane.stream.changed()
+            await closed(tab)
             await person.alone()
 
 

@@ -18,6 +18,7 @@ import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
 from muxwire.ids import pane_id
+from tests.library.opened import closed, seen
 from tests.users import SYSTEM_PATH
 
 pytestmark = pytest.mark.anyio
@@ -30,12 +31,6 @@ async def gone(pids: set[int], path: Path) -> None:
     """Return when none of the processes runs and the path is no more."""
     while process_table().keys() & pids or path.exists():
         await anyio.sleep(0.02)
-
-
-async def closed(tab: muxwire.Tab) -> None:
-    """Return when the tab's window has gone."""
-    while not tab.pane.session.closed:
-        await tab.pane.stream.changed()
 
 
 async def server_pid(terminals: muxwire.Terminals) -> int:
@@ -149,8 +144,7 @@ async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(call, "echo begun; read -t 1000 < <(sleep 1000)")
-            while not tab.pane.stream.ring.find(b"begun\r\n", 0) > 0:
-                await tab.pane.stream.changed()
+            await seen(tab, b"begun\r\n")
             tasks.start_soon(call, "echo never")
             await anyio.lowlevel.checkpoint()
             os.kill(await server_pid(alone), signal.SIGKILL)

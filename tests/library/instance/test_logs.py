@@ -19,6 +19,7 @@ from muxwire.logs.read import LogPiece, View, read_range
 from muxwire.logs.store import RETRY_SECONDS
 from muxwire.shell import TYPED_LINES
 from muxwire.tabs.log_access import LogSource
+from tests.library.opened import closed, seen
 
 pytestmark = pytest.mark.anyio
 
@@ -81,8 +82,7 @@ async def test_pieces_of_any_size_give_the_whole_log(alone: muxwire.Terminals, s
         for command in COMMANDS:
             await tab.execute(command)
         await tab.execute("exec sleep 1000", wait=False)
-        while not tab.pane.stream.ring.find(b"sleep 1000\r\n", 0) > 0:  # all that it will ever write
-            await tab.pane.stream.changed()
+        await seen(tab, b"sleep 1000\r\n")  # all that it will ever write
         live = (await pieces(alone, tab.window_id, 1 << 20))[0]
         for size in PIECES:
             assert (await pieces(alone, tab.window_id, size))[0] == live, size
@@ -102,8 +102,7 @@ async def test_pieces_of_any_size_give_the_whole_log(alone: muxwire.Terminals, s
 async def test_exactly_so_many_lines(alone: muxwire.Terminals) -> None:
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(command=["seq", "1", "1000"])
-        while not tab.pane.session.closed:
-            await tab.pane.stream.changed()
+        await closed(tab)
         for lines in (1, 2, 500, 999, 1000, 1001, 100_000):
             tail = await alone.read_logs(tab.window_id, lines=lines)
             wanted = min(lines, 1000)
@@ -115,8 +114,7 @@ async def test_exactly_so_many_lines(alone: muxwire.Terminals) -> None:
         assert found.truncated
         for size, last in ((1, "seen"), (7, "seen")):
             tab = await alone.create_tab(command=["printf", "a\\nb\\n" + last])
-            while not tab.pane.session.closed:
-                await tab.pane.stream.changed()
+            await closed(tab)
             tail = await alone.read_logs(tab.window_id, lines=size)
             assert tail.content == f"a\nb\n{last}"[-4 if size == 1 else -8 :]
             assert (tail.returned_lines, tail.truncated) == (min(size, 3), size == 1)
@@ -165,14 +163,12 @@ async def test_a_stream_waits_for_what_comes_and_for_the_end(alone: muxwire.Term
             tasks.start_soon(follow, 0)
             await tab.start_process("a\r", append_newline=False)
         assert chunks[0].chunk.startswith("a\r\n")
-        while b"got a\r\n" not in tab.pane.stream.ring.read(0):
-            await tab.pane.stream.changed()
+        await seen(tab, b"got a\r\n")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(follow, tab.next_byte)
             await tab.start_process("b\r", append_newline=False)
         assert chunks[1].chunk.startswith("b")
-        while not tab.pane.session.closed:
-            await tab.pane.stream.changed()
+        await closed(tab)
         last = await alone.stream_logs(tab.window_id, from_byte=chunks[1].next_byte, wait=DEADLINE)
         assert last.closed
         assert last.eof
@@ -186,8 +182,7 @@ async def test_a_tab_that_ends_while_its_log_is_read_has_not_ended_for_that_read
 
     async def end() -> None:
         await tab.send_keys(["Enter"])
-        while not tab.pane.session.closed:
-            await tab.pane.stream.changed()
+        await closed(tab)
 
     def read_and_end(*arguments: Any) -> LogPiece:
         monkeypatch.undo()
@@ -253,8 +248,7 @@ async def test_logs_of_tabs_that_are_no_longer_listed_can_be_read(
     with anyio.fail_after(DEADLINE):
         for number in range(4):
             tab = await alone.create_tab(command=["echo", str(number)])
-            while not tab.pane.session.closed:
-                await tab.pane.stream.changed()
+            await closed(tab)
         assert [row.window_id for row in (await alone.list_tabs()).tabs] == ["@3", "@4"]
         for number in range(4):
             assert (await alone.read_logs(f"@{number + 1}")).content == f"{number}\n"
@@ -265,8 +259,7 @@ async def test_a_log_outlives_the_instance_that_wrote_it(
 ) -> None:
     async with open_alone() as first:
         tab = await first.create_tab(command=["seq", "3"])
-        while not tab.pane.session.closed:
-            await tab.pane.stream.changed()
+        await closed(tab)
         path = str(tab.log_path)
     async with open_alone() as second:
         tail = await second.read_logs(path)

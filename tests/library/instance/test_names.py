@@ -11,6 +11,7 @@ import pytest
 
 import muxwire
 from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget
+from tests.library.opened import closed
 
 pytestmark = pytest.mark.anyio
 
@@ -119,8 +120,7 @@ async def test_words_of_a_command_arrive_as_given(alone: muxwire.Terminals, tmp_
     words = hostile(canary)
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(command=["printf", r"<%s>\0", *words])
-        while not tab.pane.session.closed:
-            await tab.pane.stream.changed()
+        await closed(tab)
         chunk = await alone.stream_logs(tab.window_id)
     assert chunk.chunk.replace("\r\n", "\n") == "".join(f"<{word}>\0" for word in words)
     assert not canary.exists()
@@ -207,8 +207,7 @@ async def test_a_relative_shell_is_found_from_here(
     monkeypatch.chdir(tmp_path / "here")
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(command=["./say"], cwd="/")
-        while not tab.pane.session.closed:
-            await tab.pane.stream.changed()
+        await closed(tab)
         assert (await alone.read_logs(tab.window_id)).content == "said\n"
 
 
@@ -225,7 +224,6 @@ async def test_a_person_who_renames_a_window_renames_the_tab(alone: muxwire.Term
         assert await alone.tab("after all") is tab
         assert await alone.tab("ours:after all") is tab
         await anyio.run_process([*tmux, "kill-window", "-t", tab.window_id])
-        while not tab.pane.session.closed:
-            await tab.pane.stream.changed()
+        await closed(tab)
         with pytest.raises(NoSuchTarget, match="is closed: the window was closed"):
             await alone.tab(tab.window_id)

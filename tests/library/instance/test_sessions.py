@@ -14,6 +14,7 @@ import pytest
 
 import muxwire
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
+from tests.library.opened import closed
 
 pytestmark = pytest.mark.anyio
 
@@ -210,6 +211,5 @@ async def test_a_program_that_ends_at_once_has_been_in_its_session(alone: muxwir
     with anyio.fail_after(DEADLINE):
         for number in range(QUICK):
             tab = await alone.create_tab(command=["true"], session=f"work{number}", size=(60, 12))
-            while not tab.pane.session.closed:
-                await tab.pane.stream.changed()
+            await closed(tab)
             assert tab.end_reason == "its program ended with status 0"

@@ -14,6 +14,7 @@ from muxwire.instance import connect, follower, notifications, reattach
 from muxwire.instance.follower import become_owner
 from muxwire.logs import read as log_read, store as log
 from muxwire.tmux.server import TmuxServer
+from tests.library.opened import closed
 
 from .conftest import Instance
 from .test_handoff import NUMBERED, lines_of, numbered
@@ -196,8 +197,7 @@ async def test_a_tab_that_is_closed_while_a_follower_succeeds(
 
                 async def meanwhile(*given: Any) -> None:
                     instance.tmux("kill-window", "-t", tab.window_id)
-                    while not tab.pane.session.closed:
-                        await tab.pane.stream.changed()
+                    await closed(tab)
                     await catch_up(*given)
 
                 monkeypatch.setattr(follower, "_catch_up", meanwhile)

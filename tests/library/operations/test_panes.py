@@ -11,6 +11,7 @@ import pytest
 import muxwire
 from muxwire.errors import NoSuchTarget
 from muxwire.operations import BreakPane, JoinPane, MakeGrid, SplitEvenly, SplitPane, SwapPane
+from tests.library.opened import closed
 
 pytestmark = pytest.mark.anyio
 
@@ -60,8 +61,7 @@ async def test_the_end_of_one_pane_leaves_the_others(terminals: muxwire.Terminal
     child = await split(terminals, tab)
     await tab.execute("exit 3")
     with anyio.fail_after(10):
-        while not tab.pane.session.closed:
-            await tab.pane.stream.changed()
+        await closed(tab)
     assert (await child.execute("echo alive")).output == "alive\n"
     with pytest.raises(NoSuchTarget, match="status 3"):
         await terminals.tab(tab.window_id)  # stays what it was: its log is that of its first pane
@@ -166,8 +166,7 @@ async def test_a_person_who_moves_panes_is_followed(terminals: muxwire.Terminals
     assert child.key == child.window_id != window
     await ask("kill-pane", "-t", child.pane_id)
     with anyio.fail_after(10):
-        while not child.pane.session.closed:
-            await child.pane.stream.changed()
+        await closed(child)
     assert not tab.pane.session.closed
 
 
