@@ -69,7 +69,6 @@ else:
             object.__setattr__(self, field.name, value)
 
     def _initialiser(made, *, frozen):  # noqa: ANN001, ANN202
-        """The `__init__` of a class."""
         known = {"_unset": _UNSET, "_set": object.__setattr__}
         plain, named, body = [], [], []
         for field in dataclasses.fields(made):

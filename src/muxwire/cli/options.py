@@ -93,7 +93,6 @@ def add_parser(verbs: Verbs, name: str, run: Verb, *, summary: str, example: str
 
 
 def add_instance(parser: argparse.ArgumentParser, *, default: str) -> None:
-    """Add the options that say which instance is meant."""
     one = parser.add_argument_group(f"which instance (default: {default})").add_mutually_exclusive_group()
     one.add_argument("--name", metavar="NAME", help="the instance of that name, whose tabs stay")
     one.add_argument("--socket", metavar="PATH", help="the tmux server at that socket")

@@ -58,7 +58,6 @@ def guard_descriptors() -> None:
 
 
 def write(data: bytes, descriptor: int = STDOUT) -> None:
-    """Write all of `data`; OSError if it cannot be."""
     view = memoryview(data)
     while view:
         try:

@@ -54,7 +54,6 @@ class Watchdog:
         self._start()
 
     def _start(self) -> None:
-        """Start one and tell it all; OSError."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:

@@ -142,7 +142,6 @@ def main(tmux: str, path: str, kind: str, *connection: str) -> None:
 
 
 def end_sessions(panes: dict[int, Process], grace: float) -> None:
-    """Kill what is left of the panes' sessions after so many seconds."""
     doomed = left_of(panes, process_table())
     wait_until_gone(doomed, grace)
     kill_processes(doomed)
@@ -310,7 +309,6 @@ def remove_folder(folder: bytes) -> None:
 
 
 def wait_until_gone(doomed: dict[int, str], seconds: float) -> None:
-    """Return as soon as all have ended, or when the time is over."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and still_run(doomed):
         time.sleep(_LOOK_S)

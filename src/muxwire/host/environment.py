@@ -86,7 +86,6 @@ def checked_program(program: str, what: str, environ: Mapping[str, str]) -> str:
 
 
 def check_command(command: bytes) -> None:
-    """Refuse what no shell could be handed: InvalidArgument."""
     if b"\0" in command:
         raise InvalidArgument("the command contains a NUL byte", remedy="write it as \\0 inside printf, or use a file")
     if len(command) > COMMAND_LIMIT:

@@ -68,7 +68,6 @@ def _stat_fields(pid: int) -> list[bytes]:
 
 
 def _members(field: int, value: int) -> list[int]:
-    """The processes whose field of `stat` has that value."""
     pids = [int(name) for name in list_folder("/proc") if name.isdigit()]
     return [pid for pid in pids if (fields := _stat_fields(pid)) and int(fields[field]) == value]
 

@@ -146,7 +146,6 @@ class RemoteHost:
     # -- processes
 
     def _of(self, pid: int) -> PaneAnswer:
-        """The newest answer that knows a process."""
         return next((one for one in self._answers.values() if pid in one.processes), _NOTHING)
 
     def foreground_pgrp(self, leader: int) -> int | None:

@@ -143,11 +143,9 @@ async def _find_keeper(client: ControlClient, hub: str) -> str:
 
 
 async def watch_end(client: ControlClient, on_end: Callable[[str], None]) -> None:
-    """Call `on_end` with the reason when the connection has ended for good."""
     await client.wait_closed()
     on_end(client.close_reason)
 
 
 def say_log_error(path: Path, error: OSError) -> None:
-    """Say it once when a log cannot be written."""
     _LOG.warning("cannot write the log %s: %s; it continues when the disk accepts it", path, error.strerror or error)

@@ -87,7 +87,6 @@ async def _catch_up(tab: Tab, end: int) -> None:
 
 
 def _write_on(tab: Tab, sink: Sink) -> None:
-    """Write the log from what we have heard."""
     assert isinstance(sink.into, PaneLog)
     stream = tab.pane.stream
     if sink.end < stream.ring.start:

@@ -223,7 +223,6 @@ async def open_remote(
 
 
 async def _end(host: RemoteHost, client: ControlClient, logs: Path) -> None:
-    """End the server there, and what runs in it."""
     with anyio.move_on_after(_END_SECONDS, shield=True):
         if host.end():
             await client.wait_closed()

@@ -72,7 +72,6 @@ class Hosts(Generic[There]):
 
     @property
     def used(self) -> tuple[There, ...]:
-        """The terminals of every machine that was used."""
         return tuple(self._used.values())
 
     def on(self, name: str) -> There:
@@ -190,7 +189,6 @@ class Hosts(Generic[There]):
         return remote_folders(self._folders, host, lasting=True), rest
 
     async def end(self) -> None:
-        """End what was started on every machine."""
         async with anyio.create_task_group() as tasks:
             for there in self.used:
                 tasks.start_soon(there.end)

@@ -245,7 +245,6 @@ def _pread(descriptor: int, begin: int, end: int) -> bytes:
 
 
 def _ranges(gaps: Sequence[tuple[int, int]], first: int, end: int) -> list[tuple[int, int]]:
-    """Return what is kept between two offsets: what lies in no hole."""
     ranges = []
     for gap_begin, gap_end in [*gaps, (end, end)]:
         if first < min(gap_begin, end):

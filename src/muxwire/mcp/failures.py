@@ -62,7 +62,6 @@ def explained(tool: AnyTool, error: Exception) -> types.CallToolResult:
 
 
 def out_of(error: OSError | MemoryError) -> str:
-    """What the system has run out of, and where."""
     if isinstance(error, MemoryError):
         return "no memory is left"
     return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)

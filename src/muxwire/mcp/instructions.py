@@ -51,7 +51,6 @@ class Prompts:
 
     @cached_property
     def offered(self) -> Mapping[str, Mapping[str, Any]]:
-        """The tables of the file, by name."""
         prompts = tomllib.loads(_PROMPTS.read_text("utf-8"))
         return {name: one for name, one in prompts.items() if set(self._available).issuperset(one["tools"])}
 

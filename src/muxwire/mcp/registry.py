@@ -78,12 +78,10 @@ class Tool(Generic[A]):
         return self.arguments.model_validate(given)
 
     async def result(self, call: Call, arguments: A) -> dict[str, Any]:
-        """Run it, and return its result as JSON."""
         fields: dict[str, Any] = to_dict(await self.run(call, arguments))
         return fields
 
     def definition(self) -> types.Tool:
-        """Return the tool as `tools/list` shows it."""
         return types.Tool(
             name=self.name,
             description=self.description,

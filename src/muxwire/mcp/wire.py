@@ -113,7 +113,6 @@ class WireWriter(_Stream):
             await self._room.wait()
 
     def send_nowait(self, message: types.JSONRPCMessage) -> None:
-        """Write one message, or keep what does not fit into the pipe."""
         self._write(_encoded(message))
         if isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id is not None:
             self.unanswered.discard(message.id)
@@ -139,7 +138,6 @@ class WireWriter(_Stream):
             self.listener.end()
 
     def close(self) -> None:
-        """Write nothing more."""
         self._lost = True
         self._backlog.clear()
         self._empty.set()
@@ -259,11 +257,9 @@ class WireReader(_Stream):
         return self._ahead > MAX_READ_AHEAD_BYTES
 
     def start(self) -> None:
-        """Begin to read."""
         self._loop.add_reader(self._fd, self._on_readable)
 
     def close(self) -> None:
-        """Read nothing more."""
         self._loop.remove_reader(self._fd)
 
     def _on_readable(self) -> None:

@@ -245,7 +245,6 @@ def on_one_machine(
 
 
 def targets_of(operations: Sequence[Operation]) -> list[str]:
-    """The names of the tabs that operations are for."""
     named = [getattr(one, name, None) for one in operations for name in TARGETS]
     return [target for target in named if isinstance(target, str)]
 

@@ -79,7 +79,6 @@ class Operation:
 
     @property
     def made_refs(self) -> tuple[str, ...]:
-        """The names under which it makes panes."""
         one: str = getattr(self, "ref", "")
         several: tuple[str, ...] = getattr(self, "refs", ())
         return (one,) if one else several
@@ -181,7 +180,6 @@ class Step:
         self.end("succeeded")
 
     def fail(self, error: str) -> None:
-        """It was refused, or went wrong."""
         self.end("failed", error)
 
     def skip(self, error: str = "") -> None:
@@ -224,7 +222,6 @@ class Part:
         return self.places[0].tab if self.places else None
 
     def blocks(self, answer: Pending) -> Sequence[CommandBlock]:
-        """The blocks that have come for this step, of all that answer its line."""
         return answer.blocks[self.first : self.first + len(self.commands)]
 
     def was_done(self, answer: Pending) -> bool:
@@ -296,7 +293,6 @@ class RunState:
         return Place(tab.pane_id, tab.session_id) if tab is not None else Place(target, f"<session of {target}>")
 
     def plan(self, step: Step) -> None:
-        """A dry run got as far as this step."""
         step.status = "planned"
         for ref in step.operation.made_refs:
             self.planned[ref] = _placeholder(ref)
@@ -314,7 +310,6 @@ class RunState:
                 self.rollback.made(tab)
 
     def refuse(self, step: Step, error: MuxwireError) -> None:
-        """A step cannot be sent: its target is not there, or was never made."""
         lost = [one for one in step.operation.targets if isinstance(one, Ref) and one.name not in self.made]
         if lost:
             step.skip(explained(error))
@@ -322,7 +317,6 @@ class RunState:
             step.fail(explained(error))
 
     def cannot_undo(self, step: Step, why: str) -> None:
-        """A step that nothing undoes was done."""
         if self.rollback is not None:
             self.rollback.cannot(step.operation.kind, why)
 

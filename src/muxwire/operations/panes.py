@@ -274,7 +274,6 @@ async def _carve(run: RunState, step: Step, jobs: Sequence[tuple[Tab, Arguments]
 
 
 def _collect(run: RunState, answer: Pending, specs: Sequence[tuple[PaneSpec, Tab]], first: int = 0) -> list[Tab]:
-    """The panes that tmux has made so far."""
     tabs = []
     for block, (spec, beside) in zip(answer.blocks[first:], specs, strict=False):
         if block.error:

@@ -47,7 +47,6 @@ class Picture:
 
 
 def picture_command(pane: str) -> tuple[str, ...]:
-    """The command that prints how the window of a pane is arranged."""
     return ("display-message", "-p", "-t", pane, _PICTURE)
 
 
@@ -73,7 +72,6 @@ class Rollback:
             self.pictures.setdefault(picture.window, picture)
 
     def cannot(self, kind: str, why: str) -> None:
-        """A step that nothing undoes was done."""
         report = f"operations[{self._index}] ({kind}): {why}"
 
         async def say() -> None:

@@ -82,7 +82,6 @@ class ControlProtocol:
 
     @property
     def unanswered(self) -> int:
-        """How many lines wait for their answer."""
         return len(self._correlation)
 
     @property
@@ -104,7 +103,6 @@ class ControlProtocol:
         return command.line + b"\n"
 
     def events_received(self) -> list[Event]:
-        """Return the events since the last call."""
         events, self._events = self._events, []
         return events
 

@@ -31,7 +31,6 @@ class LineBuffer:
 
     @property
     def at_line_start(self) -> bool:
-        """Whether no line is open."""
         return not self._open
 
     @property
@@ -41,7 +40,6 @@ class LineBuffer:
 
     @property
     def unfinished(self) -> bytes:
-        """The line that is still open."""
         return bytes(self._open)
 
     def close(self) -> bytes:

@@ -78,7 +78,6 @@ class Session:
         self.show(records, anyio.current_time(), self.view, self.shower)
 
     def show(self, records: Sequence[Record], now: float, view: StreamView, shower: Shower) -> None:
-        """Show what these lines mean to `view`, as far as it is asked for."""
         if self.shows_raw:
             self.printer.offer([line for line in map(shower.raw, records) if line is not None])
         for seen in view.take(records, now):

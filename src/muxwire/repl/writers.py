@@ -73,7 +73,6 @@ class Printer:
         self._wake()
 
     async def flushed(self) -> None:
-        """Return when all that was put here has been written."""
         self._close_gap()
         await self._empty.wait()
 

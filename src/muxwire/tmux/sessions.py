@@ -59,7 +59,6 @@ class Sessions:
         return given if shown == shown_first else shown
 
     async def windows(self) -> list[WindowRow]:
-        """Every window of every session, but for our keeper."""
         (answer,) = await self._client.ask(self.windows_command())
         return self.rows(answer)
 

@@ -24,7 +24,6 @@ async def sign_client(server: TmuxServer) -> None:
 
 
 async def kill_stale_clients(server: TmuxServer) -> None:
-    """Kill the control clients of processes that are no more."""
     rows = await server.client.command("list-clients", "-F", "#{client_pid} #{client_control_mode}")
     attached = {int(pid) for pid, _, control in (row.partition(b" ") for row in rows) if control == b"1"}
     for line in await server.client.command("show-options", "-s"):
