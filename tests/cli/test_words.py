@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from muxwire.cli.display import Display
+from muxwire.cli.views import Display
 from tests.cli.user import SECONDS, Place
 
 # What a program may have printed: questions (device attributes, cursor, colour, clipboard), modes, a title, a link.

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.display import Display
 from muxwire.cli.options import add_all, add_plain, add_target, add_verb, named_tabs, natural, positive, seconds
 from muxwire.cli.printing import STDOUT, document, say, table, warn, write, write_soon
 from muxwire.errors import InvalidArgument
+from muxwire.vt.sequences import SequenceSplitter
 
 if TYPE_CHECKING:
     import argparse
@@ -25,12 +25,22 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
     from muxwire.results import Snapshot
     from muxwire.tabs.tab import Tab
+    from muxwire.vt.sequences import Kind
 
 # As many lines as the MCP tool reads.
 DEFAULT_LINES = 500
 # One wait for more output while following a log; what it costs to begin the next one is nothing.
 _FOLLOW_SECONDS = 3600.0
 _CHUNK = 1 << 20
+# Of a log at a terminal, by ECMA-48: bell, backspace, tab, line ends. ENQ asks, SO and SI change the character set for
+# good.
+_CONTROLS = "\a\b\t\n\v\f\r"
+# ECMA-48 8.3, by final byte: insert, move, erase, delete, scroll, repeat, colours. The rest asks (c, n, x, t), or sets
+# a mode; so does what has a private prefix or an intermediate byte.
+_CSI_FINALS = "@ABCDEFGHIJKLMPSTXZ`abdefm"
+_PARAMETERS = "0123456789;:"
+# A hyperlink asks nothing and ends with its text.
+_HYPERLINK = "8;"
 _HISTORY = ("BEGAN", "TAB", "NAME", "BY", "SECONDS", "EXIT", "BYTES", "DIRECTORY", "COMMAND")
 
 
@@ -183,6 +193,31 @@ async def _history(terminals: Terminals, arguments: argparse.Namespace) -> int:
     for line in table(_HISTORY, rows) if rows else ():
         say(line)
     return 0
+
+
+@final
+class Display:
+    """Takes a log in pieces, cut anywhere, and gives what may go to a terminal: text, and what colours or places it.
+
+    A log holds questions to the terminal, whose answers would be typed into the shell that reads next, and orders that
+    outlive the log: modes, titles, the clipboard (OSC 52). A pipe and a file get every byte.
+    """
+
+    def __init__(self) -> None:
+        self._splitter = SequenceSplitter()
+
+    def take(self, text: str) -> str:
+        return "".join(_shown(kind, part) for kind, part in self._splitter.feed(text))
+
+
+def _shown(kind: Kind, part: str) -> str:
+    if kind == "text":
+        return part
+    if kind == "control":
+        return part if part in _CONTROLS else ""
+    if kind == "csi":
+        return f"\x1b[{part}" if part[-1] in _CSI_FINALS and not part[:-1].strip(_PARAMETERS) else ""
+    return f"\x1b]{part}\x1b\\" if kind == "osc" and part.startswith(_HYPERLINK) else ""
 
 
 async def _show(text: str, display: Display | None) -> None:
