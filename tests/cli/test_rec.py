@@ -74,7 +74,7 @@ def played(place: Place, text: str, enough: Callable[[dict[str, Any]], bool]) ->
     try:
         while True:
             cursor, *printed = subprocess.run(look, capture_output=True, check=True).stdout.split(b"\n")[:-1]
-            cells = [row.cells for row in cell_rows(printed, columns)]
+            cells = cell_rows(printed, columns)
             lines = [text_of(row) for row in cells]
             while lines and not lines[-1]:
                 del lines[-1]

@@ -14,7 +14,7 @@ from muxwire.errors import InvalidArgument
 from muxwire.logs import grep as log_grep, read as log_read
 from muxwire.logs.grep import Search, compiled, last_matches
 from muxwire.logs.read import View, last_lines, last_readable_lines, read_range, read_raw
-from muxwire.results import LogMatch
+from muxwire.results import LogMatch, LogTail
 from muxwire.shell.visible import visible, visible_range
 from muxwire.vt.text import strip_ansi
 
@@ -60,7 +60,7 @@ def test_the_last_lines(path: Path, log: bytes, lines: int) -> None:
     tail = last_lines(path, lines, view)
     expected = every[max(0, len(every) - lines) :]
     assert tail.content == "".join(expected)
-    assert (tail.returned_lines, tail.truncated, tail.end) == (len(expected), len(every) > lines, len(log))
+    assert (tail.returned_lines, tail.truncated, tail.next_byte) == (len(expected), len(every) > lines, len(log))
 
 
 @on_a_file
@@ -111,7 +111,7 @@ def test_eof_is_when_no_more_can_be_shown(path: Path) -> None:
 
 
 def test_a_log_that_is_not_there_is_empty(path: Path) -> None:
-    assert last_lines(path, 10, VIEW) == log_read.LastLines("", 0, False, 0)
+    assert last_lines(path, 10, VIEW) == LogTail("", 0, False, 0)
     assert read_range(path, 5, 10, VIEW) == log_read.LogPiece(b"", 5, 0, True, 0)
     assert read_raw(path, 0, 10) == b""
     assert last_matches(path, Search(compiled("x")), 10, VIEW).content == ""
@@ -130,7 +130,7 @@ def test_several_holes(path: Path) -> None:
     path.with_suffix(".gaps").write_text(records)
     path.write_bytes(path.read_bytes()[:20] + b"tail" + bytes(4))
     assert last_lines(path, 10, VIEW).content == "one\ntwo\ntail"
-    assert last_lines(path, 2, VIEW) == log_read.LastLines("two\ntail", 2, True, 28)
+    assert last_lines(path, 2, VIEW) == LogTail("two\ntail", 2, True, 28)
     pieces = []
     offset = dropped = 0
     for _ in range(4):
@@ -218,9 +218,9 @@ def test_where_a_line_lies_that_was_played(path: Path, log: bytes, line: int, by
 def test_a_part_of_a_log(path: Path) -> None:
     path.write_bytes(b"match 1\r\nmatch 2\r\nx\r\nmatch 3\r\nmatch 4\r\n")
     part = View(TYPED, final=True, within=(9, 30))
-    assert last_lines(path, 9, part) == log_read.LastLines("match 2\nx\nmatch 3\n", 3, False, 30, 9)
+    assert last_lines(path, 9, part) == LogTail("match 2\nx\nmatch 3\n", 3, False, 30, 9)
     assert last_lines(path, 2, part).truncated
-    assert last_readable_lines(path, 9, part)[0].content == "match 2\nx\nmatch 3\n"
+    assert last_readable_lines(path, 9, part).content == "match 2\nx\nmatch 3\n"
     found = last_matches(path, Search(compiled("match")), 9, part)
     assert (found.content, found.truncated) == ("match 2\nmatch 3\n", False)
     assert found.matches == (LogMatch(9, 1), LogMatch(21, 3))

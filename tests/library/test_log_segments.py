@@ -73,7 +73,7 @@ async def test_readers_see_no_seam(path: Path) -> None:
     for lines in (1, 99, 100, 101, 555, 1000, 2000):
         tail = last_lines(path, lines, FINAL)
         assert tail.content.encode() == LINES[-10 * lines - lines :]
-        assert (tail.truncated, tail.first) == (lines < 1000, 0)
+        assert (tail.truncated, tail.first_byte) == (lines < 1000, 0)
     found = last_matches(path, Search(compiled("line 00[19]99$")), 10, FINAL)
     assert found.content == "line 00199\nline 00999\n"
 
@@ -87,7 +87,7 @@ async def test_what_is_retired_is_counted_as_dropped(path: Path) -> None:
         assert (piece.data, piece.dropped, piece.first) == (LINES[first : first + 10], first - 500, first)
         tail = last_lines(path, 5000, FINAL)
         assert tail.content.encode() == LINES[first:]
-        assert (tail.truncated, tail.first, tail.end) == (True, first, len(LINES))
+        assert (tail.truncated, tail.first_byte, tail.next_byte) == (True, first, len(LINES))
         assert last_matches(path, Search(compiled("line")), 5000, FINAL).truncated
         assert read_raw(path, 0, len(LINES)) == LINES[first:]
     # Nothing but the file that is written is left, and its offsets are still known.
@@ -222,7 +222,7 @@ def test_the_end_of_two_gigabytes_costs_what_the_end_of_a_small_log_does(
     assert 0 < cost(path, 500) <= cost(alone, 500) < 200_000
     # From the segment before, too.
     assert cost(path, 1500) <= cost(alone, 1500) < 200_000
-    assert last_lines(path, 500, FINAL).end == (2 << 30) + len(LINES) - 5
+    assert last_lines(path, 500, FINAL).next_byte == (2 << 30) + len(LINES) - 5
 
 
 async def test_segments_of_other_tabs_are_not_ours(path: Path) -> None:

@@ -20,7 +20,7 @@ def test_styles() -> None:
     assert styled(PLAIN, "38;2;1;2;300") == Style(bold=True, dim=True)
     assert styled(PLAIN, "48:5:12") == Style(bg="brightblue")
     assert styled(Style(underline=True), "4:9;4:0:1") == Style(underline=True)
-    rows = [row.cells for row in cell_rows([b"a\x1b[7mbc\x1b[0m \x1b[44m      "], 10)]
+    rows = cell_rows([b"a\x1b[7mbc\x1b[0m \x1b[44m      "], 10)
     assert [run.flat() for run in runs(rows)] == [
         {"y": 0, "x": 1, "length": 2, "reverse": True},
         {"y": 0, "x": 4, "length": 6, "bg": "blue"},
@@ -38,14 +38,14 @@ def test_rows_become_text_and_cells() -> None:
     lines = ["終a─", "b", "c", "a       b", "e\u0301x"]
     assert text_rows(rows) == lines
     assert [text_rows([row]) for row in rows] == [[line] for line in lines]
-    cells = [row.cells for row in cell_rows(rows, 10)]
+    cells = cell_rows(rows, 10)
     assert [text_of(row) for row in cells] == lines
     assert all(len(row) == 10 for row in cells)
     assert cells[0][:4] == [Cell("終", PLAIN), Cell("", PLAIN), Cell("a", PLAIN), Cell("─", PLAIN)]
     assert cells[1][0].style == cells[2][0].style == Style(bold=True)
     assert cells[3][0].style == PLAIN
     # Half of a wide character at a row's end is left out.
-    assert text_of(cell_rows(["abc終".encode()], 4)[0].cells) == "abc"
+    assert text_of(cell_rows(["abc終".encode()], 4)[0]) == "abc"
     assert [text_of(row) for row in styled_lines([b"x" * 300, b"y  "])] == ["x" * 300, "y"]
 
 

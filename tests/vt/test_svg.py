@@ -19,7 +19,7 @@ def texts(picture: str) -> list[tuple[float, str, dict[str, str]]]:
 
 def test_every_style_is_drawn() -> None:
     printed = "a<\x1b[1;31mb\x1b[0;3;4;9;48;5;21mc&\x1b[0;7md\x1b[0;8mhid\x1b[0;2m終x".encode()
-    rows = [row.cells for row in cell_rows([printed, b"\x1b[0m", b""], 20)]
+    rows = cell_rows([printed, b"\x1b[0m", b""], 20)
     picture = svg([text_of(row) for row in rows], list(runs(rows)), columns=20, rows=3, cursor=(4, 0), title="<t>")
     drawn = texts(picture)
     assert [text for _, text, _ in drawn] == ["a<", "b", "c&", "d", "終", "x"]

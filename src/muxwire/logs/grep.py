@@ -10,8 +10,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument
-from muxwire.logs.read import TAIL_BYTES_MAX, LastLines, LogFileReader
-from muxwire.results import LogMatch
+from muxwire.logs.read import TAIL_BYTES_MAX, LogFileReader
+from muxwire.results import LogMatch, LogTail
 from muxwire.values import dataclass
 from muxwire.vt.readable import readable
 from muxwire.vt.text import strip_ansi, undo_onlcr
@@ -82,7 +82,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
         ) from None
 
 
-def last_matches(path: Path, search: Search, lines: int, view: View, *, as_read: bool = False) -> LastLines:
+def last_matches(path: Path, search: Search, lines: int, view: View, *, as_read: bool = False) -> LogTail:
     """Return the last `lines` lines that match or stand around one that does.
 
     Patterns are looked for in the text of a line, escape sequences left out; with `as_read` in the lines that a person
@@ -262,9 +262,9 @@ class _Matches:
             self._count += 1
             self._size += len(line)
 
-    def result(self, log: LogFileReader, *, more: bool) -> LastLines:
+    def result(self, log: LogFileReader, *, more: bool) -> LogTail:
         if self._shown and self._shown[-1] is _SEPARATOR:
             self._shown.pop()
         content = "".join(line + "\n" for line in reversed(self._shown))
         matches = [LogMatch(begin, self._passed - after if self.counted else None) for after, begin in self._found]
-        return LastLines(content, self._count, self.full or more, log.end, log.first, tuple(reversed(matches)))
+        return LogTail(content, self._count, self.full or more, log.end, log.first, matches=tuple(reversed(matches)))

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self, final
 
 from muxwire.logs.segments import open_log
+from muxwire.results import LogTail
 from muxwire.shell.visible import lookahead, lookbehind, visible_parts, visible_range, visible_slice
 from muxwire.values import dataclass
 from muxwire.vt.readable import (
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
     from types import TracebackType
-
-    from muxwire.results import LogMatch
 
     # A block of what was seen, in the parts between cuts, each after the offset at which it begins.
     Piece = list[tuple[int, bytes]]
@@ -71,22 +70,6 @@ class LogPiece:
     eof: bool
     dropped: int
     first: int = 0
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class LastLines:
-    """The last lines of a log, as LF-terminated text; `truncated` if it has more. `first`, `end` as in `LogPiece`.
-
-    `matches`: where those lie that were looked for.
-    """
-
-    content: str
-    returned_lines: int
-    truncated: bool
-    end: int
-    first: int = 0
-    matches: tuple[LogMatch, ...] = ()
 
 
 @final
@@ -133,7 +116,7 @@ def read_range(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
         return LogPiece(b"", start, log.end, True, dropped, log.first)
 
 
-def last_lines(path: Path, lines: int, view: View) -> LastLines:
+def last_lines(path: Path, lines: int, view: View) -> LogTail:
     with LogFileReader(path, view.within) as log:
         pieces: list[bytes] = []
         found = size = 0
@@ -149,7 +132,7 @@ def last_lines(path: Path, lines: int, view: View) -> LastLines:
         return cut_to_lines(text, lines, log, whole=found < 0)
 
 
-def cut_to_lines(text: bytes, lines: int, log: LogFileReader, *, whole: bool) -> LastLines:
+def cut_to_lines(text: bytes, lines: int, log: LogFileReader, *, whole: bool) -> LogTail:
     """Return the last `lines` lines of what was seen of a log's end, of all of it if `whole`."""
     position = len(text) - text.endswith(b"\n")
     count = 0
@@ -161,7 +144,7 @@ def cut_to_lines(text: bytes, lines: int, log: LogFileReader, *, whole: bool) ->
         cut = cut[-TAIL_BYTES_MAX:]
         count = cut.count(b"\n") + (not cut.endswith(b"\n"))
     truncated = len(cut) < len(text) or (position < 0 and not whole) or log.lost
-    return LastLines(cut.decode("utf-8", "replace"), count, truncated, log.end, log.first)
+    return LogTail(cut.decode("utf-8", "replace"), count, truncated, log.end, log.first)
 
 
 @final
@@ -267,7 +250,7 @@ def read_readable(path: Path, start: int, max_bytes: int, view: View) -> tuple[L
     return replace(piece, data=text.text.encode("utf-8", "replace")), text.note
 
 
-def last_readable_lines(path: Path, lines: int, view: View) -> tuple[LastLines, str]:
+def last_readable_lines(path: Path, lines: int, view: View) -> LogTail:
     with LogFileReader(path, view.within) as log:
         pieces: list[bytes] = []
         found = size = tried = 0
@@ -285,7 +268,7 @@ def last_readable_lines(path: Path, lines: int, view: View) -> tuple[LastLines, 
         else:
             found = -1  # this is the whole log
             text = _played(log, start, pieces, view)
-        return cut_to_lines(text.text.encode("utf-8", "replace"), lines, log, whole=found < 0), text.note
+        return replace(cut_to_lines(text.text.encode("utf-8", "replace"), lines, log, whole=found < 0), note=text.note)
 
 
 def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View) -> Readable:

@@ -209,7 +209,7 @@ class ScreenView:
 
     def _cells(self, look: _Look) -> tuple[Run, ...]:
         columns, _, _, y, alternate, *_ = look.said
-        rows = [row.cells for row in cell_rows(look.rows, columns)]
+        rows = cell_rows(look.rows, columns)
         if not alternate:
             self._zones.mark(rows, y, look.end)
         return tuple(runs(rows))

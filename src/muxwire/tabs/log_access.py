@@ -123,16 +123,12 @@ async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: st
     view, _ = await _settled_view(source, strip=strip_ansi)
     if within is not None:
         view = replace(view, within=within, final=True)
-    note = ""
     if grep:
         search = Search(compiled(grep), before, after)
         find = partial(last_matches, source.path, search, lines, view, as_read=strip_ansi)
-        found = await anyio.to_thread.run_sync(find)
-    elif strip_ansi:
-        found, note = await anyio.to_thread.run_sync(last_readable_lines, source.path, lines, view)
-    else:
-        found = await anyio.to_thread.run_sync(last_lines, source.path, lines, view)
-    return LogTail(found.content, found.returned_lines, found.truncated, found.end, found.first, note, found.matches)
+        return await anyio.to_thread.run_sync(find)
+    read = last_readable_lines if strip_ansi else last_lines
+    return await anyio.to_thread.run_sync(read, source.path, lines, view)
 
 
 async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip_ansi: bool, wait: float) -> LogChunk:

@@ -64,18 +64,11 @@ def draws_lines(output: RingBuffer, since: int) -> bool:
     return output.find(b"(", since) >= 0 and output.rfind(b"\x1b(0", since) >= 0
 
 
-@final
-@dataclass(slots=True)
-class Row:
-    cells: list[Cell]
-    wrapped: bool = False
-
-
 def text_rows(lines: Sequence[bytes]) -> list[str]:
     """The text of a `capture-pane -e`, without the blanks at the rows' ends."""
     whole = b"\n".join(lines)
     if any(control in whole for control in _STATEFUL):
-        return ["".join(cell.text for cell in row.cells).rstrip(" ") for row in cell_rows(lines, 0)]
+        return ["".join(cell.text for cell in row).rstrip(" ") for row in cell_rows(lines, 0)]
     text = whole.decode("utf-8", "replace")
     return [row.rstrip(" ") for row in (_ADDED.sub("", text) if "\x1b" in text else text).split("\n")]
 
@@ -84,12 +77,12 @@ def styled_lines(lines: Sequence[bytes]) -> list[list[Cell]]:
     """Any lines of a `capture-pane -e`, as long as they are, and without the blanks at their ends."""
     rows = cell_rows(lines, 0)
     for row in rows:
-        while row.cells and row.cells[-1] == BLANK:
-            row.cells.pop()
-    return [row.cells for row in rows]
+        while row and row[-1] == BLANK:
+            row.pop()
+    return rows
 
 
-def cell_rows(lines: Sequence[bytes], columns: int) -> list[Row]:
+def cell_rows(lines: Sequence[bytes], columns: int) -> list[list[Cell]]:
     """The cells of a `capture-pane -e -N`, each row `columns` wide; 0: as wide as it is."""
     reader = _Reader(columns)
     for line in lines:
@@ -141,7 +134,7 @@ class _Reader:
         self._fills = bool(columns)
         self._pen, self._graphic = pen(PLAIN), False
         self._cells: list[Cell] = []
-        self.rows: list[Row] = []
+        self.rows: list[list[Cell]] = []
 
     def take(self, line: str) -> None:
         cells: list[Cell] = []
@@ -159,7 +152,7 @@ class _Reader:
                 self._text(token["text"])
         if self._fills:
             cells += [BLANK] * (self._columns - len(cells))
-        self.rows.append(Row(cells))
+        self.rows.append(cells)
 
     def _text(self, text: str) -> None:
         if self._graphic:

@@ -75,7 +75,7 @@ async def tmuxs(terminals: Terminals, tab: Tab, columns: int) -> Picture:
     await asked.wait()
     x, y, alternate, visible = map(int, asked.blocks[0].output[0].split())
     single, joined = asked.blocks[1].output, asked.blocks[2].output
-    cells = [row.cells for row in cell_rows(single, columns)]
+    cells = cell_rows(single, columns)
     wraps = wrapped_rows(single, joined)
     lines = [text_of(row) for row in cells]
     while lines and not lines[-1]:
