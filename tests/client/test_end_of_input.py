@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from muxwire.client.watchdog import process_table
+from tests.ended import gone
 
 pytestmark = pytest.mark.anyio
 
@@ -51,8 +52,7 @@ async def test_the_input_of_a_killed_driver_stays_open(folder: Path, environ: di
             for _ in range(LOOKS):
                 assert ask("list-clients", "-F", "#{client_pid}") == f"{client}\n"
             os.kill(watchdog, signal.SIGCONT)
-            while watchdog in process_table():
-                await anyio.sleep(0.01)
+            await gone([watchdog])
             assert client not in process_table()
             assert ask("list-clients") == ""
             assert ask("list-sessions") != ""

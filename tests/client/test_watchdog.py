@@ -26,6 +26,7 @@ from muxwire.client.watchdog import (
 )
 from muxwire.ids import pane_id
 from muxwire.testing import Observer, open_private_tmux, start_tmux
+from tests.ended import gone
 
 pytestmark = pytest.mark.anyio
 
@@ -96,12 +97,6 @@ async def numbers(folder: Path, count: int) -> set[int]:
         await anyio.sleep(0.01)
 
 
-async def gone(processes: set[int]) -> None:
-    """Return when none of them runs; zombies are what the system has yet to bury."""
-    while process_table().keys() & processes:
-        await anyio.sleep(0.02)
-
-
 def test_a_few_rows_of_the_process_table_are_the_same_rows() -> None:
     with subprocess.Popen(["true"]) as ended:
         pass
@@ -128,9 +123,7 @@ async def test_sigkill_leaves_no_process_of_an_ephemeral_instance(tmp_path: Path
             children = {pid for pid, row in process_table().items() if row.parent in {process.pid, server}}
             assert doomed | children <= process_table().keys()
             process.send_signal(signal.SIGKILL)
-            await gone(doomed | children)
-            while socket.exists():
-                await anyio.sleep(0.01)
+            await gone(doomed | children, socket)
 
 
 async def test_a_muxwire_that_ran_in_a_pane_still_ends_all_of_its_own(tmp_path: Path) -> None:
@@ -145,9 +138,7 @@ async def test_a_muxwire_that_ran_in_a_pane_still_ends_all_of_its_own(tmp_path: 
             inner_server = {pid for pid in process_table() if f"{tmp_path}/n" in command_line(pid)}
             assert inner_server
             process.send_signal(signal.SIGKILL)
-            await gone(doomed | inner_server)
-            while (tmp_path / "n").exists():
-                await anyio.sleep(0.01)
+            await gone(doomed | inner_server, tmp_path / "n")
 
 
 async def test_sigkill_leaves_a_named_server_running_and_no_pane_frozen(tmp_path: Path) -> None:

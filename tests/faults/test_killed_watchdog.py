@@ -14,6 +14,7 @@ import pytest
 
 import muxwire
 from muxwire.client.watchdog import process_table
+from tests.ended import gone
 from tests.faults.conftest import Open
 from tests.mcp.raw_client import RawClient
 
@@ -53,11 +54,6 @@ def command_line(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return b""
-
-
-async def gone(pids: set[int], *paths: Path) -> None:
-    while process_table().keys() & pids or any(path.exists() for path in paths):
-        await anyio.sleep(0.02)
 
 
 async def kill_watchdog(parent: int) -> set[int]:

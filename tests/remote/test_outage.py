@@ -18,6 +18,7 @@ from muxwire.client.watchdog import process_table
 from muxwire.instance import remote
 from muxwire.pane.prompt_line import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
+from tests.ended import gone
 from tests.remote.proxied import PATIENT, Proxied, place_of, proxied
 
 if TYPE_CHECKING:
@@ -192,5 +193,4 @@ async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(box: Pro
         await anyio.sleep(0.05)
     listed = await anyio.run_process(["tmux", "-S", f"{folder}/s", "display-message", "-p", "#{pid}"])
     os.kill(int(listed.stdout), signal.SIGKILL)
-    while not process_table().keys().isdisjoint(shells) or folder.exists() or tab.runner.folder.parent.exists():
-        await anyio.sleep(0.05)
+    await gone(shells, folder, tab.runner.folder.parent)

@@ -14,6 +14,7 @@ import pytest
 import muxwire
 from muxwire import HostUnavailable
 from tests.cli.screen import at_terminal
+from tests.ended import gone
 from tests.remote.proxied import place_of
 from tests.sshd import ssh_server
 
@@ -66,8 +67,7 @@ async def test_a_tab_over_ssh_is_exact_and_ends_without_a_trace(over_ssh: dict[s
             assert (cut.timed_out, cut.exit_code, cut.state) == (True, 130, "prompt"), cut
             places = place_of(tab), tab.runner.folder.parent
             assert all(place.is_dir() for place in places)
-        while any(place.exists() for place in places):
-            await anyio.sleep(0.05)
+        await gone((), *places)
 
 
 async def test_a_name_of_the_ssh_configuration_is_enough(over_ssh: dict[str, str], folder: Path) -> None:

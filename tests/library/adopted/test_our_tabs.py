@@ -15,7 +15,9 @@ import anyio.to_thread
 import pytest
 
 import muxwire
+from muxwire.client.watchdog import process_table
 from muxwire.tabs.attached import attached
+from tests.ended import gone
 from tests.library.adopted.person import Person, differences
 from tests.library.opened import closed
 
@@ -57,16 +59,6 @@ async def unchanged(person: Person) -> AsyncIterator[None]:
     assert differences(before, person.everything(used)) == []
 
 
-def alive(pid: int) -> bool:
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rpartition(") ")[2][0] not in "ZX"
-
-
-async def gone(pids: list[int]) -> None:
-    while any(map(alive, pids)):
-        await anyio.sleep(0.02)
-
-
 def windows(person: Person, session: str) -> int:
     return len(person.tmux("list-windows", "-t", session).splitlines())
 
@@ -80,8 +72,8 @@ async def test_what_we_made_ends_with_us_with_all_that_runs_in_it(person: Person
                     tab = await adopted.create_tab(session=session)
                     said = await tab.execute(f"trap '' HUP TERM; {BACKGROUND}; echo $$")
                     pids += map(int, said.output.split())
-                assert all(map(alive, pids))
-            assert not any(map(alive, pids))
+                assert process_table().keys() >= set(pids)
+            assert process_table().keys().isdisjoint(pids)
 
 
 async def test_a_tab_that_is_closed_takes_nothing_with_it(person: Person, opened: Open) -> None:
@@ -181,7 +173,7 @@ async def test_nothing_stays_after_sigkill(person: Person, environ: dict[str, st
                 while (line := await anyio.to_thread.run_sync(victim.stdout.readline)) != "ready\n":
                     assert line, "it has died"
                     pids += map(int, line.split())
-                assert all(map(alive, pids))
+                assert process_table().keys() >= set(pids)
                 assert len(person.ids("list-windows", "window_id")) == 5
             finally:
                 victim.send_signal(signal.SIGKILL)

@@ -18,6 +18,7 @@ import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
 from muxwire.ids import pane_id
+from tests.ended import gone
 from tests.library.opened import closed, seen
 from tests.users import SYSTEM_PATH
 
@@ -25,12 +26,6 @@ pytestmark = pytest.mark.anyio
 
 DEADLINE = 40
 Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
-
-
-async def gone(pids: set[int], path: Path) -> None:
-    """Return when none of the processes runs and the path is no more."""
-    while process_table().keys() & pids or path.exists():
-        await anyio.sleep(0.02)
 
 
 async def server_pid(terminals: muxwire.Terminals) -> int:
@@ -160,7 +155,7 @@ async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh
         second = await alone.create_tab(shell="bash", name="second")
         assert second.window_id == "@1"
         assert (await second.execute("echo afresh")).output == "afresh\n"
-        await gone(pids, Path("/nonexistent"))
+        await gone(pids)
         assert (await alone.tab("@1")) is second
         await check_old_logs(alone, tab, second, old)
 

@@ -18,6 +18,7 @@ from muxwire.host.processes import started
 from muxwire.instance import notifications, reattach
 from muxwire.library import lifetime
 from muxwire.tabs.book import TabBook
+from tests.ended import gone
 from tests.library.opened import known_prompt
 from tests.library.test_hidden_lines import OURS
 
@@ -130,7 +131,9 @@ async def test_running_commands_end_with_their_own_status(instance: Instance, nu
         )
         owner.send_signal(number)
         owner.wait()
-        await anyio.sleep(0.5)
+        for (window, _), end in zip(commands[1:], ("b$", "xexit"), strict=True):  # bash says `exit`
+            while not instance.tmux("capture-pane", "-p", "-t", window).endswith(end):
+                await anyio.sleep(0.02)
         async with instance.open() as terminals:
             running = await terminals.command_result(commands[0][1])
             assert (running.output, running.running, running.state) == ("first\n", True, "running")
@@ -142,7 +145,7 @@ async def test_running_commands_end_with_their_own_status(instance: Instance, nu
             meanwhile = await terminals.command_result(commands[1][1], wait=DEADLINE)
             assert (meanwhile.output, meanwhile.exit_code) == ("meanwhile\n", 6)
             left = await terminals.command_result(commands[2][1], wait=DEADLINE)
-            assert (left.output, left.exit_code) == ("xexit\n", 4)  # bash says `exit`
+            assert (left.output, left.exit_code) == ("xexit\n", 4)
             assert (await terminals.stream_logs(commands[2][0], from_byte=0)).closed
 
 
@@ -342,5 +345,4 @@ async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(instance
             server = await terminals.server()
             os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
             await server.client.wait_closed()
-            while shell in process_table():
-                await anyio.sleep(0.05)
+            await gone([shell])
