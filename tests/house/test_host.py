@@ -21,7 +21,6 @@ HERE = {
     "instance/handoff.py": "keeps the files of a handoff, beside the logs",
     "library/doctor": "examines this machine",
     "tabs/record.py": "records of tabs stay with the process that makes them",
-    "testing/private.py": "an instance for tests, on this machine",
     "mcp/stdio.py": "signals its own process",
     "cli/printing.py": "signals its own process",
 }

@@ -139,8 +139,10 @@ def _row_styles(picture: Snapshot, y: int) -> dict[int, Style]:
 
 
 def _row(line: str, styles: dict[int, Style], columns: int) -> Iterator[str]:
+    # Blanks that have a colour are drawn too.
+    blanks = min(columns, max(styles, default=-1) + 1) - sum(map(guessed_width, line))
     x, current = 0, PLAIN
-    for sign in line:
+    for sign in line + " " * blanks:
         width = guessed_width(sign)
         style = styles.get(x, PLAIN) if width else current
         if style != current:
@@ -148,13 +150,6 @@ def _row(line: str, styles: dict[int, Style], columns: int) -> Iterator[str]:
             current = style
         yield sign
         x += width
-    while x < columns and any(column >= x for column in styles):  # blanks that have a colour
-        style = styles.get(x, PLAIN)
-        if style != current:
-            yield sgr(style)
-            current = style
-        yield " "
-        x += 1
     if current != PLAIN:
         yield sgr(PLAIN)
 

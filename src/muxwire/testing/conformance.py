@@ -64,10 +64,6 @@ class Observer:
         """Return when the pane has written `text`."""
         await self.until(lambda: text in self.outputs[pane])
 
-    async def until_event(self, expected: Event) -> None:
-        """Return when this notification has come."""
-        await self.until(lambda: expected in self.notifications)
-
     async def first(self, kind: type[EventT]) -> EventT:
         """Return the first notification of a kind, waiting for it."""
         await self.until(lambda: any(isinstance(event, kind) for event in self.notifications))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -47,12 +46,9 @@ async def open_private_tmux(
 ) -> AsyncIterator[PrivateTmux]:
     """Start a server on a private socket and attach to it; `wrap` may put something around the transport."""
     # Short, since the path of a socket has room for a hundred bytes.
-    folder = tempfile.mkdtemp(prefix="mw")
-    try:
+    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as folder:
         process = start_tmux(f"{folder}/s", tmux=tmux)
         transport = process if wrap is None else wrap(process)
         observer = Observer()
         async with ControlClient(transport, on_notification=observer.notify, on_chunk=observer.wake) as client:
             yield PrivateTmux(client, observer, process, f"{folder}/s")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

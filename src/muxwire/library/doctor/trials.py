@@ -5,9 +5,9 @@ And another machine, in the same way.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import time
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -21,7 +21,7 @@ from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
 
     from muxwire.library.terminals import Terminals
     from muxwire.tabs.tab import Tab
@@ -50,16 +50,19 @@ class Trial:
     screen: str = ""
 
 
+@asynccontextmanager
+async def _instance(environ: Mapping[str, str]) -> AsyncIterator[Terminals]:
+    with tempfile.TemporaryDirectory(prefix="muxwire-doctor-", ignore_cleanup_errors=True) as state:
+        async with open_terminals(state_dir=state, environ=environ) as terminals:
+            yield terminals
+
+
 async def shells(environ: Mapping[str, str]) -> list[Finding]:
     """Try the user's shell and every other that is known and there; MuxwireError if no instance can be opened."""
     usual = LocalHost(environ).default_shell()
     paths = installed(environ, usual)
-    state = tempfile.mkdtemp(prefix="muxwire-doctor-")
-    try:
-        async with open_terminals(state_dir=state, environ=environ) as terminals:
-            findings = [judged(path, await tried(terminals, path), usual=path == usual) for path in paths]
-    finally:
-        shutil.rmtree(state, ignore_errors=True)
+    async with _instance(environ) as terminals:
+        findings = [judged(path, await tried(terminals, path), usual=path == usual) for path in paths]
     return [*unknown(environ, usual), *findings]
 
 
@@ -132,9 +135,8 @@ def judged(path: str, trial: Trial, *, usual: bool) -> Finding:
 async def host(environ: Mapping[str, str], name: str) -> Finding:
     """Open a tab on that host, run a command and leave nothing there."""
     check = f"host {name}"
-    state = tempfile.mkdtemp(prefix="muxwire-doctor-")
     try:
-        async with open_terminals(state_dir=state, environ=environ) as terminals:
+        async with _instance(environ) as terminals:
             begun = time.monotonic()
             tab = await terminals.create_tab(host=name)
             opened = time.monotonic() - begun
@@ -148,5 +150,3 @@ async def host(environ: Mapping[str, str], name: str) -> Finding:
         return broken(check, f"{error.stage}: {error.reason}", error.remedy)
     except MuxwireError as error:
         return broken(check, str(error), error.remedy or "try it in a terminal")
-    finally:
-        shutil.rmtree(state, ignore_errors=True)
