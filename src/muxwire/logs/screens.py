@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.vt.cells import Cell
-    from muxwire.vt.drawing import Row
     from muxwire.vt.replay import ReplayScreen
 
 
@@ -28,19 +26,17 @@ async def past_screen(
     """The screen at that offset of a log, None for its end; InvalidArgument beyond it, OSError."""
     if scrollback is not None and scrollback < 0:
         raise InvalidArgument(f"scrollback is {scrollback}", remedy="give a number of rows, or 0 for all")
-    play = partial(_past_screen, path, at, pane, scrollback, cells=cells, unwrap=unwrap)
+
+    def play() -> Snapshot:
+        with LogFileReader(path) as log:
+            end = log.end if at is None else at
+            if not log.first <= end <= log.end:
+                said = f"the log has offsets {log.first} to {log.end}, not {end}"
+                raise InvalidArgument(said, remedy="use one of them")
+            screen, exact = _played(log, end)
+        return picture_of(screen, pane, end, exact=exact, scrollback=scrollback, cells=cells, unwrap=unwrap)
+
     return await anyio.to_thread.run_sync(play)
-
-
-def _past_screen(
-    path: Path, at: int | None, pane: str, scrollback: int | None, *, cells: bool, unwrap: bool
-) -> Snapshot:
-    with LogFileReader(path) as log:
-        at = log.end if at is None else at
-        if not log.first <= at <= log.end:
-            raise InvalidArgument(f"the log has offsets {log.first} to {log.end}, not {at}", remedy="use one of them")
-        screen, exact = _played(log, at)
-    return picture_of(screen, pane, at, exact=exact, scrollback=scrollback, cells=cells, unwrap=unwrap)
 
 
 def picture_of(
@@ -57,7 +53,8 @@ def picture_of(
     wrapped = [screen.buffer[y].wrapped for y in range(screen.lines)]
     above = None if scrollback is None else list(screen.above)[-scrollback:]
     styled = [row.cells(row.used) for row in above or ()]
-    lines = _joined(rows, wrapped) if unwrap else [text_of(row) for row in rows]
+    over = _lines(styled, [row.wrapped for row in above or ()], joined=unwrap)
+    lines = _lines(rows, wrapped, joined=unwrap)
     while lines and not lines[-1]:
         lines.pop()
     return Snapshot(
@@ -69,7 +66,7 @@ def picture_of(
         title=screen.title,
         alternate_screen=screen.alternate,
         soft_wrap=tuple(y for y in range(screen.lines - 1) if wrapped[y]),
-        scrollback=None if above is None else tuple(_above(above, styled, unwrap=unwrap)),
+        scrollback=None if above is None else tuple(over),
         cells=tuple(runs(rows, zones=not screen.alternate)) if cells else None,
         next_byte=at,
         scrollback_cells=tuple(runs(styled, zones=False)) if cells and above is not None else None,
@@ -78,12 +75,10 @@ def picture_of(
     )
 
 
-def _above(above: Sequence[Row], styled: Sequence[Sequence[Cell]], *, unwrap: bool) -> list[str]:
-    return _joined(styled, [row.wrapped for row in above]) if unwrap else [text_of(row) for row in styled]
-
-
-def _joined(rows: Iterable[Sequence[Cell]], wrapped: Iterable[bool]) -> list[str]:
-    """The text of rows, of which those that are wrapped continue in the next one."""
+def _lines(rows: Iterable[Sequence[Cell]], wrapped: Iterable[bool], *, joined: bool) -> list[str]:
+    """The text of rows; with `joined` those that are wrapped continue in the next one."""
+    if not joined:
+        return [text_of(row) for row in rows]
     lines, line = [], ""
     for row, goes_on in zip(rows, wrapped, strict=True):
         line += "".join(cell.text for cell in row)

@@ -25,8 +25,6 @@ DISPATCH_TIMEOUT = 10.0
 Status = Literal["succeeded", "failed", "skipped", "planned", "unknown"]
 # A dispatch has the status that comes first here, of those that its steps have.
 _WORST_FIRST: tuple[Status, ...] = ("failed", "unknown", "succeeded", "planned", "skipped")
-# Microseconds are all that the clock knows.
-_DIGITS = 3
 
 
 @final

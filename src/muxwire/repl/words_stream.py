@@ -28,6 +28,7 @@ _MS = 1000
 # A recording may hold a night's silence; nobody waits for longer than this between two records of it.
 LONGEST_PAUSE_S = 5.0
 
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 _GUARD = re.compile(rb"%(?:begin|end|error) [0-9]+ [0-9]+ [0-9]+\Z")
 
 
@@ -186,7 +187,7 @@ async def record(session: Session, rest: str) -> None:
 
 async def replay(session: Session, rest: str) -> None:
     words = rest.split()
-    speed = float(words.pop()) if len(words) and _is_number(words[-1]) else 0.0
+    speed = float(words.pop()) if words and _NUMBER.fullmatch(words[-1]) else 0.0
     if words:
         path = " ".join(words)
         transcript = load_transcript(path)
@@ -195,10 +196,6 @@ async def replay(session: Session, rest: str) -> None:
     else:
         raise InvalidArgument("which transcript?", remedy=":replay FILE [SPEED]")
     await play(session, path, transcript, speed)
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) is not None
 
 
 def load_transcript(path: str) -> Transcript:

@@ -33,7 +33,8 @@ _PANES = f"#{{pane_id}} #{{window_id}} {_PLACE} #{{pane_width}}x#{{pane_height}}
 async def panes(session: Session, rest: str) -> None:
     del rest
     if session.live is None:
-        rows = [_ring_row(pane, ring) for pane, ring in sorted(session.view.rings.items())]
+        kept = [(pane, ring.start, ring.end, ring.end - ring.start) for pane, ring in session.view.rings.items()]
+        rows = [tuple(map(str, row)) for row in sorted(kept)]
         session.printer.put(_table(("pane", "first", "next", "kept"), rows))
         return
     server = await session.live.server()
@@ -51,10 +52,6 @@ async def panes(session: Session, rest: str) -> None:
 def _seen_bytes(session: Session, pane: str) -> str:
     ring = session.view.rings.get(pane_id(pane))
     return str(ring.end) if ring else "0"
-
-
-def _ring_row(pane: str, ring: RingBuffer) -> tuple[str, ...]:
-    return (pane, str(ring.start), str(ring.end), str(ring.end - ring.start))
 
 
 async def tab(session: Session, rest: str) -> None:
