@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 from muxwire.ids import PaneId
 from muxwire.protocol.events import CommandBlock, Output
 from muxwire.repl.view import Rate, Seen, StreamView
-from muxwire.testing import SCENARIOS, Ended, Received, Sent, Transcript
+from muxwire.testing import Ended, Received, Sent, Transcript
+from tests.transcripts.scenarios import SCENARIOS
 
 TRANSCRIPTS = Path(__file__).resolve().parent.parent / "transcripts"
 

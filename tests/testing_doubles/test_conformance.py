@@ -12,7 +12,8 @@ import pytest
 
 from muxwire.client.client import ControlClient
 from muxwire.errors import ConnectionClosed
-from muxwire.testing import SCENARIOS, Observer, RecordingTransport, ScriptedTmux, Transcript, open_private_tmux
+from muxwire.testing import Observer, RecordingTransport, ScriptedTmux, Transcript, open_private_tmux
+from tests.transcripts.scenarios import SCENARIOS
 
 pytestmark = pytest.mark.anyio
 

@@ -1,4 +1,4 @@
-"""Record the transcripts beside this file from a real tmux: `python tests/transcripts/record.py [SCENARIO...]`."""
+"""Record the transcripts beside this file from a real tmux: `python -m tests.transcripts.record [SCENARIO...]`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 import anyio
 
 from muxwire.client.transport import Transport
-from muxwire.testing import SCENARIOS, RecordingTransport, open_private_tmux
+from muxwire.testing import RecordingTransport, open_private_tmux
+from tests.transcripts.scenarios import SCENARIOS
 
 HERE = Path(__file__).resolve().parent
 

@@ -5,17 +5,15 @@ ScriptedTmux        a transport that plays a transcript
 RecordingTransport  wraps a transport and writes its transcript
 Transcript          a recorded control stream, as values and as a file
 open_private_tmux   a real server for one test
-SCENARIOS           what any transport to a tmux must pass
 """
 
 from __future__ import annotations
 
-from muxwire.testing.conformance import SCENARIOS, Observer
-from muxwire.testing.private import PrivateTmux, open_private_tmux, start_tmux
+from muxwire.testing.private import Observer, PrivateTmux, open_private_tmux, start_tmux
 from muxwire.testing.transcript import Ended, Passed, Received, Sent, Transcript
 from muxwire.testing.transports import MemoryTransport, RecordingTransport, ScriptedTmux
 
 __all__ = (
-    "SCENARIOS", "Ended", "MemoryTransport", "Observer", "Passed", "PrivateTmux", "Received", "RecordingTransport",
+    "Ended", "MemoryTransport", "Observer", "Passed", "PrivateTmux", "Received", "RecordingTransport",
     "ScriptedTmux", "Sent", "Transcript", "open_private_tmux", "start_tmux",
 )  # fmt: skip

@@ -6,16 +6,58 @@ import os
 import tempfile
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, TypeVar, final
+
+import anyio
 
 from muxwire.client.client import ControlClient
 from muxwire.client.process import TmuxProcess, clean_environment
-from muxwire.testing.conformance import HUB, HUB_COMMAND, Observer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from muxwire.client.transport import Transport
+    from muxwire.ids import PaneId
+    from muxwire.protocol.events import Event
+
+EventT = TypeVar("EventT")
+
+HUB = "hub"
+# Keeps the session alive and says nothing.
+HUB_COMMAND = "exec tail -f /dev/null"
+
+
+@final
+class Observer:
+    """Collects what a client hears, so that a scenario can wait for it."""
+
+    def __init__(self) -> None:
+        self.notifications: list[Event] = []
+        self.outputs: dict[PaneId, bytearray] = {}
+        self._heard = anyio.Event()
+
+    def notify(self, event: Event) -> None:
+        """Take a notification (the client's `on_notification`)."""
+        self.notifications.append(event)
+
+    def wake(self) -> None:
+        """Let waiters look again (the client's `on_chunk`)."""
+        heard, self._heard = self._heard, anyio.Event()
+        heard.set()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Return when the condition holds; it is asked after every read."""
+        while not condition():
+            await self._heard.wait()
+
+    async def until_output(self, pane: PaneId, text: bytes) -> None:
+        """Return when the pane has written `text`."""
+        await self.until(lambda: text in self.outputs[pane])
+
+    async def first(self, kind: type[EventT]) -> EventT:
+        """Return the first notification of a kind, waiting for it."""
+        await self.until(lambda: any(isinstance(event, kind) for event in self.notifications))
+        return next(event for event in self.notifications if isinstance(event, kind))
 
 
 @final

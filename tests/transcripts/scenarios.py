@@ -9,13 +9,12 @@ at every run, so that its transcript can be played to it. A scenario that is not
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, final
-
-import anyio
+from typing import TYPE_CHECKING
 
 from muxwire.errors import CommandError
 from muxwire.ids import PaneId, pane_id
 from muxwire.protocol import events
+from muxwire.testing.private import HUB, HUB_COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -23,51 +22,12 @@ if TYPE_CHECKING:
 
     from muxwire.client.client import ControlClient
     from muxwire.protocol.events import Event
+    from muxwire.testing import Observer
 
     Scenario: TypeAlias = "Callable[[ControlClient, Observer], Awaitable[None]]"
 
-EventT = TypeVar("EventT")
-
-HUB = "hub"
-
-# Keeps the session alive and says nothing.
-HUB_COMMAND = "exec tail -f /dev/null"
-
 # Nothing of the machine's own set-up may show in a transcript.
 _SHELL = "exec env -i PATH=/usr/bin:/bin LC_ALL=C PS1='ready> ' ENV= HISTFILE= /bin/sh"
-
-
-@final
-class Observer:
-    """Collects what a client hears, so that a scenario can wait for it."""
-
-    def __init__(self) -> None:
-        self.notifications: list[Event] = []
-        self.outputs: dict[PaneId, bytearray] = {}
-        self._heard = anyio.Event()
-
-    def notify(self, event: Event) -> None:
-        """Take a notification (the client's `on_notification`)."""
-        self.notifications.append(event)
-
-    def wake(self) -> None:
-        """Let waiters look again (the client's `on_chunk`)."""
-        heard, self._heard = self._heard, anyio.Event()
-        heard.set()
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        """Return when the condition holds; it is asked after every read."""
-        while not condition():
-            await self._heard.wait()
-
-    async def until_output(self, pane: PaneId, text: bytes) -> None:
-        """Return when the pane has written `text`."""
-        await self.until(lambda: text in self.outputs[pane])
-
-    async def first(self, kind: type[EventT]) -> EventT:
-        """Return the first notification of a kind, waiting for it."""
-        await self.until(lambda: any(isinstance(event, kind) for event in self.notifications))
-        return next(event for event in self.notifications if isinstance(event, kind))
 
 
 async def new_window(client: ControlClient, observer: Observer, command: str) -> PaneId:
