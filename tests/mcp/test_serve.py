@@ -7,23 +7,23 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import anyio
 import anyio.to_thread
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.mcp.raw_client import RawClient
+from muxwire.client.watchdog import process_table
+from tests.ended import gone
+from tests.mcp.child_client import END_SECONDS, ENDINGS, ChildClient
 
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 40
-# A host waits about 2 s before it kills; a loaded machine gets more.
-END_SECONDS = 5
 SERVE = (sys.executable, "-m", "muxwire", "serve")
 
 
@@ -41,15 +41,8 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-class Served(RawClient):
+class Served(ChildClient):
     """The raw client of `muxwire serve`."""
-
-    def __init__(self, child: subprocess.Popen[bytes]) -> None:
-        streams = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
-        super().__init__(os.dup(streams[0].fileno()), os.dup(streams[1].fileno()))
-        for stream in streams:
-            stream.close()
-        self.child = child
 
     async def done(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """The result of a call that succeeds."""
@@ -67,33 +60,13 @@ class Served(RawClient):
 
 @asynccontextmanager
 async def serving(folder: Path, *options: str) -> AsyncIterator[Served]:
-    with (folder / "stderr").open("wb") as stderr:
-        child = subprocess.Popen(
-            [*SERVE, *options],
-            env=environment(folder),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            bufsize=0,
-        )
-    client = Served(child)
+    client = Served([*SERVE, *options], folder / "stderr", env=environment(folder))
     try:
         with anyio.fail_after(DEADLINE):
             await client.initialize()
             yield client
     finally:
-        client.hang_up()
-        client.stop_reading()
-        try:
-            child.wait(END_SECONDS)
-        finally:
-            child.kill()
-            child.wait()
-
-
-def alive(pid: int) -> bool:
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return bool(state.strip()) and not state.startswith("Z")  # who reaps an orphan is the machine's affair
+        client.close()
 
 
 async def test_a_session_by_raw_json_rpc(folder: Path) -> None:
@@ -199,20 +172,6 @@ async def test_a_server_that_is_only_asked_starts_nothing(folder: Path) -> None:
         assert {path for path in folder.rglob("*") if path.name != "stderr"} == before == {folder / "home"}
 
 
-def ends_with(number: signal.Signals) -> Callable[[Served], None]:
-    return lambda client: client.child.send_signal(number)
-
-
-ENDINGS: dict[str, Callable[[Served], None]] = {
-    "eof": RawClient.hang_up,
-    "closed_stdout": RawClient.stop_reading,
-    "SIGTERM": ends_with(signal.SIGTERM),
-    "SIGINT": ends_with(signal.SIGINT),
-    "SIGHUP": ends_with(signal.SIGHUP),
-    "SIGKILL": ends_with(signal.SIGKILL),
-}
-
-
 @pytest.mark.parametrize("ending", ENDINGS)
 async def test_what_a_named_instance_runs_outlives_the_server(folder: Path, ending: str) -> None:
     """The end of the server cancels its calls, which is no reason to interrupt their commands."""
@@ -225,8 +184,7 @@ async def test_what_a_named_instance_runs_outlives_the_server(folder: Path, endi
         while not mark.exists():
             await anyio.sleep(0.01)
         ENDINGS[ending](client)
-        with anyio.fail_after(END_SECONDS):
-            await anyio.to_thread.run_sync(client.child.wait, abandon_on_cancel=True)
+        await client.ended()
     async with serving(folder, "--name", "kept") as client:
         gate.touch()
         met = await client.done("wait_for", window_ids=[window], until="whole", from_byte=0)
@@ -245,14 +203,13 @@ async def test_no_process_outlives_the_server(folder: Path, ending: str) -> None
         told = await client.done("execute_command", window_id=window, command=command)
         pids = [int(pid.split(",")[0]) for pid in told["output"].splitlines()[-1].split()]
         assert len(pids) == 3
-        assert all(alive(pid) for pid in pids)
+        assert process_table().keys() >= set(pids)
         pids.append(client.child.pid)
         arguments = {"window_id": window, "command": "sleep 999", "timeout_ms": 600_000}
         await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
         ENDINGS[ending](client)
         with anyio.fail_after(END_SECONDS):
             status = await anyio.to_thread.run_sync(client.child.wait, abandon_on_cancel=True)
-            while any(alive(pid) for pid in pids):
-                await anyio.sleep(0.02)
+            await gone(pids)
         assert status == (-signal.SIGKILL if ending == "SIGKILL" else 0)
     assert "Traceback" not in (folder / "stderr").read_text()

@@ -8,7 +8,7 @@ import pty
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -19,27 +19,21 @@ import anyio.to_thread
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.mcp.raw_client import RawClient
+from tests.mcp.child_client import ENDINGS, ChildClient
 
 pytestmark = pytest.mark.anyio
 
-# A host waits about 2 s before it kills; a loaded machine gets more.
-END_SECONDS = 5
 DEADLINE = 30
 ROOT = Path(__file__).parents[2]
 SERVER = ("-m", "tests.mcp.fake_server")  # found from ROOT
 
 
-class Process(RawClient):
-    """The raw client of a child."""
+class Process(ChildClient):
+    """The raw client of a server without tmux, and what its library saw."""
 
-    def __init__(self, child: subprocess.Popen[bytes], events: Path) -> None:
-        self._streams = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
-        super().__init__(os.dup(self._streams[0].fileno()), os.dup(self._streams[1].fileno()))
-        for stream in self._streams:
-            stream.close()
-        self.child = child
-        self._events = events
+    def __init__(self, folder: Path, *options: str) -> None:
+        self._events = folder / "events"
+        super().__init__([sys.executable, *SERVER, self._events, *options], folder / "stderr", cwd=ROOT)
 
     @property
     def events(self) -> list[str]:
@@ -49,48 +43,18 @@ class Process(RawClient):
         while event not in self.events:
             await anyio.sleep(0.005)
 
-    async def ended(self) -> int:
-        with anyio.fail_after(END_SECONDS):
-            return await anyio.to_thread.run_sync(self.child.wait, abandon_on_cancel=True)
-
 
 @asynccontextmanager
 async def process(tmp_path: Path, *options: str) -> AsyncIterator[Process]:
-    events = tmp_path / "events"
-    with (tmp_path / "stderr").open("wb") as stderr:
-        child = subprocess.Popen(
-            [sys.executable, *SERVER, events, *options],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            bufsize=0,
-        )
-    client = Process(child, events)
+    client = Process(tmp_path, *options)
     try:
         with anyio.fail_after(DEADLINE):
             yield client
     finally:
-        client.hang_up()
-        client.stop_reading()
-        child.kill()
-        child.wait()
+        client.close()
 
 
-def ends_with(number: signal.Signals) -> Callable[[Process], None]:
-    return lambda client: client.child.send_signal(number)
-
-
-ENDINGS = {
-    "eof": RawClient.hang_up,
-    "closed_stdout": RawClient.stop_reading,
-    "SIGTERM": ends_with(signal.SIGTERM),
-    "SIGINT": ends_with(signal.SIGINT),
-    "SIGHUP": ends_with(signal.SIGHUP),
-}
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", [name for name in ENDINGS if name != "SIGKILL"])
 @pytest.mark.parametrize("moment", ["before", "idle", "mid_call"])
 async def test_every_ending_is_orderly(tmp_path: Path, ending: str, moment: str) -> None:
     async with process(tmp_path) as client:
