@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import pty
-import subprocess
 import sys
-import termios
-import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import anyio
@@ -20,6 +15,7 @@ import muxwire
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.tabs.event_log import KINDS, EventBatch, EventFilter, EventLog, TabEvent
 from muxwire.tabs.tab_events import TYPED_AHEAD
+from tests.library.attached import person
 
 pytestmark = pytest.mark.anyio
 
@@ -50,37 +46,6 @@ async def until(
 
 def kinds(events: Sequence[TabEvent]) -> list[str]:
     return [event.kind for event in events if event.kind != "output"]
-
-
-@contextmanager
-def person(terminals: muxwire.Terminals, session: str) -> Iterator[int]:
-    """Somebody attached to a session; yields the descriptor of their keyboard."""
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 80))
-    environ = os.environ | {"TERM": "xterm-256color"}
-    environ.pop("TMUX", None)
-    argv = ["tmux", "-u", "-S", str(terminals.folders.socket_path), "attach-session", "-t", f"={session}"]
-
-    def drain() -> None:
-        try:
-            while os.read(ours, 65536):
-                pass
-        except OSError:
-            pass
-
-    with subprocess.Popen(
-        argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environ, start_new_session=True
-    ) as tmux:
-        os.close(theirs)
-        reader = threading.Thread(target=drain)
-        reader.start()
-        try:
-            yield ours
-        finally:
-            tmux.kill()
-            tmux.wait()
-            reader.join()
-            os.close(ours)
 
 
 async def test_the_life_of_a_tab(alone: muxwire.Terminals) -> None:

@@ -1,18 +1,21 @@
-"""A raw client of a server in a process of its own, and the ways in which such a server is ended."""
+"""Clients of a server in a process of its own, a raw one and the SDK's, and how such a server is ended."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
 import anyio
 import anyio.to_thread
+from mcp import Client, StdioServerParameters
 
 from tests.mcp.raw_client import RawClient
+from tests.users import environ_of
 
 # A host waits about 2 s before it kills; a loaded machine gets more.
 END_SECONDS = 5
@@ -42,6 +45,19 @@ class ChildClient(RawClient):
         finally:
             self.child.kill()
             self.child.wait()
+
+
+def served_in(folder: Path, *flags: str) -> StdioServerParameters:
+    """`muxwire serve` for the SDK's client, by a user who has set nothing up."""
+    environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
+    return StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve", *flags], env=environ)
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The result of a call that succeeds."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return dict(result.structured_content or {})
 
 
 def ends_with(number: signal.Signals) -> Callable[[ChildClient], None]:

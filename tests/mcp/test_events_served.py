@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.client.subscriptions import ServerEvent
 from mcp.server.subscriptions import ResourceUpdated
 from mcp.types import ResourceUpdatedNotification, TextResourceContents
 
-from tests.users import environ_of
+from tests.mcp.child_client import call, served_in
 
 pytestmark = [
     pytest.mark.anyio,
@@ -49,9 +48,7 @@ class User:
         self._news = anyio.Event()
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        result = await self.client.call_tool(tool, arguments)
-        assert not result.is_error, result.content
-        return dict(result.structured_content or {})
+        return await call(self.client, tool, **arguments)
 
     async def text(self, uri: str) -> str:
         [content] = (await self.client.read_resource(uri)).contents
@@ -85,8 +82,7 @@ class User:
 
 @pytest.fixture(params=["legacy", "2026-07-28"])
 async def user(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[User]:
-    environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
-    server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve"], env=environ)
+    server = served_in(folder)
     made = User(request.param)
     with anyio.fail_after(DEADLINE):
         async with Client(server, mode=request.param, message_handler=made.on_message) as client:

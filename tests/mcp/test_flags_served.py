@@ -7,13 +7,13 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError
 
 from muxwire.mcp.tools import TOOLS
+from tests.mcp.child_client import call, served_in
 from tests.users import environ_of
 
 pytestmark = pytest.mark.anyio
@@ -27,20 +27,13 @@ def environ(folder: Path) -> dict[str, str]:
 
 @asynccontextmanager
 async def served(folder: Path, *flags: str) -> AsyncIterator[Client]:
-    server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve", *flags], env=environ(folder))
     with anyio.fail_after(DEADLINE):
-        async with Client(server) as client:
+        async with Client(served_in(folder, *flags)) as client:
             yield client
 
 
 async def names(client: Client) -> set[str]:
     return {tool.name for tool in (await client.list_tools()).tools}
-
-
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    return dict(result.structured_content or {})
 
 
 async def test_a_reader_beside_a_worker(folder: Path) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.types import TextContent
 
-from tests.users import environ_of, short_folder
+from tests.mcp.child_client import served_in
+from tests.users import short_folder
 
 pytestmark = pytest.mark.anyio
 
@@ -42,10 +42,8 @@ class Agent:
 @asynccontextmanager
 async def agent_at_a_server() -> AsyncIterator[Agent]:
     with short_folder() as folder:
-        environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
-        server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve"], env=environ)
         with anyio.fail_after(DEADLINE):
-            async with Client(server) as client:
+            async with Client(served_in(folder)) as client:
                 yield Agent(client)
 
 

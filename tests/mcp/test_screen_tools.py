@@ -13,9 +13,9 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client
 
-from tests.users import environ_of
+from tests.mcp.child_client import call, served_in
 
 # From 3.13 on Python draws a prompt of its own, each key anew; this is the plain one of every version.
 REPL = f"PYTHON_BASIC_REPL=1 {sys.executable}"
@@ -33,9 +33,7 @@ class Model:
         self.window = window
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        result = await self.client.call_tool(tool, arguments)
-        assert not result.is_error, result.content
-        return dict(result.structured_content or {})
+        return await call(self.client, tool, **arguments)
 
     async def type(self, *keys: str, **options: Any) -> int:
         sent = await self.call("send_keys", window_id=self.window, keys=list(keys), **options)
@@ -55,12 +53,9 @@ class Model:
 
 @asynccontextmanager
 async def model_in(folder: Path) -> AsyncIterator[Model]:
-    environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
-    server = StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve"], env=environ)
     with anyio.fail_after(DEADLINE):
-        async with Client(server) as client:
-            made = (await client.call_tool("create_tab", {"size": [80, 24], "cwd": str(folder)})).structured_content
-            yield Model(client, (made or {})["window_id"])
+        async with Client(served_in(folder)) as client:
+            yield Model(client, (await call(client, "create_tab", size=[80, 24], cwd=str(folder)))["window_id"])
 
 
 @pytest.mark.skipif(shutil.which("vim") is None, reason="vim is not installed")

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import subprocess
-import termios
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import anyio
 import pytest
 
 import muxwire
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
+from tests.library.attached import person
 from tests.library.opened import closed
 
 pytestmark = pytest.mark.anyio
@@ -21,25 +15,6 @@ pytestmark = pytest.mark.anyio
 DEADLINE = 40
 # Of these, two thirds failed while a tab could be closed before it was placed.
 QUICK = 20
-
-
-@contextmanager
-def person(terminals: muxwire.Terminals, session: str, columns: int = 80, rows: int = 24) -> Iterator[None]:
-    """Somebody with a terminal of that size, attached to a session."""
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (rows, columns))
-    argv = ["tmux", "-u", "-S", str(terminals.folders.socket_path), "attach-session", "-t", f"={session}"]
-    environ = os.environ | {"TERM": "xterm-256color"}
-    environ.pop("TMUX", None)
-    with subprocess.Popen(
-        argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environ, start_new_session=True
-    ) as tmux:
-        os.close(theirs)
-        try:
-            yield
-        finally:
-            tmux.kill()
-            os.close(ours)
 
 
 async def sessions(terminals: muxwire.Terminals) -> dict[str, tuple[int, int]]:
@@ -134,7 +109,7 @@ async def test_a_tab_has_the_size_that_it_was_given(alone: muxwire.Terminals) ->
         assert (await usual.execute("stty size")).output == "50 200\n"
         # Before the person comes: a window has the size of whoever selected it last.
         await usual.client.command("select-window", "-t", usual.window_id)
-        with person(alone, "work", 80, 24):
+        with person(alone, "work"):
             while usual.columns != 80:
                 await anyio.lowlevel.checkpoint()
             assert (await given.execute("stty size")).output == "27 93\n"
