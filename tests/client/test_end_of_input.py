@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from muxwire.client.watchdog import process_table
-from tests.ended import gone
+from tests.processes import gone
 
 pytestmark = pytest.mark.anyio
 

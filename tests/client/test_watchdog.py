@@ -26,7 +26,7 @@ from muxwire.client.watchdog import (
 )
 from muxwire.ids import pane_id
 from muxwire.testing import Observer, open_private_tmux, start_tmux
-from tests.ended import gone
+from tests.processes import gone
 
 pytestmark = pytest.mark.anyio
 

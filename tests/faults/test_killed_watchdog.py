@@ -14,9 +14,9 @@ import pytest
 
 import muxwire
 from muxwire.client.watchdog import process_table
-from tests.ended import gone
 from tests.faults.conftest import Open
 from tests.mcp.raw_client import RawClient
+from tests.processes import gone
 
 pytestmark = pytest.mark.anyio
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,9 +14,10 @@ from muxwire.client import patience
 from muxwire.errors import MuxwireError, TabUnavailable, TmuxSilent
 from muxwire.tabs import processes
 from tests.library.opened import known_prompt
+from tests.processes import stopped
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Iterator
+    from collections.abc import AsyncIterator, Awaitable
     from pathlib import Path
 
 pytestmark = pytest.mark.anyio
@@ -47,15 +45,6 @@ async def tab(terminals: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch) -> 
 async def server_pid(terminals: muxwire.Terminals) -> int:
     (answer,) = await (await terminals.server()).client.command("display-message", "-p", "#{pid}")
     return int(answer)
-
-
-@contextmanager
-def stopped(pid: int) -> Iterator[None]:
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
 
 async def refused(call: Awaitable[object], pid: int) -> None:

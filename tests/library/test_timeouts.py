@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 from typing import TYPE_CHECKING
 
 import anyio
@@ -17,6 +15,7 @@ from muxwire.pane.prompt_line import BUSY_GRACE
 from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
 from tests.library.opened import known_prompt, seen, tab_for
+from tests.processes import stopped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -136,12 +135,9 @@ async def test_a_late_end_never_shifts_the_next_output(terminals: Terminals, any
 async def test_a_command_that_begins_behind_its_time_gives_all_of_its_output(terminals: Terminals, shell: str) -> None:
     async with tab_for(DEADLINE, terminals, shell) as tab:
         await known_prompt(tab)
-        os.kill(tab.pane.session.shell_pid, signal.SIGSTOP)
-        try:
+        with stopped(tab.pane.session.shell_pid):
             left = await tab.execute("echo late", timeout=0.02, on_timeout="leave")
             assert (left.output, left.running, left.timed_out) == ("", True, True), left
-        finally:
-            os.kill(tab.pane.session.shell_pid, signal.SIGCONT)
         assert (await tab.execute("echo next")).output == "next\n"
         rest = await terminals.command_result(left.command_id)
         assert (rest.output, rest.exit_code) == ("late\n", 0), rest

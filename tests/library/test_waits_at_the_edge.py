@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from typing import TYPE_CHECKING
 
 import anyio
@@ -11,6 +9,7 @@ import pytest
 
 from muxwire.tabs.waits import SLICE, Watch
 from tests.library.opened import closed, known_prompt
+from tests.processes import stopped
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
@@ -25,15 +24,13 @@ async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: 
     tab = await terminals.create_tab(shell="bash")
     with anyio.fail_after(DEADLINE):
         await known_prompt(tab)  # a shell that draws its prompt is continued
-    shell = tab.pane.session.shell_pid
-    os.kill(shell, signal.SIGSTOP)
-    running = await tab.execute("echo begun; read -r go", wait=False)
-    assert running.command_id is not None
-    drawn = b"\x1b]7770;T;%s\x07echo begun; read -r go\r\n" % running.command_id.encode()
-    tab.pane.stream.feed(drawn)  # S comes in a write of its own
-    nothing = await terminals.wait_for([tab.window_id], until="begun", timeout=0.0)
-    assert nothing.outcome == "timed_out", nothing
-    os.kill(shell, signal.SIGCONT)
+    with stopped(tab.pane.session.shell_pid):
+        running = await tab.execute("echo begun; read -r go", wait=False)
+        assert running.command_id is not None
+        drawn = b"\x1b]7770;T;%s\x07echo begun; read -r go\r\n" % running.command_id.encode()
+        tab.pane.stream.feed(drawn)  # S comes in a write of its own
+        nothing = await terminals.wait_for([tab.window_id], until="begun", timeout=0.0)
+        assert nothing.outcome == "timed_out", nothing
     met = await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
     assert (met.outcome, met.next_byte > running.next_byte) == ("met", True)
     await tab.close(force=True)

@@ -18,8 +18,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from muxwire.client.watchdog import process_table
-from tests.ended import gone
 from tests.mcp.child_client import END_SECONDS, ENDINGS, ChildClient
+from tests.processes import gone
 
 pytestmark = pytest.mark.anyio
 

@@ -18,7 +18,7 @@ from muxwire.client.watchdog import process_table
 from muxwire.instance import remote
 from muxwire.pane.prompt_line import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
-from tests.ended import gone
+from tests.processes import gone
 from tests.remote.proxied import PATIENT, Proxied, place_of, proxied
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 import muxwire
 from muxwire import HostUnavailable
 from tests.cli.screen import at_terminal
-from tests.ended import gone
+from tests.processes import gone
 from tests.remote.proxied import place_of
 from tests.sshd import ssh_server
 

@@ -17,9 +17,9 @@ import pytest
 import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.tabs.attached import attached
-from tests.ended import gone
 from tests.library.adopted.person import Person, differences
 from tests.library.opened import closed
+from tests.processes import gone
 
 pytestmark = pytest.mark.anyio
 

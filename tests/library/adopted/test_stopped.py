@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import anyio
@@ -13,6 +11,7 @@ import muxwire
 from muxwire.client import patience
 from muxwire.errors import TmuxSilent
 from tests.library.adopted.person import Person
+from tests.processes import stopped
 
 pytestmark = pytest.mark.anyio
 
@@ -31,14 +30,11 @@ async def test_calls_end_and_go_on(
             tab = await adopted.tab("work:one")
             await tab.execute("true")
             monkeypatch.setattr(patience, "ANSWER_SECONDS", SOON)
-            os.kill(pid, signal.SIGSTOP)
-            try:
+            with stopped(pid):
                 for call in (adopted.list_tabs, tab.snapshot, lambda: tab.send_keys(["x"])):
                     with pytest.raises(TmuxSilent) as silent:
                         await call()
                     assert f"process {pid}) is stopped" in str(silent.value)
-            finally:
-                os.kill(pid, signal.SIGCONT)
             monkeypatch.undo()
             assert len([one for one in (await adopted.list_tabs()).tabs if not one.closed]) == 3
             await tab.send_keys(["C-u"])

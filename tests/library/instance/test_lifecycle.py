@@ -18,8 +18,8 @@ import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
 from muxwire.ids import pane_id
-from tests.ended import gone
 from tests.library.opened import closed, seen
+from tests.processes import gone
 from tests.users import SYSTEM_PATH
 
 pytestmark = pytest.mark.anyio

@@ -18,9 +18,9 @@ from muxwire.host.processes import started
 from muxwire.instance import notifications, reattach
 from muxwire.library import lifetime
 from muxwire.tabs.book import TabBook
-from tests.ended import gone
 from tests.library.opened import known_prompt
 from tests.library.test_hidden_lines import OURS
+from tests.processes import gone
 
 from .conftest import Instance
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,9 @@ import pytest
 import muxwire
 from muxwire.errors import InvalidArgument
 from muxwire.protocol.events import CommandBlock
+from tests.processes import stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from muxwire.tmux.server import TmuxServer
 
 pytestmark = pytest.mark.anyio
@@ -41,16 +39,6 @@ async def pid(terminals: muxwire.Terminals, ask: Ask) -> int:
     return int((await ask("display-message", "-p", "#{pid}"))[0])
 
 
-@contextmanager
-def standing_still(pid: int) -> Iterator[None]:
-    """Have tmux do nothing meanwhile."""
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
-
 def setting(name: str) -> Json:
     return {"kind": "set_option", "option": name, "value": "1", "global": True}
 
@@ -63,7 +51,7 @@ async def test_a_chain_without_an_answer_is_unknown_and_happens_once(
     terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, ask: Ask
 ) -> None:
     append = {"kind": "rename_window", "target": tab.pane_id, "name": "late"}
-    with standing_still(pid):
+    with stopped(pid):
         result = await terminals.run_operations([setting("@a"), append], dispatch_timeout=SHORT)
     assert not result.succeeded
     assert statuses(result) == ["unknown", "unknown"]
@@ -77,11 +65,11 @@ async def test_what_was_not_sent_is_skipped_or_goes_on(
 ) -> None:
     steps: list[Json] = [{"kind": "split_pane", "target": tab.pane_id, "ref": "c"}, setting("@b"),
                          {"kind": "select_pane", "target": {"ref": "c"}}, setting("@c")]  # fmt: skip
-    with standing_still(pid):
-        stopped = await terminals.run_operations(steps, dispatch_timeout=SHORT)
+    with stopped(pid):
+        first = await terminals.run_operations(steps, dispatch_timeout=SHORT)
         later = [steps[1], setting("@d")]
         going = await terminals.run_operations(later, dispatch_timeout=SHORT, on_error="continue")
-    assert statuses(stopped) == ["unknown", "unknown", "skipped", "skipped"]
+    assert statuses(first) == ["unknown", "unknown", "skipped", "skipped"]
     assert statuses(going) == ["unknown", "unknown"]
     assert await ask("show-options", "-gqv", "@c") == []
 
@@ -99,7 +87,7 @@ async def test_a_pane_that_came_late_is_known_or_goes_again(
     if step["kind"] != "split_pane":
         result = await _stopped_in_the_middle(terminals, tab, pid, step, rollback=rollback)
     else:
-        with standing_still(pid):
+        with stopped(pid):
             result = await terminals.run_operations(
                 [{**step, "target": tab.pane_id}], dispatch_timeout=SHORT, rollback_on_error=rollback
             )
@@ -183,7 +171,7 @@ async def _stopped_in_the_middle(
 ])  # fmt: skip
 async def test_every_kind_has_its_time(terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, step: Json) -> None:
     target = {} if step["kind"] == "new_window" else {"target": tab.pane_id}
-    with standing_still(pid), anyio.fail_after(10):
+    with stopped(pid), anyio.fail_after(10):
         result = await terminals.run_operations([{**step, **target}], dispatch_timeout=SHORT)
     assert statuses(result) == ["unknown"]
 
@@ -247,7 +235,7 @@ async def test_a_pane_that_goes_while_the_list_is_on_its_way(
 
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
-            with standing_still(pid):
+            with stopped(pid):
                 (await terminals.server()).client.submit(("kill-pane", "-t", target))
                 tasks.start_soon(run)
                 await anyio.wait_all_tasks_blocked()

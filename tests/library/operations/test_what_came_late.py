@@ -14,10 +14,10 @@ from tests.library.operations.test_step_timeouts import (
     Ask,
     lose_connection,
     pid,
-    standing_still,
     statuses,
     terminals,
 )
+from tests.processes import stopped
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +45,7 @@ async def test_a_rename_that_came_late_is_undone(
 
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
-            with standing_still(pid):
+            with stopped(pid):
                 tasks.start_soon(run)
                 await anyio.sleep(1.2)  # the step is given up, and the rollback has begun
         assert statuses(result[0]) == ["unknown"]
@@ -63,7 +63,7 @@ async def test_what_never_came_in_time_is_an_error_of_the_rollback(
         {"kind": "set_option", "option": "@late", "value": "1", "global": True},
     ]
     with anyio.fail_after(20):
-        with standing_still(pid):
+        with stopped(pid):
             result = await terminals.run_operations(steps, dispatch_timeout=SHORT, rollback_on_error=True)
         assert statuses(result) == ["unknown", "unknown"]
         assert any("set_option" in error and "no answer" in error for error in result.rollback_errors)
@@ -81,7 +81,7 @@ async def test_list_tabs_tells_the_name_that_came_late(
         {"kind": "rename_window", "target": tab.pane_id, "name": "late"},
     ]
     with anyio.fail_after(20):
-        with standing_still(pid):
+        with stopped(pid):
             result = await terminals.run_operations(steps, dispatch_timeout=SHORT, on_error="continue")
         assert statuses(result) == ["unknown", "unknown"]
         (shown,) = await ask("display-message", "-p", "-t", tab.pane_id, "#{window_name}")

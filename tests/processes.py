@@ -1,7 +1,10 @@
-"""Waiting for what nothing reports: the end of other programs' processes, and of what they leave."""
+"""Other programs' processes: stopping them for a while, and waiting for their end, which nothing reports."""
 
 from __future__ import annotations
 
+import os
+import signal
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import anyio
@@ -9,10 +12,20 @@ import anyio
 from muxwire.client.watchdog import process_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 _LOOK_SECONDS = 0.02
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """Have a process do nothing meanwhile."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 async def gone(pids: Iterable[int], *paths: Path) -> None:
