@@ -6,7 +6,9 @@ directory of that nonce. What its shell is doing is known by the marks in its lo
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, final
@@ -24,7 +26,6 @@ from muxwire.shell.marks import MarkScanner
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
 from muxwire.tabs.windows import restore_sizes
-from muxwire.tmux.stale_clients import a_size_counts, kill_stale_clients, sign_client
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 _PANES = f"{PANE_FORMAT} #{{session_id}} #{{pane_start_command}}"
 # The nonce among the words of a supervisor, whatever version of us wrote its script.
 _NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
+# A server option for each control client: which process drives it.
+_CLIENT_OPTION = "@muxwire-client-"
+_CLIENT = re.compile(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
 # What is read of a log at once.
 _READ_BYTES = 4 << 20
 
@@ -86,6 +90,35 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
     await join_dead(server.folders, server.log_store, alive=server.generation)
     home = server.folders.shells.parent
     await server.host.remove_folders(home, spare={pane.record.nonce for pane in panes})
+
+
+async def sign_client(server: TmuxServer) -> None:
+    us = f"{os.getpid()} {server.host.started(os.getpid())}"
+    await server.client.command("set-option", "-s", f"{_CLIENT_OPTION}{server.process.pid}", us)
+
+
+async def kill_stale_clients(server: TmuxServer) -> None:
+    """Kill control clients whose driver is dead: tmux waits for them for ever, and freezes every pane (B2).
+
+    The watchdog ends ours. Should it have been killed together with us, the next owner finds our client here.
+    """
+    rows = await server.client.command("list-clients", "-F", "#{client_pid} #{client_control_mode}")
+    attached = {int(pid) for pid, _, control in (row.partition(b" ") for row in rows) if control == b"1"}
+    for line in await server.client.command("show-options", "-s"):
+        found = _CLIENT.match(line)
+        if found is None or server.host.started(int(found[2])) == found[3].decode():
+            continue
+        client = int(found[1])
+        if client in attached and client != server.process.pid:
+            # detach-client cannot end it: its output has nowhere to go.
+            server.host.signal_process(client, signal.SIGKILL)
+        await server.client.command("set-option", "-s", "-u", f"{_CLIENT_OPTION}{client}")
+
+
+async def a_size_counts(server: TmuxServer) -> bool:
+    """Whether a person's terminal is attached whose size the windows follow."""
+    rows = await server.client.command("list-clients", "-F", "#{client_control_mode} #{client_flags}")
+    return any(row.startswith(b"0") and b"ignore-size" not in row for row in rows)
 
 
 async def _reattach_there(server: TmuxServer, book: TabBook) -> None:
