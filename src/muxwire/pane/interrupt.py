@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import signal
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import ConnectionClosed
+from muxwire.errors import ConnectionClosed, MuxwireError
 from muxwire.pane.foreground_shell import DRAWN_REMOTE
 from muxwire.pane.nesting import settle_aborted
-from muxwire.pane.state import end_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -74,74 +74,62 @@ class Interrupter:
             execution.signal_sent = signal.SIGINT.name if self._press() else ""  # once, when the connection is back
             return
 
-        async def ended(seconds: float) -> bool:
-            with anyio.move_on_after(seconds):
-                if execution.level == 1 and execution.started:
-                    await end_of(execution).wait()
-                else:
-                    await self._given_up(execution)
+        def over() -> bool:
             return not execution.running
 
-        execution.signal_sent = await self._begun(execution)
-        spared = execution.shell_pgrp
-        await self.forked(execution.begin_time, first, ended, spared)
-        if execution.ending:
-            return
-        execution.signal_sent = await self.stop(ended, first=first, grace=grace, spared=spared)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch, execution)
+            execution.signal_sent = await self._begun(execution)
+            spared = execution.shell_pgrp
+            await self.forked(execution.begin_time, first, over, spared)
+            sent = await self.stop(over, first=first, grace=grace, spared=spared)
+            execution.signal_sent = sent or execution.signal_sent
+            tasks.cancel_scope.cancel()
         if execution.running and execution.level > 1 and not execution.started:
             self._pane.session.line_interrupted(execution, time.monotonic(), end=self._pane.stream.end)
         elif execution.running and self._pane.reachable:
             execution.note = "could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with force"
 
+    async def _watch(self, execution: Execution) -> None:
+        """Find out what no mark says: that a typed line never ran, or that a nested shell gave a command up."""
+        with suppress(MuxwireError):  # the pane or the connection is gone, which others say
+            while execution.running and (execution.level > 1 or not execution.started):
+                settle_aborted(self._pane, self._keyboard, execution)
+                if execution.level == 1:
+                    await self._unstick(execution)
+                await self._pane.stream.changed_within(DRAWN_REMOTE)
+
     async def _begun(self, execution: Execution) -> str:
         """Wait until the typed line runs, or provably never will; return the signal that it took, "" for none."""
         sent = ""
         for _ in range(2):
-            with anyio.move_on_after(BEGINS_WITHIN):
-                while not execution.started:
-                    await self._look(execution)
-            begun = execution.started
+            begun = await self._pane.stream.until(lambda: execution.started, BEGINS_WITHIN)
             if begun or execution.level > 1 or not self._press():
                 break
             sent = signal.SIGINT.name
         return sent
 
-    async def _given_up(self, execution: Execution) -> None:
-        """Wait for the end of a command whose shell may not say so of its own accord: a nested one that C-c ended."""
-        while execution.running:
-            settle_aborted(self._pane, self._keyboard, execution)
-            await self._look(execution)
-
-    async def _look(self, execution: Execution) -> None:
-        if execution.level == 1 and not execution.started:
-            await self._unstick(execution)
-        if execution.running:
-            await self._pane.stream.changed_within(DRAWN_REMOTE)
-
-    async def forked(
-        self, begun: float, number: signal.Signals, ended: Callable[[float], Awaitable[bool]], spared: int = 0
-    ) -> None:
+    async def forked(self, begun: float, number: signal.Signals, over: Callable[[], bool], spared: int = 0) -> None:
         """Wait until what began then has a program in the foreground that takes the signal, if it is to have one."""
         pane = self._pane
-        while time.monotonic() - begun < FORKS_WITHIN:
+        while not over() and time.monotonic() - begun < FORKS_WITHIN:
             await pane.refresh()
             group = pane.host.foreground_pgrp(pane.leader_pid)
             if group is None:
                 return
             if pane.is_program(group, spared) and pane.host.takes(group, number, spared or pane.session.shell_pid):
                 return
-            if await ended(_LOOK_SECONDS):
-                return
+            await pane.stream.changed_within(_LOOK_SECONDS)
 
     async def stop(
         self,
-        ended: Callable[[float], Awaitable[bool]],
+        over: Callable[[], bool],
         *,
         first: signal.Signals = signal.SIGINT,
         grace: float | None = None,
         spared: int = 0,
     ) -> str:
-        """Escalate from `first` until `await ended(seconds)` is true.
+        """Escalate from `first` until it is `over`.
 
         Return the name of the last signal that was sent, "" if none could be. `grace` replaces the first step's time.
         `spared` is the process group of a nested shell or a relay that runs the command: it gets C-c as a key only.
@@ -154,32 +142,34 @@ class Interrupter:
             escalation += STEPS[: order.index(signal.SIGTERM)]
         sent = ""
         typed = 0
+        if over():
+            return sent
         for number, seconds in escalation:
             await self._pane.refresh()
-            if not self._pane.reachable:  # what would be sent now would all come at once, later
+            if over() or not self._pane.reachable:  # what would be sent now would all come at once, later
                 break
             if (taken := self._send(number, typed=typed, spared=spared)) is not None:
                 typed += taken == signal.SIGINT
                 sent = taken.name
                 self._pane.session.signalled()
-                if await self._ended_within(seconds if grace is None else grace, ended, spared):
-                    return sent
+                if await self._wait(seconds if grace is None else grace, over, spared):
+                    break
                 grace = None
         return sent
 
-    async def _ended_within(self, seconds: float, ended: Callable[[float], Awaitable[bool]], spared: int) -> bool:
+    async def _wait(self, seconds: float, over: Callable[[], bool], spared: int) -> bool:
         """Wait for the end; press C-c again while the shell itself goes from one program to the next."""
         pane = self._pane
         group, deadline = pane.host.foreground_pgrp(pane.leader_pid), time.monotonic() + seconds
-        while not await ended(max(0.0, min(deadline - time.monotonic(), _LOST_AFTER))):
-            if time.monotonic() >= deadline:
-                return False
+        while (left := deadline - time.monotonic()) > 0:
+            if await pane.stream.until(over, min(left, _LOST_AFTER), look=DRAWN_REMOTE):
+                return True
             await pane.refresh()
             now = pane.host.foreground_pgrp(pane.leader_pid)
             if now != group and pane.is_program(now, spared):
                 group = now
                 self._press()
-        return True
+        return over()
 
     def _send(self, number: signal.Signals, *, typed: int, spared: int) -> signal.Signals | None:
         """Send one signal the best way, and return which; None if nothing may get it."""

@@ -103,7 +103,7 @@ async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
 
     await client.poll(whole)
     if not whole():
-        await pane.stream.until(lambda: pane.listens or pane.session.dead, PROMPT_SOON)
+        await pane.stream.until(lambda: pane.is_back, PROMPT_SOON)
 
 
 def on_its_way(pane: PaneState) -> bool:

@@ -225,7 +225,7 @@ class Runner:
             execution.note = f"{silent}: {silent.remedy}; command_result reports what became of it"
 
     async def settled(self) -> None:
-        await self.pane.stream.until(lambda: self.pane.listens or self.pane.session.dead, PROMPT_GRACE)
+        await self.pane.stream.until(lambda: self.pane.is_back, PROMPT_GRACE)
 
     def close(self, *, persistent: bool = False) -> None:
         """Nothing will be run from here any more; unless the tab lasts without us, its directory goes."""

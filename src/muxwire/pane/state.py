@@ -75,6 +75,11 @@ class PaneState:
         return listens(self.session, self, time.monotonic())
 
     @property
+    def is_back(self) -> bool:
+        """Whether the shell is at its prompt again, or has ended: nothing that was typed into it runs."""
+        return self.session.dead or self.listens
+
+    @property
     def reachable(self) -> bool:
         link = self.host.link
         return link is None or (link.up and link.answers)

@@ -122,11 +122,14 @@ class PaneStream:
             self._changed = anyio.Event()
         await self._changed.wait()
 
-    async def until(self, holds: Callable[[], bool], seconds: float) -> bool:
-        """Wait, for so long at most, until it holds, which only a change may bring about; return whether it does."""
+    async def until(self, holds: Callable[[], bool], seconds: float, *, look: float | None = None) -> bool:
+        """Wait, for so long at most, until it holds; return whether it does.
+
+        Only a change may bring that about, unless it is looked for again every `look` seconds.
+        """
         with anyio.move_on_after(seconds):
             while not holds():
-                await self.changed()
+                await (self.changed() if look is None else self.changed_within(look))
             return True
         return holds()
 

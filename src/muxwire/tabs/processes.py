@@ -5,7 +5,6 @@ What a person started at their own tmux server is never stopped.
 
 from __future__ import annotations
 
-import functools
 import re
 import signal
 import time
@@ -123,8 +122,8 @@ def _stopping_signal(name: str) -> signal.Signals:
 async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float) -> ProcessStop:
     """Stop what runs in the foreground; success if nothing runs afterwards."""
     execution, newest = pane.session.running, pane.session.current
+    await pane.refresh()
     if newest is not None and newest.level > 1 and not newest.running:
-        await pane.refresh()
         if newest.level == 3 and _in_front(pane, newest) and _line_under_way(pane, newest):
             return await _stop_over(pane, runner, newest, first, grace)
         if newest.level == 2 and await _busy_within(pane, newest):
@@ -139,27 +138,22 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
             state=pane.state_after(execution),
         )
     sent = ""
-    await pane.refresh()
     if newest is not None and _back_from(pane, newest):
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
         return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
     await _accepted(pane, runner)
     await _forked(pane)
-    if not _is_back(pane):
-        await runner.interrupter.forked(pane.session.preexec_time or 0.0, first, functools.partial(_prompted, pane))
+    if not pane.is_back:
+        await runner.interrupter.forked(pane.session.preexec_time or 0.0, first, lambda: pane.is_back)
         busy = pane.host.foreground_pgrp(pane.leader_pid)
-
-        async def ended(seconds: float) -> bool:
-            return await pane.stream.until(
-                lambda: _is_back(pane) or pane.host.foreground_pgrp(pane.leader_pid) != busy, seconds
-            )
-
-        sent = await runner.interrupter.stop(ended, first=first, grace=grace)
+        sent = await runner.interrupter.stop(
+            lambda: pane.is_back or pane.host.foreground_pgrp(pane.leader_pid) != busy, first=first, grace=grace
+        )
         await runner.settled()
     status = pane.session.exit_status
     if not sent and newest is not None and ran_last(pane.session, newest):
         status = newest.exit_code  # it ended before the call, and nothing has run since
-    success = _is_back(pane) or (newest is not None and _back_from(pane, newest))
+    success = pane.is_back or (newest is not None and _back_from(pane, newest))
     return ProcessStop(success=success, signal_sent=sent, exit_code=status, state=pane.tab_state())
 
 
@@ -215,25 +209,17 @@ async def _stop_over(
     """
     begin = max(_entered_at(pane, newest), newest.end)
 
-    def is_back() -> bool:
+    def over() -> bool:
         # Silent, else a C-c that the shell has not dealt with yet would throw the next line away.
         prompt = prompt_after(pane, newest, begin) if quiet(pane, DRAWN_REMOTE) else -1
         return pane.session.dead or b"\n" in pane.stream.ring.read(begin, prompt)
 
-    async def ended(seconds: float) -> bool:
-        with anyio.move_on_after(seconds):
-            while not is_back():
-                await pane.stream.changed_within(DRAWN_REMOTE)
-        return is_back()
-
     # bash that is hit between its fork and the program's own group loses its terminal to that program, and ends.
     left = _ENTERED_WITHIN - (time.monotonic() - runner.keyboard.pressed_at)
     if await pane.stream.until(lambda: b"\n" in pane.stream.ring.read(begin, pane.stream.end), left):
-        await ended(FORKS_WITHIN)
-    sent = ""
-    if not is_back():
-        sent = await runner.interrupter.stop(ended, first=first, grace=grace, spared=newest.shell_pgrp)
-    success = is_back()
+        await pane.stream.until(over, FORKS_WITHIN, look=DRAWN_REMOTE)
+    sent = await runner.interrupter.stop(over, first=first, grace=grace, spared=newest.shell_pgrp)
+    success = over()
     state = pane.state_after(newest) if success else pane.tab_state()
     return ProcessStop(success=success, signal_sent=sent, exit_code=None, state=state)
 
@@ -246,18 +232,7 @@ async def _accepted(pane: PaneState, runner: Runner) -> None:
 
 async def _forked(pane: PaneState) -> None:
     """Wait until the program in place of a shell is there: until then nothing can get a signal."""
-    deadline = time.monotonic() + START_TIMEOUT
-    await pane.refresh()
-    while pane.runs_program and not pane.session.dead and not pane.host.child_name(pane.leader_pid):
-        if time.monotonic() >= deadline:
-            break
-        await pane.stream.changed_within(_LOOK_SECONDS)
-        await pane.refresh()
-
-
-async def _prompted(pane: PaneState, seconds: float) -> bool:
-    return await pane.stream.until(lambda: _is_back(pane), seconds)
-
-
-def _is_back(pane: PaneState) -> bool:
-    return pane.session.dead or pane.listens
+    with anyio.move_on_after(START_TIMEOUT):
+        while pane.runs_program and not pane.session.dead and not pane.host.child_name(pane.leader_pid):
+            await pane.stream.changed_within(_LOOK_SECONDS)
+            await pane.refresh()
