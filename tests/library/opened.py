@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.pane.prompt_line import prompt_whole
-
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -47,10 +45,10 @@ async def known_prompt(tab: Tab) -> None:
 
     Its mark, which comes first, is not enough: the rest may still be on its way.
     """
-    while not prompt_whole(tab.pane):
+    while not tab.pane.prompt_whole:
         await tab.execute("true")
         with anyio.move_on_after(_DRAWN):
-            while not prompt_whole(tab.pane):
+            while not tab.pane.prompt_whole:
                 await tab.pane.stream.changed()
 
 

@@ -192,12 +192,17 @@ async def still_usable(tab: Tab) -> None:
     assert (await tab.execute("echo ok")).output == "ok\n"
 
 
-async def test_a_shell_that_ignores_the_signal_is_said_to(tab: Tab) -> None:
-    cut = await tab.execute("trap '' INT; while :; do :; done", timeout=0.2)
+async def test_a_shell_that_ignores_the_signal_is_said_to_until_its_command_ends(
+    terminals: Terminals, tab: Tab, tmp_path: Path
+) -> None:
+    cut = await tab.execute(f"trap '' INT; while [ ! -e {tmp_path}/go ]; do :; done", timeout=0.2)
     assert (cut.running, cut.exit_code) == (True, None)
     assert "close the tab" in cut.note
     with pytest.raises(TabUnavailable):
         await tab.execute("echo no", timeout=0.2)
+    (tmp_path / "go").touch()
+    done = await terminals.command_result(cut.command_id, wait=DEADLINE)
+    assert (done.running, done.exit_code, done.note) == (False, 0, ""), done
 
 
 async def test_a_nested_shell_is_hung_up_on_and_the_outer_one_stays(tab: Tab) -> None:

@@ -54,7 +54,7 @@ async def result_of(
         how = Reading(readable=strip_ansi, columns=columns, since=since, ours=execution.ours)
         text = await read_output(stream, begin, end, how, max_chars=max_chars)
     if waited and execution.read_up_to >= 0:
-        execution.read_up_to = max(execution.read_up_to, end)  # another call may have asked meanwhile
+        execution.delivered(end)
     until = time.monotonic() if execution.running else execution.end_time
     state = pane.state_after(execution)
     return ExecutionResult(
@@ -77,9 +77,9 @@ async def result_of(
 
 
 def _notes(execution: Execution, pane: PaneState, text: OutputText, state: State) -> list[str]:
-    notes = [execution.note] if execution.note else []
+    notes = [note for note in (execution.note, execution.running and execution.resists) if note]
     # By what stands after a relay's cursor.
-    asks = execution.level == 3 and execution.answered_at == pane.stream.written_end
+    asks = execution.level == 3 and execution.asked_at == pane.stream.written_end
     if execution.running and (asks or state == "interactive"):
         what = f"the program waits for {pane.waited_for()}; it still runs"
         notes.insert(0, f"{what}: answer with send_keys, or stop_process")

@@ -71,7 +71,8 @@ class Interrupter:
     async def end(self, execution: Execution, *, first: signal.Signals, grace: float | None) -> None:
         """End a command of ours, or see to it that it never begins; `execution.signal_sent` says how far that went."""
         if not self._pane.reachable:
-            execution.signal_sent = signal.SIGINT.name if self._press() else ""  # once, when the connection is back
+            if self._press():  # once, when the connection is back
+                execution.signalled(signal.SIGINT.name)
             return
 
         def over() -> bool:
@@ -79,16 +80,15 @@ class Interrupter:
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch, execution)
-            execution.signal_sent = await self._begun(execution)
+            await self._begun(execution)
             spared = execution.shell_pgrp
             await self.forked(execution.begin_time, first, over, spared)
-            sent = await self.stop(over, first=first, grace=grace, spared=spared)
-            execution.signal_sent = sent or execution.signal_sent
+            execution.signalled(await self.stop(over, first=first, grace=grace, spared=spared))
             tasks.cancel_scope.cancel()
         if execution.running and execution.level > 1 and not execution.started:
             self._pane.session.line_interrupted(execution, time.monotonic(), end=self._pane.stream.end)
         elif execution.running and self._pane.reachable:
-            execution.note = "could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with force"
+            execution.resisted("could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with force")
 
     async def _watch(self, execution: Execution) -> None:
         """Find out what no mark says: that a typed line never ran, or that a nested shell gave a command up."""
@@ -99,15 +99,13 @@ class Interrupter:
                     await self._unstick(execution)
                 await self._pane.stream.changed_within(DRAWN_REMOTE)
 
-    async def _begun(self, execution: Execution) -> str:
-        """Wait until the typed line runs, or provably never will; return the signal that it took, "" for none."""
-        sent = ""
+    async def _begun(self, execution: Execution) -> None:
+        """Wait until the typed line runs, or provably never will; C-c throws away one that does not begin."""
         for _ in range(2):
             begun = await self._pane.stream.until(lambda: execution.started, BEGINS_WITHIN)
             if begun or execution.level > 1 or not self._press():
                 break
-            sent = signal.SIGINT.name
-        return sent
+            execution.signalled(signal.SIGINT.name)
 
     async def forked(self, begun: float, number: signal.Signals, over: Callable[[], bool], spared: int = 0) -> None:
         """Wait until what began then has a program in the foreground that takes the signal, if it is to have one."""

@@ -48,6 +48,8 @@ class LiveOutput:
             await wait()
             self._stop_at = self._stream.end
             self._stream.wake()
+        if self._lost:
+            self._execution.explain(f"{self._lost} bytes of the output are lost: neither memory nor the log held them")
         if self._failure is not None:
             if self._stop_at is None:
                 with anyio.move_on_after(ESCALATION_SECONDS):
@@ -78,10 +80,8 @@ class LiveOutput:
         raw, lost = await self._stream.read(begin, min(end, begin + PIECE))
         if raw.endswith(b"\r") and begin + lost + len(raw) != execution.end:
             raw = raw[:-1]  # the next byte says whether it belongs to a line end
-        execution.read_up_to = begin + lost + len(raw)
-        if lost:
-            self._lost += lost
-            execution.note = f"{self._lost} bytes of the output are lost: neither memory nor the log held them"
+        execution.delivered(begin + lost + len(raw))
+        self._lost += lost
         raw = without(raw, begin + lost, execution.ours)
         if raw:
             await self._on_output(undo_onlcr(raw))

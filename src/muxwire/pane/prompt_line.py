@@ -79,19 +79,6 @@ _RUBOUT = b"\x7f"
 _RUBBED_OUT = b"\b \b"
 
 
-def drawn_prompt(pane: PaneState) -> bytes:
-    # Asked several times for each command.
-    at = pane.session.prompt_end, pane.stream.end
-    if pane.drawn_at != at:
-        pane.drawn, pane.drawn_at = pane.stream.written(at[0]), at
-    return pane.drawn
-
-
-def prompt_whole(pane: PaneState) -> bool:
-    """Whether what was drawn since the mark is, byte for byte, a prompt that was seen whole before."""
-    return drawn_prompt(pane) in pane.prompts
-
-
 async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
     """After a command of ours: wait for the moment that a known prompt takes to come and to be drawn.
 
@@ -99,7 +86,7 @@ async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
     """
 
     def whole() -> bool:
-        return pane.listens and (not pane.prompts.took or prompt_whole(pane))
+        return pane.listens and (not pane.prompts.took or pane.prompt_whole)
 
     await client.poll(whole)
     if not whole():
@@ -115,7 +102,7 @@ def on_its_way(pane: PaneState) -> bool:
     if not pane.session.integrated or pane.session.running is not None or pane.session.dead:
         return False
     if pane.session.at_prompt:
-        return pane.session.has_preexec_mark or b"\n" not in drawn_prompt(pane) or prompt_whole(pane)
+        return pane.session.has_preexec_mark or b"\n" not in pane.drawn_prompt or pane.prompt_whole
     return prompt_due(pane.session)
 
 
@@ -155,7 +142,7 @@ def _takes_tty(pane: PaneState, client: ControlClient) -> bool:
 async def line_kind(pane: PaneState, client: ControlClient) -> str:
     """What reads after the prompt: `editor`, `line` (the editor is off), or "" for nothing yet. ConnectionClosed."""
     assert pane.shell is not None
-    drawn = drawn_prompt(pane)
+    drawn = pane.drawn_prompt
     if drawn in pane.prompts:  # nearly always
         pane.prompts.took = pane.stream.last_output - pane.session.prompt_time
         told = pane.shell.name in _TELLS and _EDITOR_SIGN in drawn
@@ -171,7 +158,7 @@ async def line_kind(pane: PaneState, client: ControlClient) -> str:
     since = pane.session.seen_asleep(True, time.monotonic())
     seq = pane.session.prompt_seq
     if not pane.host.sees_waits:
-        await fall_silent(pane, DRAWN, lambda: prompt_whole(pane))
+        await fall_silent(pane, DRAWN, lambda: pane.prompt_whole)
     elif not await caught_up(pane, client) and time.monotonic() - since < SLEEPS_LONG:
         return ""
     kind = shell_sleeps(pane) if pane.session.at_prompt and pane.session.prompt_seq == seq else ""
@@ -248,7 +235,7 @@ class PromptEnd:
         """
         pane = self._pane
         here = pane.session.prompt_end >= pane.stream.ring.start  # else it was drawn before we came to this tab
-        drawn = drawn_prompt(pane) if here else b""
+        drawn = pane.drawn_prompt if here else b""
         begins = shell.name in _NEW_LINE or _begins_line(pane)
         column = pane.prompts.column(drawn) if begins else None
         self.cleared = False
@@ -299,7 +286,7 @@ class PromptEnd:
         end = pane.stream.end
         self._keyboard.press(_SHOWN_KEY + _RUBOUT if plain else _SHOWN_KEY)
         await pane.stream.until(lambda: pane.stream.ring.find(shown, end) >= 0, CLEARED)
-        if plain and drawn_prompt(pane) == drawn + shown:
+        if plain and pane.drawn_prompt == drawn + shown:
             pane.host.restore_line_modes(pane.tty)  # forgets what is typed
             return True
         return False
@@ -330,7 +317,7 @@ class PromptEnd:
         text = self._pane.session.last_input.text
         if shell.name != "dash" or not text or not keys_sent(self._pane):
             return False
-        return not drawn_prompt(self._pane).endswith(text.encode())
+        return not self._pane.drawn_prompt.endswith(text.encode())
 
     async def _cursor(self) -> tuple[int, ...]:
         answer = await self._client.command("display-message", "-p", "-t", self._pane_id, "#{cursor_x} #{cursor_y}")

@@ -179,12 +179,12 @@ class Runner:
         await pane.refresh()
         continue_shell(pane)
         settle_aborted(pane, self.keyboard, execution)
-        if execution.cut >= 0 or pane.stream.written_end == execution.answered_at:
+        if execution.cut >= 0 or pane.stream.written_end == execution.asked_at:
             return False
         # A relay's tty is raw whatever it connects to.
         if not (asks_secret(pane) if execution.level == 3 else await self._surely_waits()):
             return False
-        execution.answered_at = pane.stream.written_end
+        execution.asks(pane.stream.written_end)
         return True
 
     async def _surely_waits(self) -> bool:
@@ -222,7 +222,7 @@ class Runner:
         lost = not self.pane.reachable or (unanswered is not None and patience.oldest is unanswered)
         if execution.running and lost:
             silent = patience.explain()
-            execution.note = f"{silent}: {silent.remedy}; command_result reports what became of it"
+            execution.resisted(f"{silent}: {silent.remedy}; command_result reports what became of it")
 
     async def settled(self) -> None:
         await self.pane.stream.until(lambda: self.pane.is_back, PROMPT_GRACE)

@@ -56,7 +56,7 @@ class PaneState:
         self.supervised = True  # its first process is our supervisor
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
-        self.drawn, self.drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
+        self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
         self.on_exit: Callable[[], None] | None = None
 
@@ -134,6 +134,19 @@ class PaneState:
         if self.session.dead or running is None:
             return "dead" if self.session.dead else "prompt"
         return "interactive" if running.typed_at < execution.typed_at else "running"
+
+    @property
+    def drawn_prompt(self) -> bytes:
+        """What was written since the newest prompt's mark."""
+        at = self.session.prompt_end, self.stream.end
+        if self._drawn_at != at:  # asked several times for each command
+            self._drawn, self._drawn_at = self.stream.written(at[0]), at
+        return self._drawn
+
+    @property
+    def prompt_whole(self) -> bool:
+        """Whether that is, byte for byte, a prompt that was seen whole before."""
+        return self.drawn_prompt in self.prompts
 
     def short_of_files(self) -> str:
         """Say so if the shell may not open the files that our marks take; "" if it may, or nobody knows."""

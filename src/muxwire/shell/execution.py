@@ -52,6 +52,8 @@ class Execution:
     timed_out: bool = False
     signal_sent: str = ""
     note: str = ""
+    # Why it still runs although it was to end.
+    resists: str = ""
     # How its shell was reached (foreground_shell.py), and where our hooks are not in that shell: its process group,
     # its kind, and its prompt.
     level: int = 1
@@ -61,8 +63,8 @@ class Execution:
     # Where its output ends although the end mark comes later, because it had to be asked for; -1 if it was not.
     cut: int = -1
     read_up_to: int = -1
-    # The stream's end when a caller last got to know that the command waits for input: it is reported once.
-    answered_at: int = -1
+    # The stream's end when it was last seen to wait for input: that is reported once.
+    asked_at: int = -1
     # Parts of its output that are ours: marks and lines of commands in a shell that it started; and where one begins
     # whose end is not here yet, -1 if none does.
     ours: list[tuple[int, int]] = field(default_factory=list)
@@ -97,13 +99,36 @@ class Execution:
         self.begin = self.read_up_to = offset
         self.begin_time = now
 
-    def finish(self, ending: Ending, now: float, *, end: int, exit_code: int | None, cwd: str = "") -> None:
+    def asks(self, offset: int) -> None:
+        """It waits for input, after an output that ends at that offset."""
+        self.asked_at = offset
+
+    def delivered(self, offset: int) -> None:
+        """Its output up to there was given to a caller: the next one gets the rest."""
+        self.read_up_to = max(self.read_up_to, offset)
+
+    def overdue(self) -> None:
+        """Its time was over before its end."""
+        self.timed_out = True
+
+    def signalled(self, name: str) -> None:
+        """That signal was sent to end it; "" for none."""
+        self.signal_sent = name or self.signal_sent
+
+    def resisted(self, why: str) -> None:
+        """It was to end, and still runs."""
+        self.resists = why
+
+    def finish(
+        self, ending: Ending, now: float, *, end: int, exit_code: int | None, cwd: str = "", note: str = ""
+    ) -> None:
         """It ended: its output goes up to `end`."""
         if self.begin < 0:
             self.start(min(self.typed_at, end), self.typed_time)
         self.ending, self.end, self.exit_code = ending, max(end, self.begin), exit_code
         self.end_time = now
         self.cwd = cwd or self.cwd
+        self.explain(note)
 
     def explain(self, note: str) -> None:
         if note and note not in self.note:

@@ -68,6 +68,11 @@ class PromptColumns:
         """Those that end in that column, as they were drawn."""
         return [drawn for drawn, end in self._known.items() if end == column]
 
+    def forget(self) -> None:
+        """They end elsewhere now."""
+        self.took = 0.0
+        self._known.clear()
+
     def remember(self, drawn: bytes, column: int) -> None:
         if len(self._known) >= REMEMBERED_PROMPTS:
             self._known.pop(next(iter(self._known)))

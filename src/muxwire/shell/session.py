@@ -189,12 +189,14 @@ class ShellSession:
         # What a bash before 4.4 says of a loop that C-c ended is 1: the C-c distinguishes it from an error.
         signalled = self.repair_tty if self._name == "bash" and not self.has_preexec_mark else None
         for execution in self._open.values():
-            if execution.phase == "running":
-                end, code = cut_short(execution, mark.begin, status, self._name, self._read, signalled=signalled)
-                if lost := execution.typed_at < whole_from:
-                    execution.note = "the connection was lost while it ran; its end was not seen"
-                what = Input.PROMPT_FOUND if lost else Input.PROMPT_START
-                self._end(execution, what, now, end=end, exit_code=None if lost else code, cwd=mark.cwd)
+            if execution.phase != "running":
+                continue
+            end, code = cut_short(execution, mark.begin, status, self._name, self._read, signalled=signalled)
+            if execution.typed_at < whole_from:
+                note = "the connection was lost while it ran; its end was not seen"
+                self._end(execution, Input.PROMPT_FOUND, now, end=end, exit_code=None, cwd=mark.cwd, note=note)
+            else:
+                self._end(execution, Input.PROMPT_START, now, end=end, exit_code=code, cwd=mark.cwd)
         self._tell(PromptBegan(mark.end, status))
 
     def _on_accepted(self, mark: LineAccepted, now: float) -> None:
@@ -221,10 +223,10 @@ class ShellSession:
         self.exit_status = mark.status
         for execution in self._open.values():
             if not execution.ending:
-                execution.note = "the command ended its shell; the tab is closed"
+                note = "the command ended its shell; the tab is closed"
                 # fish says where the output ended before it cleans up its terminal modes.
                 end = execution.post_exec[0] if execution.post_exec else mark.begin
-                self._end(execution, Input.SHELL_EXITED, now, end=end, exit_code=mark.status)
+                self._end(execution, Input.SHELL_EXITED, now, end=end, exit_code=mark.status, note=note)
         self._tell(ShellGone(mark.status))
 
     def _on_note(self, mark: ShellNote) -> None:
@@ -292,8 +294,8 @@ class ShellSession:
 
     def line_interrupted(self, execution: Execution, now: float, *, end: int) -> None:
         """C-c threw away the line of a command in a nested shell: what that does later is not ours."""
-        execution.note = "it had not begun when it was interrupted"
-        self._end(execution, Input.LINE_INTERRUPTED, now, end=end, exit_code=INTERRUPTED)
+        note = "it had not begun when it was interrupted"
+        self._end(execution, Input.LINE_INTERRUPTED, now, end=end, exit_code=INTERRUPTED, note=note)
 
     def prompt_seen_again(self, execution: Execution, offset: int) -> None:
         """A nested shell gave a command up without saying so: its prompt is at that offset."""
@@ -364,19 +366,19 @@ class ShellSession:
         self.state = SHELL_TABLE[what][self.state]
 
     def _end(
-        self, execution: Execution, what: Input, now: float, *, end: int, exit_code: int | None, cwd: str = ""
-    ) -> None:
+        self, execution: Execution, what: Input, now: float, *,
+        end: int, exit_code: int | None, cwd: str = "", note: str = "",
+    ) -> None:  # fmt: skip
         if ending := ending_of(execution.phase, what):
             if what is Input.LINE_INTERRUPTED:  # what came since it was typed is its line's echo, and no output
                 execution.start(end, execution.typed_time)
-            execution.finish(ending, now, end=end, exit_code=exit_code, cwd=cwd)
+            execution.finish(ending, now, end=end, exit_code=exit_code, cwd=cwd, note=note)
             self._tell(CommandEnded(execution))
 
     def _give_up(self, what: Input, note: str, before: int, now: float, end: int) -> None:
         for execution in self._open.values():
             if not execution.ending and execution.typed_at < before:
-                execution.note = note
-                self._end(execution, what, now, end=end, exit_code=None)
+                self._end(execution, what, now, end=end, exit_code=None, note=note)
 
     def _is_own(self, execution: Execution) -> bool:
         """Whether it was typed into the tab's own shell."""

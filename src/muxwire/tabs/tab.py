@@ -259,7 +259,7 @@ class Tab:
                 left = deadline - time.monotonic()
                 outcome = await self.runner.wait(execution, left, progress=progress if on_progress else None)
             if outcome == "timed_out":
-                execution.timed_out = True
+                execution.overdue()
                 if on_timeout == "interrupt":
                     await self.runner.interrupt_overdue(execution)
         except anyio.get_cancelled_exc_class():

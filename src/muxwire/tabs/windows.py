@@ -24,7 +24,6 @@ from muxwire.protocol.events import (
     WindowClose,
     WindowRenamed,
 )
-from muxwire.shell.redraw import PromptColumns
 from muxwire.tmux.start import COLUMNS, ROWS
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ async def _forget_prompts(tab: Tab) -> None:
     """A prompt that wraps ends elsewhere now. What is learned before the program knows its new size is wrong too."""
     for wait in (0.0, RESIZE_SECONDS):
         await anyio.sleep(wait)
-        tab.pane.prompts = PromptColumns()
+        tab.pane.prompts.forget()
 
 
 async def look_up(book: TabBook) -> None:

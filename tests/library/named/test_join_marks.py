@@ -7,7 +7,6 @@ import pytest
 
 import muxwire
 from muxwire.pane.foreground_shell import asks_secret
-from muxwire.pane.prompt_line import prompt_whole
 from muxwire.shell.marks import is_join_mark
 
 from .conftest import Instance
@@ -30,12 +29,12 @@ async def test_a_prompt_behind_which_a_follower_came_is_still_known(instance: In
             tab = await owner.create_tab(shell="bash")
             for _ in range(3):
                 await tab.execute("true")
-            while not prompt_whole(tab.pane):
+            while not tab.pane.prompt_whole:
                 await tab.pane.stream.changed()
             spoken = tab.pane.stream.last_output
             await follower.server()
             await marked(tab)
-            assert prompt_whole(tab.pane)
+            assert tab.pane.prompt_whole
             assert tab.pane.stream.last_output == spoken
             assert (await tab.execute("echo on")).output == "on\n"
 
