@@ -11,6 +11,8 @@ from typing import get_args
 import pytest
 
 from muxwire.errors import State
+from muxwire.host.shells import shell_for
+from muxwire.shell import Shell
 from muxwire.shell.tab_state import (
     FRESH_PROMPT,
     RULES,
@@ -38,6 +40,7 @@ class FakeKernel:
     sleeps: bool = True
     drawn_on: bool = False
     sees_waits: bool = True
+    program: str = "zsh"
     asked: Counter[str] = field(default_factory=Counter)
 
     def waits_for_input(self) -> Waiting:
@@ -47,6 +50,9 @@ class FakeKernel:
     def shell_in_front(self) -> bool:
         self.asked["front"] += 1
         return self.front
+
+    def front_shell(self) -> Shell | None:
+        return shell_for(self.program)
 
     def reads(self) -> bool:
         return self.sleeps
@@ -104,6 +110,7 @@ def reached(name: str, shell: str = "zsh") -> Driven:
         ("zsh", "prompt", FakeKernel(front=False), "prompt"),  # it says itself when it takes a line
         ("zsh", "prompt", FakeKernel("editor", drawn_on=True), "incomplete"),
         ("dash", "prompt", FakeKernel("line"), "prompt"),
+        ("dash", "prompt", FakeKernel("password"), "prompt"),  # `stty -echo`
         ("dash", "prompt", FakeKernel(""), "busy"),  # it computes
         ("dash", "prompt", FakeKernel("line", front=False), "interactive"),
         ("dash", "prompt", FakeKernel("", sees_waits=False), "prompt"),
@@ -112,8 +119,13 @@ def reached(name: str, shell: str = "zsh") -> Driven:
         ("zsh", "starting", FakeKernel("line"), "starting"),
         ("zsh", "unhooked", FakeKernel("editor"), "prompt"),
         ("zsh", "unhooked", FakeKernel(""), "running"),
+        ("zsh", "unhooked", FakeKernel("line"), "interactive"),  # its `read`
+        ("dash", "unhooked", FakeKernel("line", program="dash"), "prompt"),
+        ("zsh", "unhooked", FakeKernel("raw", program="vim"), "interactive"),
         ("zsh", "adopted", FakeKernel("editor"), "prompt"),
         ("zsh", "adopted", FakeKernel(""), "running"),
+        ("zsh", "adopted", FakeKernel("line"), "interactive"),
+        ("zsh", "adopted", FakeKernel("line", program="dash"), "prompt"),
         ("zsh", "adopted", FakeKernel("raw", front=False), "interactive"),
         ("zsh", "typed", FakeKernel("editor"), "incomplete"),
         ("zsh", "typed", FakeKernel(""), "running"),

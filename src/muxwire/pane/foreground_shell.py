@@ -17,7 +17,7 @@ from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.pane.state import PROMPT_REACH
 from muxwire.shell.session_table import ShellState
-from muxwire.shell.tab_state import idle_since, starting, unhooked
+from muxwire.shell.tab_state import idle_since, starting, takes_line, unhooked
 from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi
 
@@ -46,7 +46,7 @@ DRAWN_REMOTE = 0.05
 # Answers of tmux after which it has sent on what a pane wrote before: it may answer once before it reads the pane.
 CATCH_UP = 2
 
-# These read every line with an editor, in raw mode; a line read otherwise is `read x`, which must not get ours.
+# Their line editors are up before their prompts are drawn.
 _EDITING = ("bash", "zsh", "fish")
 # Programs that put another terminal's shell on this one. Others (a REPL, a database) would take a probe as input.
 RELAYS = {
@@ -135,7 +135,7 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
     unaccepted = session.has_preexec_mark and session.preexec_time is None
     if own is not None and kind == "line" and running is None and unaccepted:
         return ForegroundShell(own, 1, edits=False)  # `unsetopt zle`: a line that was not accepted continues below
-    if not takes_lines(shell, kind) or _busy_with_ours(running, front.pgrp):
+    if not takes_line(shell, kind) or _busy_with_ours(running, front.pgrp):
         return None
     if own is None and pane.host.runs_script(front.pgrp):  # what it reads is for its `read`
         return None
@@ -192,11 +192,6 @@ async def reached(pane: PaneState, deadline: float, ready: Callable[[], Awaitabl
             raise TabUnavailable(
                 what, state=pane.tab_state(), remedy="nothing was typed; try again when its link is up"
             )
-
-
-def takes_lines(shell: Shell, kind: str) -> bool:
-    """Whether a shell of this kind reads its next command when the tty is read so."""
-    return kind in ("editor", "raw") if shell.name in (*_EDITING, "ash") else kind in ("editor", "raw", "line")
 
 
 def _busy_with_ours(running: Execution | None, pgrp: int) -> bool:

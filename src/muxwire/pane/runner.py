@@ -242,9 +242,7 @@ class Runner:
             await prompt_soon(pane, self._client)
         while True:
             heard, waited = pane.stream.end, time.monotonic() - begun
-            # A prompt while a line of ours is on its way to the shell is an older one: it is not the turn of the next.
-            typed = pane.session.running
-            at_prompt = pane.listens and (typed is None or typed.started)
+            typed, at_prompt = pane.session.running, pane.takes_next
             found = await own_listener(pane, self._client, begun) if at_prompt else await self._other_shell(waited)
             if found is not None and found.level == 3:
                 check_reach(env, cwd)
@@ -268,7 +266,7 @@ class Runner:
             if not typed.running:
                 return None
         await pane.refresh()
-        if pane.listens and (typed is None or typed.started):
+        if pane.takes_next:
             return None  # it came to its prompt meanwhile
         continue_shell(pane)
         found = None if pane.session.dead else find_shell(pane, waited, self.folder)

@@ -13,7 +13,7 @@ from muxwire.pane.use import Use
 from muxwire.shell.redraw import PromptColumns
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, ShellGone
-from muxwire.shell.tab_state import listens, tab_state
+from muxwire.shell.tab_state import listens, not_begun, tab_state
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
@@ -73,6 +73,11 @@ class PaneState:
     def listens(self) -> bool:
         """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""
         return listens(self.session, self, time.monotonic())
+
+    @property
+    def takes_next(self) -> bool:
+        """Whether it does for the next command: while a line of ours is on its way, the prompt is an older one."""
+        return self.listens and not_begun(self.session) is None
 
     @property
     def is_back(self) -> bool:
@@ -207,6 +212,12 @@ class PaneState:
 
     def shell_in_front(self) -> bool:
         return self.host.foreground_pgrp(self.leader_pid) == self.session.shell_pid
+
+    def front_shell(self) -> Shell | None:
+        front = self.front()
+        if front is None:
+            return None
+        return (self.shell if front.pgrp == self.session.shell_pid else None) or self.host.shell_for(front.program)
 
     def waited_for(self) -> str:
         """What the program in the foreground, which waits, is waiting for, in words."""

@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from muxwire.errors import State
     from muxwire.shell.execution import Execution
     from muxwire.shell.session import ShellSession
+    from muxwire.shell.shell import Shell
 
 # What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
 Waiting = Literal["line", "password", "raw", "editor", ""]
 
 # Seconds in which a typed line may still be on its way to the shell: it takes a few ms, more on a busy machine.
 UNDER_WAY = 0.15
+# These read every line with an editor, busybox unless its tty is without echo: what they read otherwise is for `read`.
+_EDITING = ("bash", "zsh", "fish", "ash")
 # Seconds from a prompt's mark to the shell's read of a line, at most.
 FRESH_PROMPT = 0.05
 
@@ -39,6 +42,9 @@ class Kernel(Protocol):
 
     def shell_in_front(self) -> bool:
         """Whether the tab's own shell is in the foreground."""
+
+    def front_shell(self) -> Shell | None:
+        """The shell that is in the foreground, if it is one that we know."""
 
     def reads(self) -> bool:
         """Whether the foreground sleeps until something is typed."""
@@ -59,9 +65,19 @@ def listens(session: ShellSession, kernel: Kernel, now: float) -> bool:
     # It may be on its way from the prompt's mark to the read; later it is in a builtin, if not in that.
     if now - session.prompt_time < FRESH_PROMPT or not kernel.sees_waits:
         return True
-    # busybox edits at its prompt, unless the tty is without echo; a line is read by `read` only.
-    kind, ash = kernel.waits_for_input(), session.shell is not None and session.shell.name == "ash"
-    return bool(kind) and not (kind == "line" and ash)
+    return takes_line(session.shell, kernel.waits_for_input(), prompted=True)
+
+
+def takes_line(shell: Shell | None, waiting: Waiting, *, prompted: bool = False) -> bool:
+    """Whether a shell in whose terminal that is waited for reads its next command; else it is for a `read` of it.
+
+    `prompted`: its prompt was announced, and it has taken no line since, as far as it says so.
+    """
+    if shell is None or waiting == "password":
+        return prompted
+    if waiting == "line":
+        return shell.name != "ash" if prompted else shell.name not in _EDITING
+    return bool(waiting)
 
 
 def prompt_due(session: ShellSession) -> bool:
@@ -124,12 +140,12 @@ RULES: Final[tuple[Rule, ...]] = (
     ("prompt", listens),
     ("starting", lambda s, _, __: starting(s)),
     # A shell that has no hooks, as a command has proved.
-    ("prompt", lambda s, k, _: unhooked(s) and bool(k.waits_for_input())),
-    ("running", lambda s, _, __: unhooked(s)),
+    ("prompt", lambda s, k, _: unhooked(s) and takes_line(k.front_shell(), k.waits_for_input())),
+    ("running", lambda s, k, _: unhooked(s) and not k.waits_for_input()),
     ("running", lambda s, k, now: _typed(s, k) and s.running is not None and now - s.running.typed_time < UNDER_WAY),
     ("incomplete", lambda s, k, _: _typed(s, k)),
-    ("prompt", lambda s, k, _: _adopted(s, k) and bool(k.waits_for_input())),
-    ("running", lambda s, k, _: _adopted(s, k)),
+    ("prompt", lambda s, k, _: _adopted(s, k) and takes_line(k.front_shell(), k.waits_for_input())),
+    ("running", lambda s, k, _: _adopted(s, k) and not k.waits_for_input()),
     (
         "interactive",
         lambda _, k, __: (
@@ -152,7 +168,7 @@ class Answers:
     def __init__(self, kernel: Kernel) -> None:
         self.sees_waits = kernel.sees_waits
         self.waits_for_input = cache(kernel.waits_for_input)
-        self.shell_in_front = cache(kernel.shell_in_front)
+        self.shell_in_front, self.front_shell = cache(kernel.shell_in_front), cache(kernel.front_shell)
         self.reads, self.awaits_keys, self.continues = kernel.reads, kernel.awaits_keys, kernel.continues
 
 
