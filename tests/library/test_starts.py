@@ -79,6 +79,16 @@ async def test_of_what_is_only_typed_there_is_no_id(tab: Tab) -> None:
         assert (await tab.execute("echo ok")).output == "ok\n"
 
 
+async def test_what_is_only_typed_is_ready_by_its_answer_and_not_by_its_echo(tab: Tab) -> None:
+    with anyio.fail_after(DEADLINE):
+        await tab.runner.settled()
+        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=0.5)
+        assert begun.ready is False, begun
+        begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
+        assert begun.ready, begun
+        assert (await tab.execute("echo ok")).output == "ok\n"
+
+
 async def test_what_is_waited_for_is_said_as_long_as_it_is(terminals: Terminals, tab: Tab) -> None:
     with anyio.fail_after(DEADLINE):
         asked = await tab.execute("""sh -c 'printf "one? "; read x; sleep 1; printf "two? "; read x'""")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
+from muxwire.pane.foreground_shell import refusal
 from muxwire.pane.interrupt import CTRL_C
 from muxwire.pane.keys import PASTE_END, KeyModes, Stroke, mistaken, strokes
 from muxwire.pane.prompt_line import editor_up
@@ -123,7 +124,7 @@ class KeySender:
                 return await self._send(keys, paste=paste, literal=literal, enter=enter)
             except CommandError:
                 if self._pane.session.dead:
-                    raise self._dead() from None
+                    raise refusal(self._pane) from None
                 raise
 
     async def _send(self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool) -> KeysSent:
@@ -138,7 +139,7 @@ class KeySender:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
         self._line.check(data, self._pane.host.tty_modes(self._pane.tty))
         if self._pane.session.dead:
-            raise self._dead()
+            raise refusal(self._pane)
         if modes.input_off:
             raise TabUnavailable(
                 "somebody switched this pane's input off (tmux select-pane -d): tmux types nothing into it",
@@ -176,7 +177,7 @@ class KeySender:
 
     async def _modes(self) -> KeyModes:
         if self._pane.session.dead:
-            raise self._dead()
+            raise refusal(self._pane)
         (answer,) = await self._client.command("display-message", "-p", "-t", self._pane_id, _MODES)
         return KeyModes(*(flag == b"1" for flag in answer.split(b" ")))
 
@@ -185,7 +186,7 @@ class KeySender:
         for number, stroke in enumerate(found):
             await self._line_taken()
             if self._pane.session.dead:
-                raise self._dead()
+                raise refusal(self._pane)
             # The line before may have started a program that reads by lines, where an editor had read keys.
             tty = self._pane.host.tty_modes(self._pane.tty)
             self._line.check(stroke.data, tty, begun=number > 0)
@@ -231,9 +232,4 @@ class KeySender:
         session, left = self._pane.session, self._entered + PROMPT_GRACE - time.monotonic()
         await self._pane.stream.until(
             lambda: session.at_prompt or session.dead or session.preexec_time is not None, left
-        )
-
-    def _dead(self) -> TabUnavailable:
-        return TabUnavailable(
-            "the tab's program has ended", state="dead", remedy="its log stays readable; create a new tab"
         )

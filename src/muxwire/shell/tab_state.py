@@ -146,12 +146,8 @@ RULES: Final[tuple[Rule, ...]] = (
     ("incomplete", lambda s, k, _: _typed(s, k)),
     ("prompt", lambda s, k, _: _adopted(s, k) and takes_line(k.front_shell(), k.waits_for_input())),
     ("running", lambda s, k, _: _adopted(s, k) and not k.waits_for_input()),
-    (
-        "interactive",
-        lambda _, k, __: (
-            k.waits_for_input() in ("line", "password") or (k.waits_for_input() == "raw" and k.awaits_keys())
-        ),
-    ),
+    ("interactive", lambda _, k, __: k.waits_for_input() in ("line", "password")),
+    ("interactive", lambda _, k, __: k.waits_for_input() == "raw" and k.awaits_keys()),
     # `read` of fish and ksh, `read -n 1` of bash: the shell itself edits, or waits for a key, in mid-command.
     ("interactive", lambda s, k, _: s.running is not None and k.waits_for_input() == "editor" and k.reads()),
     ("running", lambda s, _, __: s.running is not None),

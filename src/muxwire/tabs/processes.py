@@ -16,6 +16,7 @@ from muxwire.errors import InvalidArgument, NotPermitted
 from muxwire.pane.foreground_shell import DRAWN_REMOTE, START_TIMEOUT, prompt_after, quiet
 from muxwire.pane.interrupt import FORKS_WITHIN
 from muxwire.results import ProcessStart, ProcessStop
+from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import prompt_due, ran_last
 from muxwire.tabs.attached import attached
 from muxwire.tabs.waits import TextSearch
@@ -226,8 +227,15 @@ async def _stop_over(
 
 async def _accepted(pane: PaneState, runner: Runner) -> None:
     """Wait until the shell has taken the line that was typed in this moment, if one was."""
-    while pane.listens and pane.session.prompt_time < runner.keyboard.pressed_at > time.monotonic() - _TAKEN_WITHIN:
-        await pane.stream.changed_within(_LOOK_SECONDS)
+    left = runner.keyboard.pressed_at + _TAKEN_WITHIN - time.monotonic()
+    await pane.stream.until(
+        lambda: (
+            pane.session.state is not ShellState.SUBMITTED
+            or pane.is_program(pane.host.foreground_pgrp(pane.leader_pid))
+        ),
+        left,
+        look=_LOOK_SECONDS,
+    )
 
 
 async def _forked(pane: PaneState) -> None:

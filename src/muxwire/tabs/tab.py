@@ -288,7 +288,7 @@ class Tab:
         if append_newline:
             execution = await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, None, None)
         else:
-            await self.runner.keyboard.type(command.encode())
+            from_byte = (await self._keys.send(command, paste=False, literal=True)).next_byte
         return await started_process(self, execution, from_byte, pattern, ready_timeout)
 
     async def stop_process(self, name: str = "SIGINT", *, grace: float = 2.0) -> ProcessStop:
