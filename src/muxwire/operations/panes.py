@@ -170,20 +170,21 @@ class SplitEvenly(Compound):
     horizontal: bool = False
     refs: tuple[str, ...] = ()
 
+    @property
+    def _grid(self) -> MakeGrid:
+        rows, cols = (1, self.count) if self.horizontal else (self.count, 1)
+        return MakeGrid(target=self.target, rows=rows, cols=cols, refs=self.refs)
+
     def check(self, host: Host) -> None:
         in_range("count", self.count, 2, PANES_MAX)
-        _enough(self.refs, self.count - 1)
+        self._grid.check(host)
 
     def shown(self, places: Sequence[Place]) -> list[Arguments]:
         flags = ("-h",) if self.horizontal else ()
         return [("split-window", "-d", *flags, "-t", places[0].pane)] * (self.count - 1)
 
     async def do(self, run: RunState, step: Step, tabs: Sequence[Tab]) -> None:
-        await run.saw(tabs[0])
-        run.maker.check_room(self.count - 1)
-        (row,) = await _divide(run, step, tabs, self.count, horizontal=self.horizontal)
-        run.keep(step, row[1:])
-        step.succeed()
+        await self._grid.do(run, step, tabs)
 
 
 @final
@@ -201,7 +202,10 @@ class MakeGrid(Compound):
         in_range("rows", self.rows, 1, PANES_MAX)
         in_range("cols", self.cols, 1, PANES_MAX)
         in_range("rows times cols", self.rows * self.cols, 2, PANES_MAX)
-        _enough(self.refs, self.rows * self.cols - 1)
+        if self.refs and len(self.refs) != self.rows * self.cols - 1:
+            raise InvalidArgument(
+                f"{len(self.refs)} refs for {self.rows * self.cols - 1} new panes", remedy="name each new pane, or none"
+            )
 
     def shown(self, places: Sequence[Place]) -> list[Arguments]:
         down, across = ("split-window", "-d", "-t", places[0].pane), ("split-window", "-d", "-h", "-t", "<each row>")
@@ -214,11 +218,6 @@ class MakeGrid(Compound):
         grid = await _divide(run, step, column, self.cols, horizontal=True)
         run.keep(step, [one for row in grid for one in row][1:])
         step.succeed()
-
-
-def _enough(refs: Sequence[str], count: int) -> None:
-    if refs and len(refs) != count:
-        raise InvalidArgument(f"{len(refs)} refs for {count} new panes", remedy="name each new pane, or none")
 
 
 async def _divide(run: RunState, step: Step, tabs: Sequence[Tab], count: int, *, horizontal: bool) -> list[list[Tab]]:

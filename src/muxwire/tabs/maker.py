@@ -283,20 +283,17 @@ class TabMaker:
         turn = TypingLock(folder, state, server.client, self._book.spawn) if shared else None
         runner = Runner(state, keyboard, server.client, place.pane, folder, lambda: tab.columns, self._book.alarm, turn)
         tab = Tab(
-            window_id=window_id(place.window),
+            record,
+            window_id=place.window,
             pane_id=place.pane,
-            name=record.name or place.window,
-            session=record.session,
+            session_id=session_id,
             log_path=log_path,
             size=place.size,
-            sized=record.sized,
             pane=state,
             runner=runner,
             server=server,
             book=self._book,
-            is_split=record.is_split,
         )
-        tab.strip_ansi, tab.idle_timeout, tab.session_id = record.strip_ansi, record.idle_timeout, session_id
         if server.access.persistent:
             tab.record, tab.typing_lock = CommandBook(server.record(record.nonce)), turn
         return tab

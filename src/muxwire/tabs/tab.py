@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import TabOwner
-    from muxwire.tabs.record import CommandBook
+    from muxwire.tabs.record import CommandBook, TabRecord
     from muxwire.tabs.tab_events import TabEvents
     from muxwire.tabs.waits import Wanted
     from muxwire.tmux.server import TmuxServer
@@ -58,30 +58,27 @@ class Tab:
 
     def __init__(
         self,
+        made: TabRecord,
         *,
         window_id: str,
         pane_id: str,
-        name: str,
-        session: str,
+        session_id: str,
         log_path: Path,
         size: tuple[int, int],
-        sized: bool,
         pane: PaneState,
         runner: Runner,
         server: TmuxServer,
         book: TabOwner[Tab],
-        is_split: bool = False,
     ) -> None:
-        self.window_id, self.pane_id = window_id, pane_id
-        self.name, self.session, self.log_path = name, session, log_path
-        self.size, self.sized = size, sized
+        self.window_id, self.pane_id, self.session_id = window_id, pane_id, session_id
+        self.name, self.session, self.log_path = made.name or window_id, made.session, log_path
+        self.size, self.sized, self.is_split = size, made.sized, made.is_split
+        self.strip_ansi = made.strip_ansi  # the default of what is read of it
+        self.idle_timeout = made.idle_timeout  # it is closed when nobody has used it for so long; 0: it is not
         self.prefix = server.host.prefix
         self.pane, self.runner = pane, runner
         self.generation = server.generation
-        self.session_id = self.end_reason = ""
-        self.is_split = is_split
-        self.strip_ansi = False  # the default of what is read of it
-        self.idle_timeout = 0.0  # it is closed when nobody has used it for so long; 0: it is not
+        self.end_reason = ""
         self.theirs = False  # a window of the person whose tmux server it is
         self.renamings = 0  # of ours, which tmux has not reported yet
         self.shown_name: str | None = None  # at a person's server: what tmux showed when it was last asked
