@@ -18,6 +18,7 @@ import anyio
 from muxwire.errors import ConnectionClosed, MuxwireError
 from muxwire.pane.foreground_shell import DRAWN_REMOTE
 from muxwire.pane.nesting import settle_aborted
+from muxwire.pane.state import LOOK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -44,8 +45,6 @@ FORKS_WITHIN = 0.1
 # A C-c that comes as a program ends is lost: bash takes it for one that the program has handled. The shell's loop has
 # begun its next program by now, and a program that C-c ended has left its shell time to say so.
 _LOST_AFTER = 0.1
-# Between two looks for a process group, which no event reports.
-_LOOK_SECONDS = 0.001
 # All of it, for a command that nothing but the last step ends.
 ESCALATION_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
 CTRL_C = b"\x03"
@@ -117,7 +116,7 @@ class Interrupter:
                 return
             if pane.is_program(group, spared) and pane.host.takes(group, number, spared or pane.session.shell_pid):
                 return
-            await pane.stream.changed_within(_LOOK_SECONDS)
+            await pane.stream.changed_within(LOOK_SECONDS)
 
     async def stop(
         self,

@@ -229,7 +229,4 @@ class KeySender:
 
         A CR that comes too early stays a CR, and the program that the line starts would not see a line end in it.
         """
-        session, left = self._pane.session, self._entered + PROMPT_GRACE - time.monotonic()
-        await self._pane.stream.until(
-            lambda: session.at_prompt or session.dead or session.preexec_time is not None, left
-        )
+        await self._pane.line_taken(self._entered + PROMPT_GRACE - time.monotonic())

@@ -12,7 +12,7 @@ from muxwire.pane.hidden import HiddenLines
 from muxwire.pane.use import Use
 from muxwire.shell.redraw import PromptColumns
 from muxwire.shell.session import ShellSession
-from muxwire.shell.session_table import CommandEnded, Fact, ShellGone
+from muxwire.shell.session_table import CommandEnded, Fact, ShellGone, ShellState
 from muxwire.shell.tab_state import listens, not_begun, tab_state
 from muxwire.vt.text import strip_ansi
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from muxwire.shell.marks import Mark
     from muxwire.shell.tab_state import Waiting
 
+# Between two looks for a process group, which no event reports.
+LOOK_SECONDS = 0.001
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line continues.
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # How far back a secondary prompt is looked for: its last line, and escape sequences.
@@ -78,6 +80,19 @@ class PaneState:
     def takes_next(self) -> bool:
         """Whether it does for the next command: while a line of ours is on its way, the prompt is an older one."""
         return self.listens and not_begun(self.session) is None
+
+    async def line_taken(self, seconds: float) -> None:
+        """Wait, for so long at most, while a line that was entered at the prompt is on its way to the shell.
+
+        A shell that does not say that it took it has done so when a program of it is in front.
+        """
+        session, says = self.session, self.session.has_preexec_mark
+
+        def taken() -> bool:
+            front = None if says else self.host.foreground_pgrp(self.leader_pid)
+            return session.state is not ShellState.SUBMITTED or self.is_program(front)
+
+        await self.stream.until(taken, seconds, look=None if says else LOOK_SECONDS)
 
     @property
     def is_back(self) -> bool:

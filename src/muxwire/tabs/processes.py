@@ -15,8 +15,8 @@ import anyio
 from muxwire.errors import InvalidArgument, NotPermitted
 from muxwire.pane.foreground_shell import DRAWN_REMOTE, START_TIMEOUT, prompt_after, quiet
 from muxwire.pane.interrupt import FORKS_WITHIN
+from muxwire.pane.state import LOOK_SECONDS
 from muxwire.results import ProcessStart, ProcessStop
-from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import prompt_due, ran_last
 from muxwire.tabs.attached import attached
 from muxwire.tabs.waits import TextSearch
@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 _FAILS_WITHIN = 0.15
 # What is returned of the output of a process that has started: a banner, or why it failed.
 OUTPUT_CHARACTERS = 2000
-# A shell takes a line that was typed at its prompt within a few ms. No event shows that in every shell: so often it
-# is looked for.
+# A shell takes a line that was typed at its prompt within a few ms. No event shows that in every shell.
 _TAKEN_WITHIN = 0.15
-_LOOK_SECONDS = 0.001
 # A nested shell has forked what was entered by then, on a busy machine too; of a prompt that changes nobody sees that
 # it is there again.
 _ENTERED_WITHIN = 1.0
@@ -122,8 +120,8 @@ def _stopping_signal(name: str) -> signal.Signals:
 
 async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float) -> ProcessStop:
     """Stop what runs in the foreground; success if nothing runs afterwards."""
-    execution, newest = pane.session.running, pane.session.current
     await pane.refresh()
+    execution, newest = pane.session.running, pane.session.current
     if newest is not None and newest.level > 1 and not newest.running:
         if newest.level == 3 and _in_front(pane, newest) and _line_under_way(pane, newest):
             return await _stop_over(pane, runner, newest, first, grace)
@@ -132,17 +130,12 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     if execution is not None:
         await runner.interrupt(execution, first=first, grace=grace)
         await runner.settled()
-        return ProcessStop(
-            success=not execution.running,
-            signal_sent=execution.signal_sent,
-            exit_code=execution.exit_code,
-            state=pane.state_after(execution),
-        )
+        return _stopped(pane, not execution.running, execution.signal_sent, execution.exit_code, execution)
     sent = ""
     if newest is not None and _back_from(pane, newest):
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
-        return ProcessStop(success=True, signal_sent="", exit_code=newest.exit_code, state=pane.state_after(newest))
-    await _accepted(pane, runner)
+        return _stopped(pane, True, "", newest.exit_code, newest)
+    await pane.line_taken(runner.keyboard.pressed_at + _TAKEN_WITHIN - time.monotonic())
     await _forked(pane)
     if not pane.is_back:
         await runner.interrupter.forked(pane.session.preexec_time or 0.0, first, lambda: pane.is_back)
@@ -155,7 +148,12 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     if not sent and newest is not None and ran_last(pane.session, newest):
         status = newest.exit_code  # it ended before the call, and nothing has run since
     success = pane.is_back or (newest is not None and _back_from(pane, newest))
-    return ProcessStop(success=success, signal_sent=sent, exit_code=status, state=pane.tab_state())
+    return _stopped(pane, success, sent, status, None)
+
+
+def _stopped(pane: PaneState, success: bool, sent: str, status: int | None, ended: Execution | None) -> ProcessStop:
+    state = pane.tab_state() if ended is None else pane.state_after(ended)
+    return ProcessStop(success=success, signal_sent=sent, exit_code=status, state=state)
 
 
 def _back_from(pane: PaneState, ended: Execution) -> bool:
@@ -177,7 +175,7 @@ async def _busy_within(pane: PaneState, newest: Execution) -> bool:
     """Whether keys have started something in the nested shell of our newest command, which is there still."""
     with anyio.move_on_after(_ENTERED_WITHIN):
         while _in_front(pane, newest) and _line_under_way(pane, newest):
-            await pane.stream.changed_within(_LOOK_SECONDS)
+            await pane.stream.changed_within(LOOK_SECONDS)
             await pane.refresh()
     return not _in_front(pane, newest) and bool(pane.host.program_of(newest.shell_pgrp))
 
@@ -221,26 +219,12 @@ async def _stop_over(
         await pane.stream.until(over, FORKS_WITHIN, look=DRAWN_REMOTE)
     sent = await runner.interrupter.stop(over, first=first, grace=grace, spared=newest.shell_pgrp)
     success = over()
-    state = pane.state_after(newest) if success else pane.tab_state()
-    return ProcessStop(success=success, signal_sent=sent, exit_code=None, state=state)
-
-
-async def _accepted(pane: PaneState, runner: Runner) -> None:
-    """Wait until the shell has taken the line that was typed in this moment, if one was."""
-    left = runner.keyboard.pressed_at + _TAKEN_WITHIN - time.monotonic()
-    await pane.stream.until(
-        lambda: (
-            pane.session.state is not ShellState.SUBMITTED
-            or pane.is_program(pane.host.foreground_pgrp(pane.leader_pid))
-        ),
-        left,
-        look=_LOOK_SECONDS,
-    )
+    return _stopped(pane, success, sent, None, newest if success else None)
 
 
 async def _forked(pane: PaneState) -> None:
     """Wait until the program in place of a shell is there: until then nothing can get a signal."""
     with anyio.move_on_after(START_TIMEOUT):
         while pane.runs_program and not pane.session.dead and not pane.host.child_name(pane.leader_pid):
-            await pane.stream.changed_within(_LOOK_SECONDS)
+            await pane.stream.changed_within(LOOK_SECONDS)
             await pane.refresh()
