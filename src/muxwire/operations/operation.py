@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from contextlib import AsyncExitStack, contextmanager
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, final
 
 import anyio
@@ -148,22 +149,22 @@ class Compound(Operation):
 
 
 @final
+@dataclass(slots=True, eq=False)
 class Step:
     """One step while it runs: skipped until it is sent, unknown until it is answered."""
 
-    def __init__(self, index: int, operation: Operation) -> None:
-        self.index = index
-        self.operation = operation
-        self.status: Status = "skipped"
-        self.error = ""
-        self.stdout: str | None = None
-        self.lines: tuple[str, ...] | None = None
-        self.output: str | None = None
-        self.exit_code: int | None = None
-        self.panes: list[str] = []
-        self.window = ""
-        self._sent = 0.0
-        self._elapsed: float | None = None
+    index: int
+    operation: Operation
+    status: Status = "skipped"
+    error: str = ""
+    stdout: str | None = None
+    lines: tuple[str, ...] | None = None
+    output: str | None = None
+    exit_code: int | None = None
+    panes: list[str] = field(default_factory=list)
+    window: str = ""
+    _sent: float = 0.0
+    _elapsed: float | None = None
 
     def sent(self) -> None:
         """It goes out now; until its answer is here nobody knows what became of it."""

@@ -166,7 +166,7 @@ class ShellSession:
             return
         if self._is_own(execution):
             self._move(Input.COMMAND_FINISHED)
-        if execution is self.running:
+        if execution is self.running and mark.cwd != self.cwd:
             self.cwd = mark.cwd
         self.ended_at = mark.end
         self._is_ours(mark, execution)
@@ -184,7 +184,9 @@ class ShellSession:
         self._move(Input.PROMPT_START)
         self.shell_pid, self.prompt_seq, self.prompt_end = mark.pid, mark.seq, mark.end
         self.prompt_time, self.prompt_status = now, mark.status
-        self.preexec_time, self.sleeps_since, self.cwd = None, None, mark.cwd
+        self.preexec_time, self.sleeps_since = None, None
+        if mark.cwd != self.cwd:  # one string for all prompts in a directory: paths are long, and many are remembered
+            self.cwd = mark.cwd
         status = shell_status(mark.status)
         # What a bash before 4.4 says of a loop that C-c ended is 1: the C-c distinguishes it from an error.
         signalled = self.repair_tty if self._name == "bash" and not self.has_preexec_mark else None

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TAB, _COMMANDS, _LOG = "tab", "commands", "log"
-# What is kept of a command's text: enough to say which one it was.
-_COMMAND_TEXT = 200
+# What a later process cannot learn of a command from the marks; and its bytes, with so many of them as are kept: of the
+# text enough to say which one it was.
+_AS_TYPED = ("typed_at", "typed_time", "prompt_seq", "cwd", "level", "shell_pgrp", "shell_name")
+_ENCODED = {"command": 200, "shell_prompt": None}
 # How many commands a later process may be asked about, and the size at which older ones are dropped.
 REMEMBERED = 200
 _COMMANDS_BYTES = 256 * 1024
@@ -92,21 +94,10 @@ class CommandBook:
 
     def note(self, execution: Execution, shell_pid: int) -> None:
         """Write down a command that was typed, and its end when that comes. Never fails: it is a help, not the job."""
-        self._write(
-            {
-                "id": execution.command_id,
-                "command": _text(execution.command[:_COMMAND_TEXT]),
-                "typed_at": execution.typed_at,
-                "typed_time": execution.typed_time,
-                "prompt_seq": execution.prompt_seq,
-                "shell_pid": shell_pid,
-                "cwd": execution.cwd,
-                "level": execution.level,
-                "shell_pgrp": execution.shell_pgrp,
-                "shell_name": execution.shell_name,
-                "shell_prompt": _text(execution.shell_prompt),
-            }
-        )
+        row = {name: getattr(execution, name) for name in _AS_TYPED}
+        for name, longest in _ENCODED.items():
+            row[name] = base64.b64encode(getattr(execution, name)[:longest]).decode()
+        self._write(row | {"id": execution.command_id, "shell_pid": shell_pid})
         self.note_end_of(execution)
 
     def note_input(self, offset: int) -> None:
@@ -176,19 +167,11 @@ class CommandBook:
 
 
 def _typed(row: Mapping[str, Any]) -> Execution:
-    return Execution(
-        command_id=row["id"],
-        command=_bytes(row["command"]),
-        prompt_seq=row["prompt_seq"],
-        typed_at=row["typed_at"],
-        cwd=row["cwd"],
-        # The monotonic clock is the machine's: the same in every process until it is started anew.
-        typed_time=min(row["typed_time"], time.monotonic()),
-        level=row["level"],
-        shell_pgrp=row["shell_pgrp"],
-        shell_name=row["shell_name"],
-        shell_prompt=_bytes(row["shell_prompt"]),
-    )
+    known: dict[str, Any] = {name: row[name] for name in _AS_TYPED}
+    known |= {name: base64.b64decode(row[name]) for name in _ENCODED}
+    # The monotonic clock is the machine's: the same in every process until it is started anew.
+    known["typed_time"] = min(row["typed_time"], time.monotonic())
+    return Execution(command_id=row["id"], **known)
 
 
 def _ended(execution: Execution, row: Mapping[str, Any]) -> None:
@@ -196,11 +179,3 @@ def _ended(execution: Execution, row: Mapping[str, Any]) -> None:
     now = time.monotonic()
     execution.start(row["begin"], now - row["seconds"])
     execution.finish(ending, now, end=row["end"], exit_code=row["exit_code"], cwd=row["cwd"])
-
-
-def _text(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
-def _bytes(text: str) -> bytes:
-    return base64.b64decode(text)

@@ -52,8 +52,6 @@ class TabEvents:
         self._reached = 0  # the offset before which every mark was reported
         self._title = ""
         self._name = tab.name
-        self._prompt_time = 0.0
-        self._cwd = ""
         self._ours: dict[str, bool] = {}  # commands that this process typed, and that have not ended
         self._line: Author | None = None  # who typed the line that runs, unless it is an execution of ours
         self._line_began = (0.0, 0, "")  # when, at which offset, in which directory
@@ -147,8 +145,9 @@ class TabEvents:
         now = time.monotonic()
         self._line_began = now, self._tab.pane.session.preexec_offset, self._tab.pane.session.cwd
         pressed = self._tab.runner.keyboard.pressed_at
-        ahead = now - self._prompt_time < TYPED_AHEAD and (self._last == "keys" or pressed >= self._last_time)
-        if pressed >= self._prompt_time or ahead:
+        prompt_time = self._tab.pane.session.prompt_time
+        ahead = now - prompt_time < TYPED_AHEAD and (self._last == "keys" or pressed >= self._last_time)
+        if pressed >= prompt_time or ahead:
             self._accept("keys")
             return
         self._unclear = True
@@ -171,11 +170,8 @@ class TabEvents:
         self._record_due()
 
     def _on_prompt(self, prompt: PromptBegan) -> None:
-        self._prompt_time = time.monotonic()
         self._finish_line(prompt.status)
-        if (cwd := self._tab.pane.session.cwd) != self._cwd:
-            self._cwd = cwd  # one string for all prompts in a directory: paths are long, and the log remembers many
-        self._log.record("prompt", self._tab.key, cwd=self._cwd, next_byte=prompt.end)
+        self._log.record("prompt", self._tab.key, cwd=self._tab.pane.session.cwd, next_byte=prompt.end)
 
     def _finish_line(self, status: int | None) -> None:
         if self._unclear:
