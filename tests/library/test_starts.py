@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,7 @@ import pytest
 
 from muxwire import ExecutionResult, InvalidArgument, ProcessStart, TabUnavailable
 from muxwire.pane.state import PaneState
-from muxwire.tabs.processes import is_found
-from muxwire.tabs.waits import TextSearch
+from muxwire.tabs.waits import Wanted, Watch
 from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
@@ -58,8 +56,8 @@ async def test_what_comes_after_its_end_does_not_make_it_ready(tab: Tab) -> None
         assert ended is not None
         await tab.execute("echo next")
         for word, found in (("out", True), ("next", False)):
-            search = TextSearch(tab.pane, re.compile(word), ended.typed_at, awaited=ended)
-            assert await is_found(tab.pane, search, ended) == found
+            outcome = await Watch(tab, Wanted.checked(until=word), ended.typed_at, command=ended).run()
+            assert (outcome.outcome == "met") == found
 
 
 async def test_what_goes_on_is_known_by_its_id(terminals: Terminals, tab: Tab) -> None:

@@ -88,9 +88,8 @@ async def printer(terminals: Terminals) -> AsyncIterator[Printer]:
     ],
 )  # fmt: skip
 def test_what_can_never_be_waited_for_is_refused(wanted: dict[str, object]) -> None:
-    given = {"until": "", "regex": "", "idle": None, "exit": False, "prompt": False, "bell": False} | wanted
     with pytest.raises(InvalidArgument):
-        Wanted.checked(**given)  # type: ignore[arg-type]
+        Wanted.checked(**wanted)  # type: ignore[arg-type]
 
 
 async def test_a_line_that_begins_with_a_carriage_return(printer: Printer) -> None:

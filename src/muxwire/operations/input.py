@@ -113,9 +113,7 @@ class WaitFor(Compound):
 
     def _wanted(self) -> Wanted:
         idle = self.idle or None  # strict clients send 0 for no time, as to the tool
-        return Wanted.checked(
-            until=self.until, regex=self.regex, idle=idle, exit=self.exit, prompt=self.prompt, bell=False
-        )
+        return Wanted.checked(until=self.until, regex=self.regex, idle=idle, exit=self.exit, prompt=self.prompt)
 
     def words(self, places: Sequence[Place]) -> Arguments:
         return ("wait-for", "-t", places[0].pane)

@@ -5,7 +5,6 @@ What a person started at their own tmux server is never stopped.
 
 from __future__ import annotations
 
-import re
 import signal
 import time
 from typing import TYPE_CHECKING
@@ -19,13 +18,14 @@ from muxwire.pane.state import LOOK_SECONDS
 from muxwire.results import ProcessStart, ProcessStop
 from muxwire.shell.tab_state import prompt_due, ran_last
 from muxwire.tabs.attached import attached
-from muxwire.tabs.waits import TextSearch
+from muxwire.tabs.waits import Watch
 
 if TYPE_CHECKING:
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import LiveTab
+    from muxwire.tabs.waits import Wanted
 
 # What cannot start has said so by then: no such command, a port in use.
 _FAILS_WITHIN = 0.15
@@ -40,27 +40,15 @@ _ENTERED_WITHIN = 1.0
 STOPPING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 
 
-def ready_pattern(ready: str, *, regex: bool) -> re.Pattern[str] | None:
-    if not ready:
-        return None
-    try:
-        return re.compile(ready if regex else re.escape(ready), re.MULTILINE)
-    except re.error as error:
-        raise InvalidArgument(
-            f"ready is not a regular expression: {error}", remedy="mend it, or give it as plain text"
-        ) from error
-
-
 async def started_process(
-    tab: LiveTab, execution: Execution | None, from_byte: int, pattern: re.Pattern[str] | None, timeout: float
+    tab: LiveTab, execution: Execution | None, from_byte: int, ready: Wanted | None, timeout: float
 ) -> ProcessStart:
-    """What became of `execution`, or of a text that was only typed: when it shows `pattern`, else when it has begun."""
+    """What became of `execution`, or of a text that was only typed: when it is `ready`, else when it has begun."""
     is_ready = None
-    if pattern is not None:
-        search = TextSearch(tab.pane, pattern, from_byte, awaited=execution)
+    if ready is not None:
         is_ready = False
         with anyio.move_on_after(timeout):
-            is_ready = await is_found(tab.pane, search, execution)
+            is_ready = (await Watch(tab, ready, from_byte, command=execution).run()).outcome == "met"
     elif execution is not None:
         await _begun(tab.runner, execution)
     if execution is None:
@@ -76,18 +64,6 @@ async def started_process(
         exit_code=result.exit_code,
         ended=not result.running,
     )
-
-
-async def is_found(pane: PaneState, search: TextSearch, execution: Execution | None) -> bool:
-    """Wait until a text is in the output of `execution`, if there is one; False if that ends without it."""
-    while True:
-        over = pane.session.dead or (execution is not None and not execution.running)
-        if (found := await search.advance(final=over)) is not None:
-            return execution is None or execution.running or found.end <= execution.end
-        if over:
-            return False
-        if execution is None or execution.running:  # else it has ended while its output was examined
-            await pane.stream.changed()
 
 
 async def _begun(runner: Runner, execution: Execution) -> None:

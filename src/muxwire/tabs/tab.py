@@ -24,7 +24,8 @@ from muxwire.pane.zones import Zones
 from muxwire.tabs.answers import answered
 from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import check_idle, end_pane, end_rest
-from muxwire.tabs.processes import ready_pattern, started_process, stop_process
+from muxwire.tabs.processes import started_process, stop_process
+from muxwire.tabs.waits import Wanted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from muxwire.tabs.live_tab import TabOwner
     from muxwire.tabs.record import CommandBook, TabRecord
     from muxwire.tabs.tab_events import TabEvents
-    from muxwire.tabs.waits import Wanted
     from muxwire.tmux.server import TmuxServer
 
 OnTimeout = Literal["interrupt", "leave"]
@@ -280,13 +280,14 @@ class Tab:
 
         With `append_newline=False` the text is only typed. Raises as `execute`, and InvalidArgument for a bad regex.
         """
-        pattern = ready_pattern(ready, regex=ready_regex)
+        until, regex = ("", ready) if ready_regex else (ready, "")
+        wanted = Wanted.checked(until=until, regex=regex) if ready else None
         from_byte, execution = self.next_byte, None
         if append_newline:
             execution = await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, None, None)
         else:
             from_byte = (await self._keys.send(command, paste=False, literal=True)).next_byte
-        return await started_process(self, execution, from_byte, pattern, ready_timeout)
+        return await started_process(self, execution, from_byte, wanted, ready_timeout)
 
     async def stop_process(self, name: str = "SIGINT", *, grace: float = 2.0) -> ProcessStop:
         """Stop what runs in the foreground: `name` first, after `grace` seconds each stronger signal up to SIGKILL.

@@ -56,7 +56,10 @@ class Wanted:
     bell: bool
 
     @classmethod
-    def checked(cls, *, until: str, regex: str, idle: float | None, exit: bool, prompt: bool, bell: bool) -> Wanted:  # noqa: A002
+    def checked(
+        cls, *, until: str = "", regex: str = "", idle: float | None = None,
+        exit: bool = False, prompt: bool = False, bell: bool = False,  # noqa: A002
+    ) -> Wanted:  # fmt: skip
         if not (until or regex or idle is not None or exit or prompt or bell):
             raise InvalidArgument("nothing to wait for", remedy="give until, regex, idle, exit, prompt or bell")
         if until and regex:
@@ -209,8 +212,12 @@ _LOOKAHEAD = lookahead(TYPED_LINES)
 class Watch:
     """One tab that is waited for."""
 
-    def __init__(self, tab: LiveTab, wanted: Wanted, from_byte: int | None) -> None:
+    def __init__(
+        self, tab: LiveTab, wanted: Wanted, from_byte: int | None, *, command: Execution | None = None
+    ) -> None:
+        """With `command` only what is in its output counts."""
         self.tab = tab
+        self._command = command
         self._wanted = wanted
         self._pane = tab.pane
         self._stream = tab.pane.stream
@@ -219,7 +226,9 @@ class Watch:
         self._after = -1 if from_byte is None else from_byte
         start = self._start = current_start(tab) if from_byte is None else from_byte
         running = tab.pane.session.running
-        awaited = running if from_byte is None and running is not None and not running.started else None
+        awaited = command
+        if from_byte is None and running is not None and not running.started:
+            awaited = running
         self._search = TextSearch(tab.pane, wanted.pattern, start, awaited=awaited) if wanted.pattern else None
         self._bells = BellScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
 
@@ -232,7 +241,7 @@ class Watch:
             at_entry = False
             if found is not None:
                 return found
-            if self._pane.session.dead or self._stream.end != end:
+            if self._over or self._stream.end != end:
                 continue  # that came while another kind of thing was looked for
             with anyio.move_on_after(self.until_idle()) as timer:
                 await self._stream.changed()
@@ -241,9 +250,13 @@ class Watch:
 
     async def check(self, *, at_entry: bool) -> WaitOutcome | None:
         """What is wanted, if it is there; or that nothing can come any more."""
-        dead = self._pane.session.dead
-        found = await self._found(dead=dead, at_entry=at_entry)
-        return await self.outcome("closed", self.tab.key) if found is None and dead else found
+        over = self._over
+        found = await self._found(over=over, at_entry=at_entry)
+        return await self.outcome("closed", self.tab.key) if found is None and over else found
+
+    @property
+    def _over(self) -> bool:
+        return self._pane.session.dead or (self._command is not None and not self._command.running)
 
     def until_idle(self) -> float:
         """Seconds until the silence that is wanted has lasted long enough."""
@@ -252,14 +265,15 @@ class Watch:
         # Silence counts from this call on: what was quiet before may only not have begun yet.
         return max(self._entered, self._stream.last_output) + self._wanted.idle - time.monotonic()
 
-    async def _found(self, *, dead: bool, at_entry: bool) -> WaitOutcome | None:
-        if self._search is not None and (found := await self._search.advance(final=dead)):
+    async def _found(self, *, over: bool, at_entry: bool) -> WaitOutcome | None:
+        found = await self._search.advance(final=over) if self._search is not None else None
+        if found is not None and (self._command is None or self._command.running or found.end <= self._command.end):
             return await self._met(found.text, found.end, at_entry=found.end <= self._entry)
         if self._bells is not None and (bell := await self._bell(self._bells)):
             return await self._met("bell", bell, at_entry=bell <= self._entry)
         if self._wanted.prompt and self._pane.session.at_prompt and self._pane.session.prompt_end > self._after:
             return await self._met("prompt", self._stream.end, at_entry=at_entry)
-        if self._wanted.exit and dead:
+        if self._wanted.exit and over:
             status = self._pane.session.exit_status
             return await self._met("exit" if status is None else f"exit {status}", self._stream.end, at_entry=at_entry)
         return None
