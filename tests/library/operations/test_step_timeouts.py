@@ -101,17 +101,17 @@ async def test_a_pane_that_came_late_is_known_or_goes_again(
         assert (await late.execute("echo here")).output == "here\n"
 
 
-def lose_connection(server: TmuxServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the connection end when tmux has made a window, before anybody hears of it."""
+def lose_connection(server: TmuxServer, monkeypatch: pytest.MonkeyPatch, command: bytes) -> None:
+    """Have the connection end when tmux has done that command, before anybody hears of it."""
     client, control, reconnected = server.client, server.process.pid, server.client._on_reconnected
     assert reconnected is not None
-    answer, made = client._answer, False
+    answer, done = client._answer, False
 
     def lost(block: CommandBlock) -> None:
-        nonlocal made
+        nonlocal done
         # Other commands are on their way too: what the instance asks by itself when it has started.
-        made = made or (block.command is not None and b"new-window" in block.command.line)
-        if not made:
+        done = done or (block.command is not None and command in block.command.line)
+        if not done:
             answer(block)
         elif block.last:
             os.kill(control, signal.SIGKILL)
@@ -129,7 +129,7 @@ async def test_steps_whose_answer_is_lost_with_the_connection_are_unknown_and_a_
 ) -> None:
     server = await terminals.server()
     client = server.client
-    lose_connection(server, monkeypatch)
+    lose_connection(server, monkeypatch, b"new-window")
     with anyio.fail_after(20):
         result = await terminals.run_operations([{"kind": "new_window", "name": "made"}, setting("@e")])
         assert statuses(result) == ["unknown", "unknown"]

@@ -148,7 +148,7 @@ async def test_what_was_done_as_the_connection_was_lost_is_undone_or_is_an_error
         {"kind": "set_option", "option": "@late", "value": "1", "global": True},
     ]
     with anyio.fail_after(20):
-        lose_connection(await terminals.server(), monkeypatch)
+        lose_connection(await terminals.server(), monkeypatch, b"rename-window")
         result = await terminals.run_operations(steps, rollback_on_error=True, on_error=on_error)
         assert statuses(result) == ["unknown", "unknown"]
         (error,) = result.rollback_errors
