@@ -222,6 +222,7 @@ class PromptEnd:
     def __init__(self, pane: PaneState, keyboard: Keyboard, client: ControlClient, pane_id: str) -> None:
         self.cleared = False  # whether the line was cleared to see where the prompt ends
         self._had_text = False  # whether there was something: zsh gives it back at the next prompt
+        self._signs = True  # whether the shell wrote its `clear_sign` for our last key: the user may have unbound it
         self._pane = pane
         self._keyboard = keyboard
         self._client = client
@@ -298,9 +299,11 @@ class PromptEnd:
             return
         mend_line_modes(pane, shell)
         self._keyboard.press(shell.clear_key if edits else CLEAR_TYPED)
-        with anyio.move_on_after(CLEARED):
+        signs = edits and bool(shell.clear_sign)
+        with anyio.move_on_after(LATE_GRACE if signs and self._signs else CLEARED):
             while not self._took_key(shell, end, edits=edits) or not await line_kind(pane, self._client):
                 await pane.stream.changed_within(LOOK_MIN)
+        self._signs = not signs or self._took_key(shell, end, edits=edits)
 
     def _took_key(self, shell: Shell, end: int, *, edits: bool) -> bool:
         """Whether the shell has read our key: `clear_sign` has come, or, from a shell without one, any output.
