@@ -15,6 +15,7 @@ import pytest
 
 from muxwire import TabUnavailable
 from muxwire.client.watchdog import process_table
+from muxwire.host.remote import RemoteHost
 from muxwire.instance import remote
 from muxwire.pane.prompt_line import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
@@ -131,6 +132,24 @@ async def test_a_deadline_in_an_outage_ends_the_call_and_later_the_command(box: 
     assert (ended.output.startswith("begun\n"), ended.exit_code, ended.running) == (True, 130, False), ended
     again = await tab.execute("echo again")
     assert (again.output, again.exit_code) == ("again\n", 0), again
+
+
+async def test_a_mark_that_its_terminal_drops_is_printed_again(box: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A C-c makes a terminal drop what tmux has not read yet: for the moment of a mark that is too rare for a test."""
+    printed, dropped = RemoteHost.print_mark, []
+
+    def print_mark(host: RemoteHost, tty: str, mark: bytes) -> None:
+        if dropped:
+            printed(host, tty, mark)
+        dropped.append(mark)
+
+    tab = await box.opened.create_tab(host="box")
+    monkeypatch.setattr(RemoteHost, "print_mark", print_mark)
+    running = await tab.execute("sleep 1; echo now", wait=False)
+    await box.cut(tab, "kill")
+    assert (await box.opened.command_result(running.command_id, wait=PATIENT)).output == "now\n"
+    assert (await tab.execute("echo again")).output == "again\n"
+    assert len(dropped) > 1
 
 
 async def test_more_than_is_kept_is_a_gap_of_exactly_that_size(box: Proxied, folder: Path) -> None:

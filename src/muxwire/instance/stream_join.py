@@ -8,6 +8,7 @@ loses bytes: Linux drops a CR LF that a program writes just then; docs/measureme
 from __future__ import annotations
 
 import secrets
+import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, final
 
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 # What comes live while the kept output is read is held here; a pane that writes more gets another mark.
 _HELD_BYTES = 16 << 20
-# R comes within milliseconds. A pane whose terminal is stopped (C-s) is joined when that continues.
+# R comes within milliseconds. A pane whose terminal is stopped (C-s) is joined when that continues. Otherwise R is lost:
+# a C-c drops what a terminal has not passed on (`isig` in n_tty.c). So it is printed again, each time after twice as
+# long.
 JOIN_SECONDS = 1.0
 # What is kept is written within a ms of what tmux sends us; on a busy machine within seconds.
 _KEPT_SECONDS = 10.0
@@ -82,7 +85,15 @@ class StreamJoin:
         self._mark = new_mark()
         self._live.clear()
         self._is_live = False  # whether R has come
-        self.tab.pane.host.print_mark(self.tab.pane.tty, self._mark)
+        self._due, self._patience = 0.0, JOIN_SECONDS
+        self._print()
+
+    def _print(self) -> None:
+        """Have R printed, unless it has come or may still come."""
+        now = time.monotonic()
+        if not self._is_live and now >= self._due:
+            self.tab.pane.host.print_mark(self.tab.pane.tty, self._mark)
+            self._due, self._patience = now + self._patience, 2 * self._patience
 
     def _feed(self, data: bytes) -> None:
         """Take what comes live: what stands before R is kept."""
@@ -97,6 +108,7 @@ class StreamJoin:
         """Read what was kept up to R, and continue live; return whether it does."""
         while not self._is_over():
             self._heard = anyio.Event()
+            self._print()
             found = await self._kept.read(self.tab, self._stream.end)
             if self._is_over() or (found is None and not self._kept.up):
                 return False  # the next connection begins again
@@ -108,7 +120,8 @@ class StreamJoin:
                 await anyio.sleep(self._kept.look_seconds)
             elif self._looks:
                 self._looks = 0
-                await self._heard.wait()
+                with anyio.move_on_after(self._due - time.monotonic()):
+                    await self._heard.wait()
         while not (self._is_live or self._is_over()):
             self._heard = anyio.Event()
             await self._heard.wait()
