@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import TabUnavailable, TmuxSilent
 from muxwire.client.watchdog import process_table
 from muxwire.host.remote import RemoteHost
 from muxwire.instance import remote
@@ -127,6 +127,8 @@ async def test_a_deadline_in_an_outage_ends_the_call_and_later_the_command(box: 
         await box.outage(tab)
         tasks.start_soon(interrupt)
     assert await link_of(box, tab) == "reconnecting"
+    with pytest.raises(TabUnavailable, match="box does not answer"):
+        await tab.execute("true", timeout=0.3)
     box.over()
     ended = await box.opened.command_result(running.command_id, wait=PATIENT)
     assert (ended.output.startswith("begun\n"), ended.exit_code, ended.running) == (True, 130, False), ended
@@ -136,7 +138,8 @@ async def test_a_deadline_in_an_outage_ends_the_call_and_later_the_command(box: 
 
 async def test_a_mark_that_its_terminal_drops_is_printed_again(box: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
     """A C-c makes a terminal drop what tmux has not read yet: for the moment of a mark that is too rare for a test."""
-    printed, dropped = RemoteHost.print_mark, []
+    printed = RemoteHost.print_mark
+    dropped: list[bytes] = []
 
     def print_mark(host: RemoteHost, tty: str, mark: bytes) -> None:
         if dropped:
@@ -150,6 +153,42 @@ async def test_a_mark_that_its_terminal_drops_is_printed_again(box: Proxied, mon
     assert (await box.opened.command_result(running.command_id, wait=PATIENT)).output == "now\n"
     assert (await tab.execute("echo again")).output == "again\n"
     assert len(dropped) > 1
+
+
+async def test_what_nobody_can_be_asked_about_is_not_claimed(box: Proxied) -> None:
+    """What was last known of the terminal is older than the command: then the shell waited for keys."""
+    tab = await box.opened.create_tab(host="box")
+    idle = await box.opened.create_tab(host="box", shell="dash")
+    assert (await idle.execute("true")).state == "prompt"
+    running = await tab.execute("sleep 1000", wait=False)
+    await box.outage(tab)
+    assert (tab.state, idle.state) == ("running", "prompt")
+    asked = await box.opened.command_result(running.command_id)
+    assert (asked.state, asked.running, asked.note) == ("running", True, ""), asked
+    box.over()
+
+
+async def test_a_tab_that_is_asked_for_in_an_outage_is_refused_after_as_long_as_an_answer_may_take(
+    box: Proxied, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = await box.opened.create_tab(host="box")
+    monkeypatch.setattr(tab.client.patience, "seconds", 0.3)
+    await box.outage(tab)
+    refused = []
+
+    async def create() -> None:
+        with pytest.raises(TmuxSilent, match="box is lost"):
+            await box.opened.create_tab(host="box")
+        refused.append(True)
+
+    async with anyio.create_task_group() as calls:
+        calls.start_soon(create)
+        calls.start_soon(create)
+    assert await link_of(box, tab) == "reconnecting"
+    box.over()
+    await box.regained(tab, 0)
+    monkeypatch.undo()
+    assert (await (await box.opened.create_tab(host="box")).execute("echo new")).output == "new\n"
 
 
 async def test_more_than_is_kept_is_a_gap_of_exactly_that_size(box: Proxied, folder: Path) -> None:

@@ -96,11 +96,11 @@ class ServerLifetime:
 
         On another machine one may be looked for only, without a `start`.
         """
+        if self._server is not None and self.access.role != "adopted":  # there it rests until a call wakes it
+            await self._server.client.answered_again()
         async with self._starting:
             if self._closed:
                 raise ConnectionClosed("the instance was closed")
-            if self._server is not None and self.access.role != "adopted":  # there it rests until a call wakes it
-                await self._server.client.wait_reconnected()
             if self.running is None:
                 await self._stop_server()
                 await self.access.settle(self.folders)

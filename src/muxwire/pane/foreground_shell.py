@@ -188,10 +188,12 @@ async def reached(pane: PaneState, deadline: float, ready: Callable[[], Awaitabl
         except TmuxSilent:  # the next connection may answer
             pass
         if time.monotonic() >= deadline:
-            what = f"{pane.host.prefix[:-1]} does not answer"
-            raise TabUnavailable(
-                what, state=pane.tab_state(), remedy="nothing was typed; try again when its link is up"
-            )
+            raise _unanswered(pane)
+
+
+def _unanswered(pane: PaneState) -> TabUnavailable:
+    what = f"{pane.host.prefix[:-1]} does not answer"
+    return TabUnavailable(what, state=pane.tab_state(), remedy="nothing was typed; try again when its link is up")
 
 
 def _busy_with_ours(running: Execution | None, pgrp: int) -> bool:
@@ -315,6 +317,8 @@ def refusal(pane: PaneState) -> TabUnavailable:
             state=state,
             remedy="its log stays readable; create a new tab with create_tab",
         )
+    if not pane.reachable:
+        return _unanswered(pane)
     if state == "starting":
         asks = pane.waits_for_input() in ("line", "password")
         return TabUnavailable(

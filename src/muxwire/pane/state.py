@@ -198,10 +198,12 @@ class PaneState:
         return self.host.foreground(self.leader_pid, supervised=self.supervised)
 
     def waits_for_input(self) -> Waiting:
-        """What is waited for.
+        """What is waited for; "" where nobody can be asked: what was known is older than what runs.
 
         Measured: ICANON and ECHO of the tty, who is in the foreground, where it sleeps.
         """
+        if not self.reachable:
+            return ""
         front, modes = self.host.foreground(self.leader_pid), self.host.tty_modes(self.tty)
         # Modes of one moment with the foreground of the next would make a nested shell of a child about to exec.
         if modes is None or front is None or self.host.foreground_pgrp(self.leader_pid) != front.pgrp:
@@ -223,7 +225,7 @@ class PaneState:
 
     @property
     def sees_waits(self) -> bool:
-        return self.host.sees_waits
+        return self.host.sees_waits and self.reachable
 
     def shell_in_front(self) -> bool:
         return self.host.foreground_pgrp(self.leader_pid) == self.session.shell_pid
