@@ -8,7 +8,7 @@ import signal
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 from unittest.mock import patch
 
 import anyio
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 OPEN_SECONDS = 8.0
 # Longer than any outage here: a call that ends by its own deadline would say so.
 PATIENT = 60.0
+# Beats and backoff, in seconds.
+QUICK: dict[str, Any] = {"BEAT_SECONDS": 0.3, "SILENT_SECONDS": 2.0, "BACKOFF_SECONDS": 0.1, "BACKOFF_MAX_SECONDS": 0.5}
 _SIGNALS = {"kill": signal.SIGKILL, "close": signal.SIGUSR1, "stall": signal.SIGSTOP}
 
 
@@ -37,12 +39,10 @@ def place_of(tab: Tab) -> Path:
     return Path(host.facts.folder)
 
 
-@final
-class Proxied:
-    """The instance, and the proxy in front of its machine."""
+class Proxy:
+    """The proxy in front of a machine."""
 
-    def __init__(self, opened: Terminals, place: Path) -> None:
-        self.opened = opened
+    def __init__(self, place: Path) -> None:
         self._pid, self._down = place / "pid", place / "pid.down"
 
     def lose(self, kind: str) -> bool:
@@ -56,6 +56,23 @@ class Proxied:
             return False
         os.kill(pid, _SIGNALS[kind])
         return True
+
+    def refuse(self) -> None:
+        """Let no further connection through."""
+        self._down.touch()
+
+    def over(self) -> None:
+        """Let connections through again."""
+        self._down.unlink()
+
+
+@final
+class Proxied(Proxy):
+    """The instance, and the proxy in front of its machine."""
+
+    def __init__(self, opened: Terminals, place: Path) -> None:
+        super().__init__(place)
+        self.opened = opened
 
     async def cut(self, tab: Tab, kind: str) -> None:
         """Lose the connection, and return when there is another one."""
@@ -73,16 +90,12 @@ class Proxied:
 
     async def outage(self, tab: Tab) -> None:
         """Lose the connection, and refuse further ones."""
-        self._down.touch()
+        self.refuse()
         self.lose("kill")
         link = tab.pane.host.link
         assert link is not None
         while link.up:
             await anyio.sleep(0.01)
-
-    def over(self) -> None:
-        """Let connections through again."""
-        self._down.unlink()
 
 
 def environ_there(environ: dict[str, str], temporary: Path) -> dict[str, str]:
@@ -90,17 +103,21 @@ def environ_there(environ: dict[str, str], temporary: Path) -> dict[str, str]:
     return {name: environ[name] for name in ("HOME", "PATH", "SHELL")} | {"TMPDIR": str(temporary)}
 
 
-@asynccontextmanager
-async def proxied(folder: Path, environ: dict[str, str], more: str = "") -> AsyncIterator[Proxied]:
-    """Open it, with `more` lines in the table of the host; beats and backoff are quick."""
+def behind_proxy(folder: Path, environ: dict[str, str], more: str = "") -> tuple[Path, dict[str, str]]:
+    """The place of a proxy, and the environment of a user of `box`, with `more` lines in the table of that host."""
     place = folder / "proxy"
     place.mkdir(exist_ok=True)
     there = environ_there(environ, folder / "there")
     words = [sys.executable, str(Path(__file__).with_name("disturbed.py")), "cut", str(place / "pid")]
     words += ["env", "-i", *(f"{name}={value}" for name, value in there.items())]
     (place / "hosts.toml").write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n{more}")
-    user = environ | {"MUXWIRE_HOSTS": str(place / "hosts.toml")}
-    quick = patch.multiple(remote, BEAT_SECONDS=0.3, SILENT_SECONDS=2.0, BACKOFF_SECONDS=0.1, BACKOFF_MAX_SECONDS=0.5)
-    with quick, patch.object(carrier, "OPEN_SECONDS", OPEN_SECONDS):
+    return place, environ | {"MUXWIRE_HOSTS": str(place / "hosts.toml")}
+
+
+@asynccontextmanager
+async def proxied(folder: Path, environ: dict[str, str], more: str = "") -> AsyncIterator[Proxied]:
+    """Open it; beats and backoff are quick."""
+    place, user = behind_proxy(folder, environ, more)
+    with patch.multiple(remote, **QUICK), patch.object(carrier, "OPEN_SECONDS", OPEN_SECONDS):
         async with muxwire.open_terminals(state_dir=folder / "state", environ=user) as opened:
             yield Proxied(opened, place)
