@@ -155,6 +155,19 @@ async def test_a_mark_that_its_terminal_drops_is_printed_again(box: Proxied, mon
     assert len(dropped) > 1
 
 
+async def test_what_was_to_be_ended_in_an_outage_is_ended_whatever_became_of_its_key(box: Proxied) -> None:
+    """A C-c may come before the program that it is for; this one takes none."""
+    tab = await box.opened.create_tab(host="box")
+    ignores = "sh -c \"trap '' INT; echo begun; while :; do sleep 0.1; done\""
+    running = await tab.execute(ignores, wait=False)
+    await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)
+    await box.outage(tab)
+    assert not (await tab.stop_process()).success
+    box.over()
+    ended = await box.opened.command_result(running.command_id, wait=PATIENT)
+    assert (ended.exit_code, ended.running) == (143, False), ended
+
+
 async def test_what_nobody_can_be_asked_about_is_not_claimed(box: Proxied) -> None:
     """What was last known of the terminal is older than the command: then the shell waited for keys."""
     tab = await box.opened.create_tab(host="box")

@@ -105,10 +105,12 @@ class Rejoin:
         return done
 
     async def _run(self, join: StreamJoin, done: anyio.Event) -> None:
-        await join.run()
+        is_live = await join.run()
         done.set()
         if join.behind_gap and not join.tab.pane.session.dead:
             await notice_lost_end(join.tab, join.reason, join.tab.pane.stream.whole_from)
+        if is_live:
+            await join.tab.runner.interrupter.go_on()
 
     async def _settle(self) -> None:
         connections = self.client.connections

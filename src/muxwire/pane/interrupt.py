@@ -69,6 +69,7 @@ class Interrupter:
 
     async def end(self, execution: Execution, *, first: signal.Signals, grace: float | None) -> None:
         """End a command of ours, or see to it that it never begins; `execution.signal_sent` says how far that went."""
+        execution.interrupted = True
         if not self._pane.reachable:
             if self._press():  # once, when the connection is back
                 execution.signalled(signal.SIGINT.name)
@@ -88,6 +89,17 @@ class Interrupter:
             self._pane.session.line_interrupted(execution, time.monotonic(), end=self._pane.stream.end)
         elif execution.running and self._pane.reachable:
             execution.resisted("could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with force")
+
+    async def go_on(self) -> None:
+        """Go on with what the loss of a connection has stopped, now that there is another one.
+
+        A C-c that was typed meanwhile may have come before the program that it was for.
+        """
+        execution = self._pane.session.running
+        if execution is not None and execution.interrupted:
+            await self._pane.stream.until(lambda: not execution.running, STEPS[0][1])
+            if execution.running:
+                await self.end(execution, first=signal.SIGINT, grace=None)
 
     async def _watch(self, execution: Execution) -> None:
         """Find out what no mark says: that a typed line never ran, or that a nested shell gave a command up."""

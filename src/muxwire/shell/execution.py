@@ -50,6 +50,7 @@ class Execution:
     exit_code: int | None = None
     ending: Ending = ""
     timed_out: bool = False
+    interrupted: bool = False  # or to be, once it can be reached
     signal_sent: str = ""
     note: str = ""
     # Why it still runs although it was to end.
