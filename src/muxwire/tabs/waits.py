@@ -166,7 +166,8 @@ class TextSearch:
         return None if editor and unended else echo_end(self._typed.text, text)
 
     def _go_on_from(self, offset: int) -> None:
-        self._settled, self._text, self._typed = offset, "", None
+        """A command's output begins there, at the beginning of a line; fish goes there once more by a CR."""
+        self._settled, self._text, self._cut, self._typed = offset, "\n", True, None
         self._stripper = AnsiStripper()
         self._decoder.reset()
 
