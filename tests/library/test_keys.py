@@ -344,3 +344,21 @@ async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals) -
         done = await terminals.command_result(result.command_id, wait=DEADLINE / 2)
         assert (done.running, done.exit_code) == (False, 130)
         await tab.close()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
+async def test_what_comes_after_a_c_c_is_read_whole(terminals: Terminals, shell: str) -> None:
+    """A line editor throws away, with its line, the first keys that it has read before it sees to the signal."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    tab = await terminals.create_tab(shell=shell)
+    await known_prompt(tab)
+    for number in range(8):
+        for keys in (["C-c", f"echo one {number}", "Enter"], ["C-c"], [f"echo two {number}", "Enter"]):
+            await tab.send_keys(keys)
+            if "Enter" in keys:
+                seen = await terminals.wait_for([tab.key], regex=rf"^(one|two) {number}", timeout=2)
+                assert seen.outcome == "met", seen
+        await tab.send_keys(["C-c"])
+        assert (await tab.execute(f"echo three {number}")).output == f"three {number}\n"
+    await tab.close(force=True)

@@ -10,8 +10,8 @@ import pytest
 
 from muxwire import ConnectionClosed, TabUnavailable
 from muxwire.host.command_files import WrapperFile
-from muxwire.pane.interrupt import CTRL_C
 from muxwire.pane.keyboard import Keyboard
+from muxwire.pane.keys import CTRL_C
 from muxwire.pane.prompt_line import PromptEnd
 from muxwire.pane.runner import Runner
 from tests.library.opened import seen

@@ -17,6 +17,7 @@ import anyio
 
 from muxwire.errors import ConnectionClosed, MuxwireError
 from muxwire.pane.foreground_shell import DRAWN_REMOTE
+from muxwire.pane.keys import CTRL_C
 from muxwire.pane.nesting import settle_aborted
 from muxwire.pane.state import LOOK_SECONDS
 
@@ -47,7 +48,6 @@ FORKS_WITHIN = 0.1
 _LOST_AFTER = 0.1
 # All of it, for a command that nothing but the last step ends.
 ESCALATION_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
-CTRL_C = b"\x03"
 
 
 def continue_shell(pane: PaneState) -> None:

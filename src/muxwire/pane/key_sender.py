@@ -14,9 +14,8 @@ import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
 from muxwire.pane.foreground_shell import refusal
-from muxwire.pane.interrupt import CTRL_C
-from muxwire.pane.keys import PASTE_END, KeyModes, Stroke, mistaken, strokes
-from muxwire.pane.prompt_line import editor_up
+from muxwire.pane.keys import CTRL_C, PASTE_END, KeyModes, Stroke, mistaken, strokes
+from muxwire.pane.prompt_line import editor_up, interrupt_taken
 from muxwire.results import KeysSent
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
 
@@ -230,3 +229,4 @@ class KeySender:
         A CR that comes too early stays a CR, and the program that the line starts would not see a line end in it.
         """
         await self._pane.line_taken(self._entered + PROMPT_GRACE - time.monotonic())
+        await interrupt_taken(self._pane, self._keyboard)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.client.client import prepared, prepared_lists
 from muxwire.errors import InvalidArgument
+from muxwire.pane.keys import CTRL_C
 from muxwire.protocol.commands import joined
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Keyboard:
     ) -> None:
         """`may_be_dead`: no supervisor of ours keeps the pane alive, so tmux has to look before it pastes."""
         self.pressed_at = float("-inf")  # when we last typed something, on the monotonic clock
+        self.interrupted_at = float("-inf")  # and a C-c after which nothing was typed in the same write
         self._client = client
         self._buffer = f"muxwire{pane_id}"
         flags = ("-r", "-d", "-S") if version >= _ESCAPING_VERSION else ("-r", "-d")
@@ -62,6 +64,8 @@ class Keyboard:
         InvalidArgument for a NUL, which tmux cannot carry.
         """
         self.pressed_at = time.monotonic()
+        if data.endswith(CTRL_C):
+            self.interrupted_at = self.pressed_at
         commands = (self._kept_commands if len(data) <= _SHORT else self._commands)(data, bracketed=bracketed)
         if before:
             commands = (*before[:-1], joined((before[-1], commands[0])), *commands[1:])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PASTE_END = b"\x1b[201~"
+CTRL_C = b"\x03"
 _ENTER = "Enter"
 # Keys whose sequence has no place for a modifier.
 _PLAIN = {
@@ -191,7 +192,7 @@ def strokes(
 
     A text with Enter after it is handed over as a paste, so that a program that reads both at once does not take
     Enter for a part of the text. Not on the alternate screen: there text is commands (vim would insert `:w`). And not
-    after an Enter: who reads what comes then, nobody knows yet.
+    after an Enter: who reads what comes then, nobody knows yet. A C-c ends a write, as an Enter does.
     """
     found: list[Stroke] = []
     plain = bytearray()
@@ -204,7 +205,7 @@ def strokes(
         if data is not None:
             plain += data
             ends = names[index]
-            if ends in (_ENTER, "Escape") and index + 1 < len(keys):
+            if (ends in (_ENTER, "Escape") or data == CTRL_C) and index + 1 < len(keys):
                 found.append(Stroke(bytes(plain), pause=ends == "Escape"))
                 plain.clear()
             continue

@@ -15,6 +15,7 @@ import anyio
 
 from muxwire.pane.foreground_shell import (
     DRAWN,
+    PROMPT_GRACE,
     START_TIMEOUT,
     ForegroundShell,
     caught_up,
@@ -91,6 +92,13 @@ async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
     await client.poll(whole)
     if not whole():
         await pane.stream.until(lambda: pane.is_back, PROMPT_SOON)
+
+
+async def interrupt_taken(pane: PaneState, keyboard: Keyboard) -> None:
+    """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does."""
+    pressed, session = keyboard.interrupted_at, pane.session
+    if (left := pressed + PROMPT_GRACE - time.monotonic()) > 0:
+        await pane.stream.until(lambda: session.dead or session.prompt_time > pressed, left)
 
 
 def on_its_way(pane: PaneState) -> bool:

@@ -36,7 +36,8 @@ from muxwire.pane.foreground_shell import (
     ready_deadline,
     refusal,
 )
-from muxwire.pane.interrupt import CTRL_C, Interrupter, continue_shell
+from muxwire.pane.interrupt import Interrupter, continue_shell
+from muxwire.pane.keys import CTRL_C
 from muxwire.pane.nesting import (
     check_reach,
     hide_line,
@@ -45,7 +46,7 @@ from muxwire.pane.nesting import (
     settle_aborted,
     typed_lines,
 )
-from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, own_listener, prompt_soon
+from muxwire.pane.prompt_line import PromptEnd, in_vain, interrupt_taken, look_again, own_listener, prompt_soon
 from muxwire.pane.state import end_of
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.execution import Execution
@@ -238,6 +239,7 @@ class Runner:
         pane = self.pane
         begun = time.monotonic()
         deadline = ready_deadline(pane, begun, deadline)
+        await interrupt_taken(pane, self.keyboard)
         if pane.session.current is not None and pane.session.current.ending == "completed":
             await prompt_soon(pane, self._client)
         while True:
