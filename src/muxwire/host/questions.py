@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Protocol, final
 
 import anyio
@@ -20,8 +21,9 @@ _ANSWER_SECONDS = 5.0
 _LINE_BYTES = 64 << 10
 # And of all its lines: the longest are a quarter of a MiB of output, as hexadecimal digits.
 _ANSWER_BYTES = 2 << 20
-# Digits of a question's number: no process asks so many.
+# Digits of a question's number, and the first one's: no process asks so many more.
 _DIGITS = 9
+_FIRST_MAX = 9 * 10 ** (_DIGITS - 1)
 
 
 class Line(Protocol):
@@ -51,7 +53,8 @@ class Helper:
         self._line: Line | None = None
         self._pane = ""
         self._unread = b""
-        self._number = 0
+        # An answer to a process that was killed may come to the next one, which asks other things.
+        self._number = secrets.randbelow(_FIRST_MAX)
         self._asked: dict[int, Question] = {}
         self._answering: Question | None = None  # whose encoded lines come now
 
