@@ -17,6 +17,13 @@ def sent(resending: Resending, *commands: Command) -> list[Pending]:
     return [Pending(one, Patience(())) for one in resending.numbered(commands)]
 
 
+def number(line: Command) -> bytes:
+    """What tmux keeps once it has run a line: the process, and a number."""
+    before, _, found = line.line.rpartition(b" ; set-option -s @muxwire-seq ")
+    assert before
+    return found
+
+
 def again_of_a_window(lost: Command) -> Command | None:
     return command("list-panes", "-a") if lost.name == "new-window" else None
 
@@ -26,8 +33,7 @@ def test_only_what_changes_something_has_a_number() -> None:
         [command("list-panes"), command("set-buffer", "--", "x"), command_list(["display-message"], ["kill-pane"])]
     )
     assert looks == command("list-panes")
-    assert writes.line.endswith(b" ; set-option -s @muxwire-seq 1")
-    assert line.line.endswith(b" ; set-option -s @muxwire-seq 2")
+    assert (number(writes).endswith(b".1"), number(line).endswith(b".2")) == (True, True)
     assert (len(writes.silent), len(line.silent)) == (2, 3)
 
 
@@ -40,14 +46,15 @@ def test_a_line_that_only_looks_has_no_number() -> None:
     ]
     assert Resending(again_of_a_window).numbered(looks) == looks
     (changes,) = Resending(again_of_a_window).numbered([command_list(["display-message", "-p"], *screen[1:])])
-    assert changes.line.endswith(b" ; set-option -s @muxwire-seq 1")
+    assert number(changes)
 
 
 def test_what_was_run_is_not_sent_again() -> None:
     resending = Resending(again_of_a_window)
     texts = [command("set-buffer", "--", text) for text in ("one", "two", "three")]
     lines = sent(resending, texts[0], command("list-panes"), texts[1], texts[2])
-    assert resending.left(lines, [b"2"]) == [lines[1], lines[3]]
+    second = number(lines[2].command)
+    assert resending.left(lines, [second]) == [lines[1], lines[3]]
     assert [line.done for line in lines] == [True, False, True, False]
     assert lines[0].result() == ()
 
@@ -58,10 +65,17 @@ def test_before_the_first_number_all_is_sent() -> None:
     assert resending.left(lines, [b""]) == lines
 
 
+def test_the_number_of_an_earlier_process_says_nothing() -> None:
+    earlier = sent(Resending(again_of_a_window), *[command("kill-pane")] * 3)
+    resending = Resending(again_of_a_window)
+    lines = sent(resending, command("kill-pane"))
+    assert resending.left(lines, [number(earlier[-1].command)]) == lines
+
+
 def test_an_answer_that_was_lost_is_asked_for_or_known_to_be_lost() -> None:
     resending = Resending(again_of_a_window)
     window, session = sent(resending, command("new-window", "-P"), command("new-session", "-P"))
-    assert resending.left([window, session], [b"2"]) == [window]
+    assert resending.left([window, session], [number(session.command)]) == [window]
     assert window.command == command("list-panes", "-a")
     with pytest.raises(ConnectionClosed, match="new-session was done"):
         session.result()

@@ -155,6 +155,32 @@ async def test_a_mark_that_its_terminal_drops_is_printed_again(box: Proxied, mon
     assert len(dropped) > 1
 
 
+async def test_a_tab_that_is_found_again_in_an_outage_is_read_once(box: Proxied, folder: Path) -> None:
+    """As by a process that attaches to a named instance, and loses the connection just then."""
+    go, done = folder / "go", folder / "done"
+    tab = await box.opened.create_tab(host="box", shell="bash")
+    running = await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 5000; : >{done}", wait=False)
+    await box.outage(tab)
+    assert tab.server.rejoin is not None
+    tab.server.rejoin(tab)
+    go.touch()
+    await there(done)
+    box.over()
+    ended = await box.opened.command_result(running.command_id, wait=PATIENT, max_chars=None)
+    assert ended.output == "".join(f"{line}\n" for line in range(1, 5001))
+    assert (await tab.execute("echo again")).output == "again\n"
+    go.unlink()
+    done.unlink()
+
+
+async def test_the_first_beat_comes_at_once(box: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the far half a driver is silent that has not said anything since an earlier process ended."""
+    monkeypatch.setattr(remote, "BEAT_SECONDS", 10 * DEADLINE)
+    tab = await box.opened.create_tab(host="box")
+    while not await tab.client.command("show-options", "-sqv", "@muxwire-beat"):
+        await anyio.sleep(0.02)
+
+
 async def test_what_was_to_be_ended_in_an_outage_is_ended_whatever_became_of_its_key(box: Proxied) -> None:
     """A C-c may come before the program that it is for; this one takes none."""
     tab = await box.opened.create_tab(host="box")

@@ -7,6 +7,7 @@ whole, and drops what a client that is gone has not had run: so the option says 
 from __future__ import annotations
 
 import re
+import secrets
 from typing import TYPE_CHECKING, final
 
 from muxwire.client.pending import Pending
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from muxwire.client.patience import Patience
 
 ASK = command("display-message", "-p", "#{@muxwire-seq}")
-_NUMBER = b" ; set-option -s @muxwire-seq %d"
-_NUMBERED = re.compile(rb" ; set-option -s @muxwire-seq ([0-9]{1,18})\Z")
+_NUMBER = b" ; set-option -s @muxwire-seq %b."
+_NUMBERED = re.compile(rb" ; set-option -s @muxwire-seq [0-9a-f]{8}\.([0-9]{1,18})\Z")
 # These only look, or do again what they did.
 _REPEATABLE = frozenset(
     ("display-message", "show-options", "list-panes", "list-windows", "list-sessions", "list-clients", "capture-pane",
@@ -42,7 +43,9 @@ class Resending:
         """`instead` gives the command that answers as one did that was run, and whose answer was lost."""
         self.unsent: set[Pending] = set()  # what was asked for since the connection was lost
         self._instead = instead
-        self._count = 0
+        # Until tmux has run a line of ours, the option has the number of an earlier process.
+        self._process, self._count = secrets.token_hex(4).encode(), 0
+        self._number = _NUMBER % self._process
         self._asked: Pending | None = None
 
     def numbered(self, commands: Sequence[Command]) -> list[Command]:
@@ -54,7 +57,8 @@ class Resending:
         if one.name == "if-shell" or _only_looks({one.name, *one.more}):
             return one
         self._count += 1
-        return Command(one.name, one.line + _NUMBER % self._count, (*one.silent, False), one.raw, one.more)
+        line = b"%b%b%d" % (one.line, self._number, self._count)
+        return Command(one.name, line, (*one.silent, False), one.raw, one.more)
 
     def withdraw(self, lines: Collection[Pending], pending: deque[Pending]) -> bool:
         """Take lines out of those that wait to be sent; False if some of them were sent."""
@@ -85,7 +89,8 @@ class Resending:
     def left(self, waiting: Iterable[Pending], answer: Sequence[bytes]) -> list[Pending]:
         """Those that are to be sent again; the others have their answers then. `answer` is that to `ASK`."""
         self.unsent.clear()
-        run, left = int(answer[0] or b"0") if answer else 0, []
+        process, _, number = (*answer, b"")[0].partition(b".")
+        run, left = int(number) if process == self._process else 0, []
         for one in waiting:
             found = _NUMBERED.search(one.command.line)
             if found is None or int(found[1]) > run:

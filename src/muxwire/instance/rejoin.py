@@ -79,8 +79,7 @@ class Rejoin:
             return reason  # it ended before it worked
         self._reason = f"the connection to {self._connection.host.name} was lost ({reason})"
         self._record("reconnecting")
-        for join in self._joins:
-            join.over = True
+        self._end_joins()
         try:
             await self._connection.reopen()
         except TmuxUnavailable:
@@ -91,10 +90,15 @@ class Rejoin:
         """There is a connection again: commands wait until tmux has said which of them it has run."""
         self._record("up")
         self.client.submit(("refresh-client", "-C", self._size))
-        self._joins = []
+        self._end_joins()  # of a tab that was found again while there was no connection
         for tab in self._book.open.values():
             self.begin(tab)
         self._book.spawn(self._settle)
+
+    def _end_joins(self) -> None:
+        for join in self._joins:
+            join.over = True
+        self._joins = []
 
     def begin(self, tab: Tab) -> anyio.Event:
         """Bring the output of a pane from where its log ends; the event tells when that is done."""

@@ -145,15 +145,18 @@ class RemoteConnection:
         self.host.connect(self.facts, client, keeper)
 
     async def beat(self, client: ControlClient) -> None:
-        """Let the far half know that we live, again and again, and find out whether it does."""
+        """Let the far half know that we live, again and again, and find out whether it does.
+
+        At once: to it the driver has been silent since an earlier process ended.
+        """
         while True:
-            await anyio.sleep(BEAT_SECONDS)
             await client.wait_reconnected()
             began = time.monotonic()
             with suppress(ConnectionClosed), anyio.move_on_after(BEAT_SECONDS):
                 await client.command("set-option", "-s", "@muxwire-beat", secrets.token_hex(4))
                 self.host.link.rtt = time.monotonic() - began
             self.process.listen(SILENT_SECONDS)
+            await anyio.sleep(BEAT_SECONDS)
 
     def silent(self) -> TmuxSilent:
         state = "does not answer" if self.host.link.up else "is lost; muxwire connects again"
