@@ -143,13 +143,6 @@ class ControlClient:
         if self._reconnecting:
             await self._reconnect_over.wait()
 
-    async def answered_again(self) -> None:
-        """As `wait_reconnected`; TmuxSilent if that takes longer than an answer may."""
-        with anyio.move_on_after(self.patience.seconds) as late:
-            await self.wait_reconnected()
-        if late.cancelled_caught:
-            raise self.patience.explain()
-
     async def aclose(self) -> None:
         """Detach, take what tmux still has to say, and end the transport."""
         self._closing = True

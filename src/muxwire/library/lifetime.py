@@ -97,7 +97,11 @@ class ServerLifetime:
         On another machine one may be looked for only, without a `start`.
         """
         if self._server is not None and self.access.role != "adopted":  # there it rests until a call wakes it
-            await self._server.client.answered_again()
+            client = self._server.client
+            with anyio.move_on_after(client.patience.seconds) as late:
+                await client.wait_reconnected()
+            if late.cancelled_caught:
+                raise client.patience.explain()
         async with self._starting:
             if self._closed:
                 raise ConnectionClosed("the instance was closed")
