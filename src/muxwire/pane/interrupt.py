@@ -69,7 +69,7 @@ class Interrupter:
 
     async def end(self, execution: Execution, *, first: signal.Signals, grace: float | None) -> None:
         """End a command of ours, or see to it that it never begins; `execution.signal_sent` says how far that went."""
-        execution.interrupted = True
+        execution.interrupt()
         if not self._pane.reachable:
             if self._press():  # once, when the connection is back
                 execution.signalled(signal.SIGINT.name)

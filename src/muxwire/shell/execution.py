@@ -112,6 +112,10 @@ class Execution:
         """Its time was over before its end."""
         self.timed_out = True
 
+    def interrupt(self) -> None:
+        """It is to end."""
+        self.interrupted = True
+
     def signalled(self, name: str) -> None:
         """That signal was sent to end it; "" for none."""
         self.signal_sent = name or self.signal_sent
