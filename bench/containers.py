@@ -61,8 +61,8 @@ def make_root(root: Path) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(library, place)
     for folder in ("/lib/terminfo", "/usr/share/terminfo", "/usr/lib/locale/C.utf8"):
-        if Path(folder).is_dir():
-            shutil.copytree(folder, root / folder[1:], symlinks=True, dirs_exist_ok=True)
+        if Path(folder).is_dir() and not (root / folder[1:]).exists():  # another engine may have been tried there
+            shutil.copytree(folder, root / folder[1:], symlinks=True)
     (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/bash\n")
 
 
