@@ -118,6 +118,13 @@ async def test_what_the_shell_runs_itself_is_stopped_as_only_a_key_can(
             assert (await tab.execute("echo ok")).output == "ok\n"
 
 
+async def test_the_status_of_an_interrupted_loop_of_zsh_is_not_that_of_what_ran_in_it(terminals: Terminals) -> None:
+    async with tab_for(DEADLINE, terminals, "zsh") as tab:
+        for _ in range(10):  # most often it was the status of `((0))`
+            await tab.execute("while true; do ((0)); done", wait=False)
+            assert (await tab.stop_process("SIGINT")).exit_code == 128 + signal.SIGINT
+
+
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_a_line_that_was_only_typed_is_stopped_too(

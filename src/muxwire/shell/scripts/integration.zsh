@@ -27,7 +27,8 @@ __muxwire_e() {
   local s=$?
   [[ -n $__muxwire_d ]] || \builtin return 0
   \builtin setopt localoptions noerrexit noerrreturn
-  (( (s == 0 || s == 2) && ${TRY_BLOCK_INTERRUPT-0} > 0 )) && s=130 # what C-c in a loop leaves
+  # C-c in a loop of builtins leaves the status of the one that ran. TRAPINT may return 1 itself.
+  (( ${TRY_BLOCK_INTERRUPT-0} > 0 && (s == 0 || s == 2 || (s == 1 && ! ${+functions[TRAPINT]})) )) && s=130
   (( ${+functions[builtin]} || ${#dis_builtins} )) && __muxwire_h
   if [[ $__muxwire_x == '?' ]]; then
     if [[ $(\builtin trap) == *DEBUG* ]]; then __muxwire_x=1; else __muxwire_x=; fi
