@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SOCKET_PATH_LIMIT = 103
 PRIVATE_FOLDER = 0o700
 # What an instance without a name is called: it ends with its owner, the process of that number.
-EPHEMERAL = re.compile(r"e([0-9]+)-[0-9a-f]{6}\Z")
+EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]{6}\Z")
 # What the directory of a tab is called.
 _NONCE = re.compile(r"[0-9a-f]{16}")
 # A tab is made in some milliseconds.

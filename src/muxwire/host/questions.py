@@ -21,8 +21,8 @@ _ANSWER_SECONDS = 5.0
 _LINE_BYTES = 64 << 10
 # And of all its lines: the longest are a quarter of a MiB of output, as hexadecimal digits.
 _ANSWER_BYTES = 2 << 20
-# Digits of a question's number, and the first one's: no process asks so many more.
-_DIGITS = 9
+_DIGITS = 9  # of a question's number
+# The number of a process's first question is below this. No process asks as many as are left.
 _FIRST_MAX = 9 * 10 ** (_DIGITS - 1)
 
 

@@ -114,7 +114,7 @@ class Rejoin:
         if join.behind_gap and not join.tab.pane.session.dead:
             await notice_lost_end(join.tab, join.reason, join.tab.pane.stream.whole_from)
         if is_live:
-            await join.tab.runner.interrupter.go_on()
+            await join.tab.runner.interrupter.resume()
 
     async def _settle(self) -> None:
         connections = self.client.connections

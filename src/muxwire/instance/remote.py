@@ -147,7 +147,7 @@ class RemoteConnection:
     async def beat(self, client: ControlClient) -> None:
         """Let the far half know that we live, again and again, and find out whether it does.
 
-        At once: to it the driver has been silent since an earlier process ended.
+        The first time at once: the far half counts the silence from the end of an earlier process.
         """
         while True:
             await client.wait_reconnected()

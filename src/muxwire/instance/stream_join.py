@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
 # What comes live while the kept output is read is held here; a pane that writes more gets another mark.
 _HELD_BYTES = 16 << 20
-# R comes within milliseconds. A pane whose terminal is stopped (C-s) is joined when that continues. Otherwise R is
-# lost: a C-c drops what a terminal has not passed on (`isig` in n_tty.c). So it is printed again, each time after
-# twice as long.
+# R comes within milliseconds, and where the terminal is stopped (C-s), when that continues. It can be lost: a C-c drops
+# what a terminal has not passed on (`isig` in n_tty.c). So it is printed again, each time after twice as long.
 JOIN_SECONDS = 1.0
 # What is kept is written within a ms of what tmux sends us; on a busy machine within seconds.
 _KEPT_SECONDS = 10.0

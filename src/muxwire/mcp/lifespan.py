@@ -66,7 +66,7 @@ class LazyTerminals:
         return await self.get()
 
     async def aclose(self) -> None:
-        """Close it if it was opened; after CLOSE_SECONDS without mercy."""
+        """Close it if it was opened; cancel what has not closed after CLOSE_SECONDS."""
         self._closed = True
         await self._leave()
 

@@ -90,8 +90,8 @@ class Interrupter:
         elif execution.running and self._pane.reachable:
             execution.resisted("could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with force")
 
-    async def go_on(self) -> None:
-        """Go on with what the loss of a connection has stopped, now that there is another one.
+    async def resume(self) -> None:
+        """Continue to end what the loss of a connection kept from ending, now that there is another one.
 
         A C-c that was typed meanwhile may have come before the program that it was for.
         """

@@ -30,9 +30,9 @@ _HAND_ON = b"case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; }"
 class Words:
     """How a shell is made to take its own builtins whatever functions are called: the start of a command, `return`.
 
-    The backslashes are for aliases; in zsh any word may be one. `sets` and `unseen` are for `text_to_eval`: what
-    depends on the shell's options, TEXT being the whole text, which is set in any case where `sets` has no TEXT; and
-    the redirection that hides what traces it up to S.
+    The backslashes are for aliases; in zsh any word may be one. `sets` and `unseen` are for `text_to_eval`. `sets` is
+    what depends on the shell's options; TEXT in it stands for the whole text, and without TEXT the whole text is set
+    at once. `unseen` is the redirection that hides what traces the text up to S.
     """
 
     builtin: bytes
@@ -43,7 +43,8 @@ class Words:
 
 # A function called `builtin` or `command` hides them all the same: the integration sees to that. The plain shells let
 # no function be called as a special builtin, `return` among them. In bash a redirection takes 10 us: there is none
-# where the integration has found that nothing traces (`__muxwire_l`); a trap may be set only by a command.
+# (`__muxwire_o`) where the integration has found that nothing traces and `$-` is what it was then (`__muxwire_k`). A
+# trap may be set only by a command.
 BUILTIN = Words(
     b"\\builtin \\",
     rb"\builtin \return",
@@ -121,7 +122,8 @@ def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -
         after = prints + words.builtin + b'printf "' + start + b'"' + TO_TTY + b"}" + UNSEEN + b"\n"
         start = b""
     sets = b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=%b\n"
-    sets %= request.command_id, start, posix_quote(text) + (b"" if b"TEXT" in words.sets else end)
+    first = posix_quote(text) if b"TEXT" in words.sets else posix_quote(text) + end
+    sets %= request.command_id, start, first
     return sets + words.sets.replace(b"TEXT", before + b"$__muxwire_b" + end) + after
 
 
