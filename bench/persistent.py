@@ -1,14 +1,9 @@
-"""A named instance, whose server outlives its process, compared with an ephemeral one: a command, and the rate.
-
-And what a named one would cost if, in place of its journal, it had a spool, as tabs on other machines have: an
-ephemeral one, with that program at the end of each pane's pipe.
-"""
+"""A named instance, whose server outlives its process, compared with an ephemeral one: a command, and the rate."""
 
 from __future__ import annotations
 
 import time
 from contextlib import AsyncExitStack, asynccontextmanager
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +14,7 @@ from bench.measure import in_bursts
 from bench.processes import Belongings
 from bench.scenario import Report, Scale, Target
 from bench.throughput import PROGRAM, SLOWEST
-from muxwire import Tab, Terminals, open_terminals
+from muxwire import Terminals, open_terminals
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -28,9 +23,7 @@ if TYPE_CHECKING:
 
 RUNS, RUNS_SHORT = 1000, 20
 BYTES, BYTES_SHORT = 128 << 20, 4 << 20
-EPHEMERAL, NAMED, SPOOLED = "ephemeral", "named", "ephemeral, a spool on each pane"
-# As hosts.toml has it where nothing else is said.
-SPOOL_BYTES = 64 << 20
+EPHEMERAL, NAMED = "ephemeral", "named"
 # What outliving its process may cost an instance (docs/design.md).
 RATE = 0.9
 
@@ -38,8 +31,8 @@ RATE = 0.9
 @asynccontextmanager
 async def opened(kind: str, home: Path, processes: Belongings) -> AsyncIterator[Terminals]:
     """An instance of that kind, and its processes; nothing of it is left afterwards."""
-    folder = home / kind.partition(",")[0] / str(kind == SPOOLED)
-    folder.mkdir(parents=True)
+    folder = home / kind
+    folder.mkdir()
     environ = clean_environment(folder) | {"XDG_RUNTIME_DIR": str(folder)} | processes.environ
     name = "bench" if kind == NAMED else None
     async with open_terminals(name, environ=environ, state_dir=folder / "state") as terminals:
@@ -51,20 +44,9 @@ async def opened(kind: str, home: Path, processes: Belongings) -> AsyncIterator[
                 await anyio.run_process(["tmux", "-N", "-S", str(socket), "kill-server"], check=False)
 
 
-async def spooled(terminals: Terminals, tab: Tab) -> None:
-    """Have tmux write the pane's output to a spool, too."""
-    server = await terminals.server()
-    script = files("muxwire.host") / "scripts" / "spool.sh"
-    (server.logs / "spool").write_text(f"limit={SPOOL_BYTES}\n{script.read_text()}")
-    where = f"cd '{server.logs}' && exec sh ./spool {tab.pane_id[1:]}"
-    await server.client.command("pipe-pane", "-O", "-t", tab.pane_id, where)
-
-
-async def rate(terminals: Terminals, kind: str, size: int, others: Belongings) -> tuple[float, float]:
+async def rate(terminals: Terminals, size: int, others: Belongings) -> tuple[float, float]:
     """MB/s of a program's output through ring and log; ms of processor time a MB, of this process and the others."""
     tab = await terminals.create_tab(command=["sh", "-c", "read start; " + PROGRAM.format(size=size)])
-    if kind == SPOOLED:
-        await spooled(terminals, tab)
     begun, used = time.perf_counter(), others.cpu() + time.process_time()
     await tab.send_keys(["Enter"])
     outcome = await terminals.wait_for([tab.window_id], exit=True, timeout=size / SLOWEST)
@@ -79,14 +61,12 @@ async def run(scale: Scale) -> Report:
     size = scale.of(BYTES, BYTES_SHORT)
     with temporary_home() as name:
         async with AsyncExitStack() as stack:
-            kinds = (EPHEMERAL, NAMED, SPOOLED)
+            kinds = (EPHEMERAL, NAMED)
             others = {kind: Belongings() for kind in kinds}
             opens = {kind: await stack.enter_async_context(opened(kind, Path(name), others[kind])) for kind in kinds}
             commands: dict[str, Once] = {}
             for kind, terminals in opens.items():
                 tab = await terminals.create_tab(shell="bash")
-                if kind == SPOOLED:
-                    await spooled(terminals, tab)
 
                 async def once(execute: object = tab.execute) -> None:
                     assert callable(execute)
@@ -97,7 +77,7 @@ async def run(scale: Scale) -> Report:
             rates = dict.fromkeys(kinds, (0.0, 0.0))
             for _ in range(2):
                 for kind, terminals in opens.items():
-                    rates[kind] = max(rates[kind], await rate(terminals, kind, size, others[kind]))
+                    rates[kind] = max(rates[kind], await rate(terminals, size, others[kind]))
     return Report(
         "persistent",
         f"A named instance and an ephemeral one: `true`, and {size >> 20} MiB of output",
@@ -111,5 +91,4 @@ async def run(scale: Scale) -> Report:
                 at_least=True,
             ),
         ),
-        (f"with a spool on each pane: {rates[SPOOLED][0] / rates[EPHEMERAL][0]:.2f} of the rate without",),
     )

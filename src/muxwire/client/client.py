@@ -71,7 +71,6 @@ class ControlClient:
         *,
         on_notification: Callable[[Event], None] | None = None,
         on_chunk: Callable[[], None] | None = None,
-        detaches: Callable[[], bool] = lambda: True,
         attaches: bool = False,
         reconnect: Callable[[str], Awaitable[str]] | None = None,
         on_reconnected: Callable[[], None] | None = None,
@@ -81,14 +80,13 @@ class ControlClient:
         """Take a transport; the connection works inside `async with`.
 
         `on_notification` gets every event that is neither output of a pane nor the answer to a command;
-        `on_chunk` is called once after all events of one read. If `detaches` says no, the connection is not ended in
-        `aclose`, since the transport hands it on. `reconnect` is awaited when the transport has ended and nobody asked
-        for that: it gets the reason and returns "" if the transport works again, else the reason to end with; then
-        `on_reconnected` is called, before anything is read. Commands fail in the meantime. With `attaches` nothing is
-        sent before tmux has answered the command of its own command line: a server that ran before reads the input of
-        a control client before it has attached it to its session. `away` answers one command, in place of tmux, while
-        the transport has ended and may work again. With `resending` commands wait then, and what tmux had not run goes
-        again.
+        `on_chunk` is called once after all events of one read. `reconnect` is awaited when the transport has ended and
+        nobody asked for that: it gets the reason and returns "" if the transport works again, else the reason to end
+        with; then `on_reconnected` is called, before anything is read. Commands fail in the meantime. With `attaches`
+        nothing is sent before tmux has answered the command of its own command line: a server that ran before reads
+        the input of a control client before it has attached it to its session. `away` answers one command, in place
+        of tmux, while the transport has ended and may work again. With `resending` commands wait then, and what tmux
+        had not run goes again.
         """
         self.closed = False  # whether the connection has ended; `close_reason` says why
         self.close_reason = ""
@@ -114,7 +112,6 @@ class ControlClient:
         self._outbox_filled = anyio.Event()
         self._ended = anyio.Event()
         self._closing = False
-        self._detaches = detaches
         self._attaches = self._attaching = attaches
         self._exit_reason = ""
         self._tasks: TaskGroup | None = None
@@ -146,17 +143,12 @@ class ControlClient:
     async def aclose(self) -> None:
         """Detach, take what tmux still has to say, and end the transport."""
         self._closing = True
-        if not self.closed and self._detaches():
+        if not self.closed:
             self._send(_DETACH)
             with anyio.move_on_after(_DETACH_SECONDS):
                 await self._ended.wait()
         await self._transport.aclose()
         self._end(_CLOSED_BY_US)
-
-    @property
-    def unfinished(self) -> bytes:
-        """What was received and could not be dealt with yet."""
-        return self._protocol.unfinished
 
     def attach_pane(self, pane_id: PaneId, feed: Callable[[bytes], None]) -> int:
         """Deliver a pane's output to `feed`: what was kept of it at once, then all that comes.

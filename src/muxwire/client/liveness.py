@@ -36,17 +36,15 @@ _LAST_ATTEMPTS = 3
 class Watchdog:
     """The watchdog process, seen from the process that it watches."""
 
-    def __init__(
-        self, *, tmux: str, socket: str, kind: Kind, connection: Sequence[int] = (), kept: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, *, tmux: str, socket: str, kind: Kind, kept: Sequence[int] = ()) -> None:
         """Start it. It comes up when tmux has; the socket pair holds what is said until then.
 
-        `connection` are the descriptors that it needs for a handoff; those of `kept` it only holds, as a lock.
+        It holds the descriptors `kept`, as a lock, until it ends.
         """
         script = _SCRIPT_ADOPTED if kind == "adopted" else _SCRIPT
         # -I -S: no site, no environment, no current directory.
-        self._argv = [sys.executable, "-I", "-S", str(script), tmux, socket, kind, *map(str, connection)]
-        self._kept = (*connection, *kept)
+        self._argv = [sys.executable, "-I", "-S", str(script), tmux, socket, kind]
+        self._kept = kept
         self._told: dict[str, str] = {}  # what it must know, by what it is about: another one gets the same
         self._closed = False
         self._control = -1
@@ -126,16 +124,6 @@ class Watchdog:
     def watch_folder(self, path: str) -> None:
         line = f"folder {os.fsencode(path).hex()}"
         self._tell(line, line)
-
-    def watch_tail(self, path: str, mark: bytes) -> None:
-        """Tell where the end of the control stream goes when the logs are handed over, and the mark that ends it."""
-        self._tell("tail", f"tail {os.fsencode(path).hex()} {mark.hex()}")
-
-    def watch_pane(self, pane: str, tty: str, command: bytes) -> None:
-        self._tell(f"pane {pane}", f"pane {pane} {os.fsencode(tty).hex()} {command.hex()}")
-
-    def release_pane(self, pane: str) -> None:
-        self._forget(f"pane {pane}", f"pane-over {pane}")
 
     def abandon(self) -> None:
         """End it before there was anything to watch."""

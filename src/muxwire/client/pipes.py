@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import asyncio  # a descriptor that stays registered has no anyio counterpart
     from collections.abc import Mapping, Sequence
 
-    from muxwire.client.journal import Journal
 
 # One read takes all that the pipe can hold. The limit for a user without privileges is 1 MiB on Linux.
 READ_BYTES = 1024 * 1024
@@ -66,7 +65,6 @@ class ProcessPipes:
         self._env, self._cwd = env, cwd
         self._process: subprocess.Popen[bytes] | None = None
         # Where what is read is kept beyond our death; set by the owner of a named instance.
-        self.journal: Journal | None = None
         self._buffer = bytearray(READ_BYTES)
         self._view = memoryview(self._buffer)
         self._complaint = ""
@@ -209,8 +207,6 @@ class ProcessPipes:
         if now - self._read_at > STALL_SECONDS:
             self._note_stall(now)
         self._read_at = now
-        if self.journal is not None:
-            return self.journal.took(os.readv(self._reader, (self.journal.room(),)))
         return bytes(self._view[: os.readv(self._reader, (self._buffer,))])
 
     def _note_stall(self, now: float) -> None:

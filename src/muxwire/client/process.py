@@ -49,9 +49,8 @@ class TmuxProcess(ProcessPipes):
         """Start `argv` (`tmux -u -S SOCKET -f CONF -C ...`); TmuxUnavailable if there is no such program.
 
         If `starts` says no, it is as if that had ended already: there is none before `restart`.
-        The directories `transient` are removed at the end of an ephemeral instance. With `lock`, the descriptor of a
-        named instance's lock, the panes' logs are handed over to tmux at the end, for as long as which the lock is
-        held.
+        The directories `transient` are removed at the end of an ephemeral instance. `lock`, the descriptor of a named
+        instance's lock, is held until that process has ended.
         """
         super().__init__(env, cwd)
         ends = self._make_pipes()
@@ -61,7 +60,6 @@ class TmuxProcess(ProcessPipes):
                 tmux=argv[0],
                 socket=socket,
                 kind="ephemeral" if ephemeral else "named",
-                connection=(self._reader, self._writer) if lock is not None else (),
                 kept=(lock,) if lock is not None else (),
             )
         except OSError as error:
@@ -103,7 +101,8 @@ class TmuxProcess(ProcessPipes):
         with anyio.CancelScope(shield=True):
             if self._is_outlived:
                 self._end_waits()
-                await self.watchdog.aclose()  # as if we had been killed: there is only one way to hand over
+                # The server knows the client's end before that one's input ends (B14).
+                await self.watchdog.aclose()
             await self._end_child()
         with anyio.CancelScope(shield=True):
             await self.watchdog.aclose()

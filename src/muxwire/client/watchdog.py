@@ -1,6 +1,6 @@
 """A script of its own: ends what must not outlive the process that started it.
 
-    python -I -S watchdog.py TMUX SOCKET (ephemeral | named) [OUTPUT INPUT] < liveness-socket
+    python -I -S watchdog.py TMUX SOCKET (ephemeral | named) < liveness-socket
 
 It reads lines from the socket: `client PID` (the `tmux -C` process; with the line comes a descriptor that keeps its
 input open, since tmux may end if a client's input does, B14), `server PID`, `release` (the client has ended),
@@ -10,12 +10,7 @@ the client is killed: tmux would wait for it and freeze every pane. For an ephem
 every process that descends from it or shares a session with one that does, or with a pane: the server may have been
 killed before. At last the socket and the directories go.
 
-Of a named instance it has the control connection too (OUTPUT, which tmux writes, and INPUT), and `tail HEX HEX` (a
-path, and a mark that nobody has printed), `pane %N HEX HEX` (its terminal and a command for tmux), `pane-over %N`.
-Before the client is killed, the panes' logs are handed over: the commands are sent, which have tmux itself write on;
-then the mark is printed on every pane's terminal, and what tmux says goes to the tail until it has said the mark of
-each. So both have it, and the log can be continued behind it without a byte lost or doubled. Of a named instance whose
-server has ended the panes' sessions are ended.
+Of a named instance whose server has ended the panes' sessions are ended.
 
 The standard library only, and none of muxwire: it must start fast and depend on nothing that can be upgraded.
 """
@@ -43,7 +38,6 @@ import os
 import signal
 import socket
 import subprocess
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -62,14 +56,6 @@ _STAT = Path("/proc/self/stat")
 # What the command line of every watchdog holds, whichever installation it is of.
 _SELF = (b"/muxwire/client/watchdog.py", b"/muxwire/client/adopted_watchdog.py")
 
-# tmux may first have minutes of output to tell, if we had stood still for long.
-_DRAIN_S = 60.0
-# Marks come back within milliseconds; whoever comes next waits for the end of this.
-_MARKS_S = 5.0
-# A terminal that does not take the mark for so long is stopped (C-s): nothing is written there, so no byte can come
-# between what was said and what is written.
-_STOPPED_S = 0.5
-
 # All that a pipe holds.
 _READ_BYTES = 1024 * 1024
 # More than one comes only when clients are started one after the other.
@@ -84,31 +70,13 @@ class Process(NamedTuple):
     started: str
 
 
-class Panes:
-    """What must be known to hand the panes of a named instance over."""
-
-    def __init__(self) -> None:
-        self.tail = self.mark = b""
-        self.rows: dict[str, tuple[bytes, bytes]] = {}
-
-    def take(self, word: str, value: str) -> None:
-        if word == "tail":
-            self.tail, self.mark = map(bytes.fromhex, value.split(" "))
-        elif word == "pane":
-            pane, tty, command = value.split(" ")
-            self.rows[pane] = (bytes.fromhex(tty), bytes.fromhex(command))
-        elif word == "pane-over":
-            self.rows.pop(value, None)
-
-
-def main(tmux: str, path: str, kind: str, *connection: str) -> None:
+def main(tmux: str, path: str, kind: str) -> None:
     """Wait for the end of the lines, then end what is left."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
     known: dict[str, dict[int, str]] = {"client": {}, "server": {}}
     panes: dict[int, Process] = {}
     folders: list[bytes] = []
-    logged = Panes()
     for line in lines():
         word, _, value = line.partition(" ")
         if word == "release":
@@ -124,11 +92,6 @@ def main(tmux: str, path: str, kind: str, *connection: str) -> None:
             panes[int(value)] = rows_of((int(value),)).get(int(value), Process(0, value, ""))
         elif word in known:
             known[word] = started_now(int(value))
-        else:
-            logged.take(word, value)
-    if connection and logged.rows and logged.tail:
-        with contextlib.suppress(OSError):  # the panes continue, whatever becomes of their logs
-            handoff(int(connection[0]), int(connection[1]), logged)
     kill_processes(known["client"])
     if kind != "ephemeral" and known["client"]:
         ask_tmux(tmux, path, "display-message", "-p", "")  # its end is known there before its input ends
@@ -137,7 +100,7 @@ def main(tmux: str, path: str, kind: str, *connection: str) -> None:
         end_sessions(panes, 0)
         for folder in folders:
             remove_folder(folder)
-    elif connection and not still_run(known["server"]):  # the kernel has hung up on its panes
+    elif not still_run(known["server"]):  # the kernel has hung up on its panes
         end_sessions(panes, KILL_GRACE_S)
 
 
@@ -162,84 +125,6 @@ def lines() -> Iterator[str]:
                 return
             *whole, rest = (rest + data).split(b"\n")
             yield from map(bytes.decode, whole)
-
-
-def handoff(output: int, control: int, panes: Panes) -> None:
-    """Have tmux itself write the panes' logs on, and put into the tail what it says up to the mark of each; OSError."""
-    tail = os.open(panes.tail, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    connection = Connection(output, control, tail)
-    connection.answered()
-    connection.say(*(command for _, command in panes.rows.values()))
-    connection.answered()
-    printed = set[str]()
-    for pane, (tty, _) in panes.rows.items():
-        # In a thread: a terminal that is stopped is waited for, and our end ends that.
-        threading.Thread(target=print_mark, args=(tty, panes.mark, pane, printed), daemon=True).start()
-    connection.hear_marks(panes, printed)
-
-
-def print_mark(tty: bytes, mark: bytes, pane: str, printed: set[str]) -> None:
-    """Write to a terminal, and note that it took all of it."""
-    with contextlib.suppress(OSError):  # the pane is gone
-        descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY)
-        os.write(descriptor, mark)
-        printed.add(pane)
-
-
-class Connection:
-    """The control connection, after the death of the process that had it."""
-
-    def __init__(self, output: int, control: int, tail: int) -> None:
-        self._output, self._control, self._tail = output, control, tail
-        self._deadline = time.monotonic() + _DRAIN_S
-        self._questions = 0
-        # The dead may have left half a line; as a comment the rest of it is nothing, and so is a whole one.
-        self.say(b"#")
-
-    def say(self, *commands: bytes) -> None:
-        data = b"".join(command + b"\n" for command in commands)
-        while data and self._ready(write=True):
-            data = data[os.write(self._control, data) :]
-
-    def _ready(self, *, write: bool) -> bool:
-        ends = ([], [self._control]) if write else ([self._output], [])
-        return any(select.select(*ends, [], max(0.0, self._deadline - time.monotonic())))
-
-    def answered(self) -> None:
-        """Ask tmux something, and put all that it says until its answer into the tail."""
-        self._questions += 1
-        answer = b"\nmuxwire-handoff-%d-%d\n" % (os.getpid(), self._questions)
-        self.say(b"display-message -p " + answer.strip())
-        rest = b""
-        while answer not in rest and self._ready(write=False):
-            rest = rest[-len(answer) :] + self._hear()
-
-    def hear_marks(self, panes: Panes, printed: set[str]) -> None:
-        """Put all that tmux says into the tail, until it has said the mark of each pane; not of one that is stopped."""
-        mark = panes.mark.replace(b"\x1b", b"\\033").replace(b"\x07", b"\\007")  # as tmux escapes it
-        left, begun, rest = set(panes.rows), time.monotonic(), b""
-        ends: dict[str, bytes] = {}
-        while left and time.monotonic() < begun + (_MARKS_S if left & printed else _STOPPED_S):
-            if not select.select([self._output], [], [], _LOOK_S)[0]:
-                continue
-            *lines, rest = (rest + self._hear()).split(b"\n")
-            for line in lines:
-                word, _, said = line.partition(b" ")
-                pane, _, said = said.partition(b" ")
-                if word == b"%output" and (name := pane.decode("latin-1")) in left:
-                    ends[name] = ends.get(name, b"")[-len(mark) :] + said
-                    if mark in ends[name]:
-                        left.discard(name)
-
-    def _hear(self) -> bytes:
-        """What tmux says next, once it is in the tail; OSError if it has ended."""
-        data = rest = os.read(self._output, _READ_BYTES)
-        if not data:
-            raise BrokenPipeError
-        with contextlib.suppress(OSError):  # a full disk: the log will have a gap, and the pane continues
-            while rest:
-                rest = rest[os.write(self._tail, rest) :]
-        return data
 
 
 def started_now(pid: int) -> dict[int, str]:

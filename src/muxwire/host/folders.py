@@ -29,6 +29,8 @@ SOCKET_PATH_LIMIT = 103
 PRIVATE_FOLDER = 0o700
 # What an instance without a name is called: it ends with its owner, the process of that number.
 EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]{6}\Z")
+# What keeps the output of a pane while nobody is attached.
+SPOOL_PROGRAM = "spool.sh"
 # What the directory of a tab is called.
 _NONCE = re.compile(r"[0-9a-f]{16}")
 # A tab is made in some milliseconds.
@@ -74,6 +76,10 @@ class Folders:
     @property
     def shells(self) -> Path:
         return self.memory / self.instance / "shells"
+
+    @property
+    def spool_program(self) -> Path:
+        return self.shells / SPOOL_PROGRAM
 
     def tab(self, nonce: str) -> Path:
         return self.memory / self.instance / nonce

@@ -1,7 +1,7 @@
 """One writer per instance: an OS lock on a file of its state directory, which dies with the process that holds it.
 
 flock(2), not fcntl(2): the lock belongs to the open file, so it can be shared with a child. The watchdog holds it as
-well, so that nobody else becomes the owner while the logs of a killed one are still being handed over.
+well, so that nobody else becomes the owner while the `tmux -C` of a killed one is still being ended.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from muxwire.host.processes import started
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A handoff takes a tenth of a second; but tmux may have a minute's output to tell first (client/watchdog.py), for which
-# no call waits.
-_HANDOFF_SECONDS = 10.0
+# A watchdog needs a tenth of a second; on a machine that swaps, seconds.
+_WATCHDOG_SECONDS = 10.0
 # Between two checks of a lock whose holder has died: nothing reports a lock's end.
 _LOOK_SECONDS = 0.01
 
@@ -59,16 +58,16 @@ class InstanceLock:
     async def take_soon(self) -> bool:
         """Take the lock; false if a living process has it, and stays.
 
-        The end of another's handoff is waited for; InstanceUnavailable if that takes longer.
+        The watchdog of one that has ended is waited for; InstanceUnavailable if that takes longer.
         """
-        deadline = time.monotonic() + _HANDOFF_SECONDS
+        deadline = time.monotonic() + _WATCHDOG_SECONDS
         while not self.take():
             if holder(self._path):
                 return False
             if time.monotonic() > deadline:
                 raise InstanceUnavailable(
-                    f"the logs of the last owner have been handed over for {_HANDOFF_SECONDS:g} s, and still are",
-                    remedy="call again: tmux may have much to say; but it may be stopped (kill -CONT continues it)",
+                    f"the watchdog of the last owner has been at work for {_WATCHDOG_SECONDS:g} s, and still is",
+                    remedy="call again",
                 )
             await anyio.sleep(_LOOK_SECONDS)
         return True
@@ -81,7 +80,7 @@ class InstanceLock:
             self.held = False
 
     def leave(self) -> None:
-        """Say that its holder is about to end: who comes now waits for the end of the handoff."""
+        """Say that its holder is about to end: who comes now waits for the end of its watchdog."""
         if self.held:
             with suppress(OSError):
                 os.ftruncate(self.descriptor, 0)

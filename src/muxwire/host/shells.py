@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire import shell
-from muxwire.host.folders import replace_private
+from muxwire.host.folders import SPOOL_PROGRAM, replace_private
 from muxwire.shell.table import SHELLS
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _FILES = ("integration.bash", "login.bash", "integration.zsh", "integration.fish", "integration.sh")
 _SCRIPTS = Path(shell.__file__).with_name("scripts")
+_SPOOL = Path(__file__).with_name("scripts") / SPOOL_PROGRAM
 
 
 def shell_for(path: str) -> Shell | None:
@@ -37,9 +38,9 @@ def default_shell(env: Mapping[str, str]) -> str:
 
 
 def install(folder: Path) -> None:
-    """Write the integration files into `folder` (made 0700 if it is not there), each 0600; OSError, with its path."""
+    """Write what panes need into `folder` (made 0700 if it is not there), each file 0600; OSError, with its path."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name, text in integration_files().items():
+    for name, text in {**integration_files(), SPOOL_PROGRAM: _SPOOL.read_text()}.items():
         # A shell that starts in another tab of the instance may be reading it.
         replace_private(folder / name, text.encode())
 

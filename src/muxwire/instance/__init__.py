@@ -1,3 +1,3 @@
-"""An instance over time: connecting, reattaching, followers, handoff, adopted servers."""
+"""An instance over time: connecting, reattaching, followers, spools, adopted servers."""
 
 from __future__ import annotations

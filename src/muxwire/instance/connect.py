@@ -13,8 +13,8 @@ import anyio
 
 from muxwire.client.client import ControlClient
 from muxwire.host.locks import StartLock
-from muxwire.instance.handoff import Handoff
 from muxwire.instance.reconnect import Reconnect
+from muxwire.instance.spools import spool_hooks
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.store import LogStore
 from muxwire.tmux.server import TmuxServer
@@ -78,10 +78,9 @@ async def open_server(
             wrap(process) if wrap else process,
             on_notification=on_notification,
             on_chunk=store.flush_soon,
-            # Of a server that outlives us the next process reattaches the panes, as its handoff left them.
+            # Of a server that outlives us the panes are reattached as the next process would, and nothing is lost.
             reconnect=None if access.persistent else reconnect.reconnect,
             on_reconnected=reconnect.on_reconnected,
-            detaches=lambda: not access.hands_off,
             attaches=True,
         )
         async with store, client:
@@ -89,8 +88,6 @@ async def open_server(
             lock.release()
             server = await _served(host, folders, process, client, greeting, store, access)
             reconnect.hub, reconnect.version = server.sessions.hub, server.version
-            if access.hands_off:
-                begin_handoff(server)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(watch_end, client, on_end)
                 tasks.start_soon(process.watchdog.keep)
@@ -98,14 +95,6 @@ async def open_server(
                 tasks.cancel_scope.cancel()
     finally:
         lock.release()
-
-
-def begin_handoff(server: TmuxServer) -> None:
-    """We are the owner: keep from now on what whoever comes after us needs."""
-    client = server.client
-    server.handoff = Handoff(
-        server.logs.parent, server.folders.shells.parent, server.process, lambda: client.unfinished
-    )
 
 
 async def _served(
@@ -121,12 +110,14 @@ async def _served(
     folders.make_logs(greeting.generation)
     keeper = await _find_keeper(client, greeting.hub)
     if access.role == "owner":
-        commands = [
+        commands: list[tuple[str, ...]] = [
             # Without a size of ours, windows would keep the size of a person's terminal after it was detached.
             ("refresh-client", "-C", f"{COLUMNS}x{ROWS}"),
             # As in the configuration: a person may have set it, and what we type would be in tmux's message log.
             ("set-option", "-s", "message-limit", "0"),
         ]
+        if access.owns_persistent:
+            commands += spool_hooks(folders, greeting.generation)
         if keeper:  # a person who finds it while looking around cannot end it with a key; -d selects nothing
             commands.append(("select-pane", "-d", "-t", keeper))
         for answer in client.submit(*commands):

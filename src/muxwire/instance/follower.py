@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from muxwire.instance.connect import begin_handoff
-from muxwire.instance.log_merge import Sinks, earlier_lives, join_remains, remove_remains, stop_pipe, take_pipe
+from muxwire.instance.spools import NOT_KEPT, complete_logs
 from muxwire.instance.stream_join import KeptOutput, StreamJoin, go_over
 from muxwire.logs.follower_log import FollowerLog
 from muxwire.logs.read import read_raw
-from muxwire.logs.store import BATCH_SECONDS, PaneLog
+from muxwire.logs.spool import Spool
+from muxwire.logs.store import BATCH_SECONDS
 from muxwire.pane.stream import PaneStream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from muxwire.instance.log_merge import Sink
+    from muxwire.logs.store import PaneLog
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
@@ -58,25 +58,16 @@ def begin_stream(tab: Tab, start: int) -> None:
 
 
 async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:
-    """Complete the logs that the last owner left, and write them from here on. The lock is held already.
-
-    What was not handed over is known all the same: we have heard it.
-    """
-    begin_handoff(server)
-    remains = earlier_lives(server)
-    sinks = Sinks(server.logs, server.log_store)
-    for one in remains:
-        await join_remains(one, sinks)
+    """Complete the logs that the last owner left, and write them from here on. The lock is held already."""
     for tab in tabs:
-        sink = sinks[tab.log_path.name]
-        await _catch_up(tab, sink.end)
+        log = server.log_store.open(tab.log_path)
+        await _catch_up(tab, log.end)
         if not tab.pane.session.closed:
-            for one in remains:  # what we hold of the pane's output may not reach back so far
-                take_pipe(one, tab.log_path.name, sink, tab.pane.stream.ring.start)
-            _write_on(tab, sink)
+            await _complete(tab, log)
+            tab.pane.stream.log = log
             listen(tab)
-            await stop_pipe(server, tab)
-    await remove_remains(server, remains, sinks, {tab.log_path.name for tab in tabs if not tab.pane.session.closed})
+    living = {tab.log_path.stem for tab in tabs if not tab.pane.session.closed}
+    await complete_logs(server.folders, server.log_store, server.generation, living)
     server.log_store.keep_limits_of(server.folders.state / server.folders.instance)
 
 
@@ -86,13 +77,17 @@ async def _catch_up(tab: Tab, end: int) -> None:
     await stream.until(lambda: session.closed or (stream.end >= end and not stream.rejoining), _BEHIND_SECONDS)
 
 
-def _write_on(tab: Tab, sink: Sink) -> None:
-    assert isinstance(sink.into, PaneLog)
-    stream = tab.pane.stream
-    if sink.end < stream.ring.start:
-        sink.lose(stream.ring.start - sink.end, reason="the owner was killed together with its watchdog")
-    if sink.end < stream.end:
-        sink.take(stream.ring.read(sink.end, stream.end))
-    elif sink.end > stream.end:
-        stream.lose(sink.end - stream.end)
-    stream.log = sink.into
+async def _complete(tab: Tab, log: PaneLog) -> None:
+    """Write what the owner did not: from what we have heard, and before that from what tmux kept."""
+    stream, spool = tab.pane.stream, Spool(tab.log_path)
+    while log.end < stream.ring.start:
+        first, data = await anyio.to_thread.run_sync(spool.read, log.end)
+        if first != log.end or not data:
+            log.lose(max(stream.ring.start - log.end, 0), reason=NOT_KEPT)
+            break
+        log.append(data[: stream.end - log.end])
+        await log.flushed()
+    if log.end < stream.end:
+        log.append(stream.ring.read(log.end, stream.end))
+    elif log.end > stream.end:
+        stream.lose(log.end - stream.end)

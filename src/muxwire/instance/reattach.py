@@ -19,7 +19,7 @@ import anyio.to_thread
 from muxwire.errors import ConnectionClosed
 from muxwire.host.folders import remove_folders
 from muxwire.instance.follower import become_owner, begin_stream, follow_owner
-from muxwire.instance.log_merge import join_dead, join_living
+from muxwire.instance.spools import join_spools
 from muxwire.instance.stream_join import JOIN_SECONDS
 from muxwire.logs import read as log_read
 from muxwire.shell.marks import MarkScanner
@@ -79,7 +79,7 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
         return
     await sign_client(server)
     panes = await running_panes(server)
-    if server.handoff is None:
+    if not server.access.owns_persistent:
         await reattach_panes(server, book, panes)
         book.spawn(lambda: succeed(server, book))  # the owner may have left before we could hear of it
         return
@@ -87,7 +87,6 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
     tabs = await reattach_panes(server, book, panes)
     if not await a_size_counts(server):
         restore_sizes(tabs)  # a person may have left while nobody was here to see it
-    await join_dead(server.folders, server.log_store, alive=server.generation)
     home = server.folders.shells.parent
     await server.host.remove_folders(home, spare={pane.record.nonce for pane in panes})
 
@@ -161,7 +160,7 @@ async def reattach_panes(
         for tab in tabs:
             maker.listen(tab)
         return tabs
-    join = join_living if server.handoff is not None else follow_owner
+    join = join_spools if server.access.owns_persistent else follow_owner
     await join(server, book, tabs, maker.listen)
     for tab in tabs:
         if tab.pane.stream.rejoining:  # its terminal is stopped
@@ -171,10 +170,11 @@ async def reattach_panes(
 
 async def succeed(server: TmuxServer, book: TabBook) -> None:
     """Become the owner of a server whose follower we were, if the owner has gone and nobody else was faster."""
-    # A client that leaves may be the owner's: its handoff ends a little later, and its lock is free then.
-    if server.access.lock is None or not await server.access.lock.take_soon():
+    # A client that leaves may be the owner's: its watchdog ends a little later, and its lock is free then.
+    lock = server.access.lock
+    if lock is None or lock.held or not await lock.take_soon():
         return
-    if server.handoff is None and not server.client.closed:
+    if not server.client.closed:
         maker = TabMaker(server, book)
         with suppress(ConnectionClosed):  # what is not joined yet stays for the next one
             await become_owner(server, list(book.open.values()), maker.listen)

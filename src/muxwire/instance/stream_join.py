@@ -2,7 +2,7 @@
 
 An invisible mark R is printed on the pane's terminal. Both streams contain it: up to R we read what was kept, and what
 comes live continues after it. Nothing is counted, stopped or waited for. (To stop the terminal instead, as C-s does,
-loses bytes: Linux drops a CR LF that a program writes just then; docs/measurements.md#handoff.)
+loses bytes: Linux drops a CR LF that a program writes just then; docs/measurements.md#spools.)
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HELD_BYTES = 16 << 20
 # what a terminal has not passed on (`isig` in n_tty.c). So it is printed again, each time after twice as long.
 JOIN_SECONDS = 1.0
 # What is kept is written within a ms of what tmux sends us; on a busy machine within seconds.
-_KEPT_SECONDS = 10.0
+KEPT_SECONDS = 10.0
 
 
 class KeptOutput(ABC):
@@ -55,6 +55,9 @@ class KeptOutput(ABC):
 
         Not more than a piece of it; b"" behind the end. The offset is -1 if nothing is kept; None without an answer.
         """
+
+    def give_up(self, tab: Tab) -> None:  # noqa: B027 - few have anything to do
+        """How much is lost is not known: offsets of what is kept are no longer those of the stream."""
 
 
 def new_mark() -> bytes:
@@ -138,7 +141,8 @@ class StreamJoin:
         if first < 0 and looked < self._kept.begin_seconds:
             self._looks += 1
             return False
-        if first < 0 or looked > _KEPT_SECONDS:
+        if first < 0 or looked > KEPT_SECONDS:
+            self._kept.give_up(self.tab)
             stream.lose(UNKNOWN_SIZE, exact=False, reason=self.reason)
             self.behind_gap = self._is_live = True
             return True

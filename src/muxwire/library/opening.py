@@ -17,8 +17,8 @@ from muxwire.host.descriptors import OURS
 from muxwire.host.folders import EPHEMERAL, Folders, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock
-from muxwire.instance.log_merge import join_dead
 from muxwire.instance.own_task import OwnTask, in_own_task
+from muxwire.instance.spools import complete_logs
 from muxwire.library.lifetime import ServerLifetime
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
@@ -183,7 +183,7 @@ async def _opened(
                 # A name of which nothing is known leaves nothing until it is used.
                 elif access.lock is not None and folders.generations() and await access.lock.take_soon():
                     async with LogStore() as store:
-                        await join_dead(folders, store)
+                        await complete_logs(folders, store)
                     access.lock.give_back()  # the owner is who starts the server: it may be another process
                 yield terminals
             except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it

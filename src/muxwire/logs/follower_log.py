@@ -52,7 +52,7 @@ class FollowerLog:
         await self.flushed()
         return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
 
-    def close(self) -> None:
+    def close(self, *, ended: bool = False) -> None:
         """Nothing to let go of."""
 
 

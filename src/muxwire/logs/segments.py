@@ -231,7 +231,7 @@ class LogFile:
         self.end = 0  # the offset up to which the log holds everything
         self.size: PaneSize | None = None  # the newest that is on file
         self.waiting: deque[bytes | Gap] = deque()
-        self.closing = False
+        self.closing = self.ended = False
         self.rotated = False
         self._segment_bytes = segment_bytes
         self._descriptor: int | None = None

@@ -27,6 +27,7 @@ from muxwire.host.descriptors import kept_max
 from muxwire.logs import read as log_read
 from muxwire.logs.limits import LogLimits, hold, keep_within, sweep_dead
 from muxwire.logs.segments import PIECE_COST, Gap, LogFile
+from muxwire.logs.spool import Spool
 from muxwire.vt.readable import COLUMNS, ROWS
 
 if TYPE_CHECKING:
@@ -124,8 +125,9 @@ class PaneLog:
             return b""  # what is there does not join what comes after the range
         return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
 
-    def close(self) -> None:
-        """Nothing more will be appended: write what is left and let go of the file."""
+    def close(self, *, ended: bool = False) -> None:
+        """Nothing more will be appended, with `ended` by nobody: write what is left and let go of the file."""
+        self.file.ended = ended
         self._store.close_log(self)
 
 
@@ -333,6 +335,10 @@ class LogStore:
         if file.closing:
             self._let_go_of(file)
             self._closings += 1
+            if file.ended:
+                Spool(file.path).remove()
+        if file.rotated and file.first is not None:
+            Spool(file.path).prune(file.first)
         if file.rotated or self._closings >= CLOSINGS_PER_CHECK:
             file.rotated = False
             self._keep_within()

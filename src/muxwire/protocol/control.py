@@ -132,12 +132,6 @@ class ControlProtocol:
         """Whether no answer is due and no block is open: whoever begins to read here can count the answers."""
         return self._block is None and not self._correlation
 
-    @property
-    def unfinished(self) -> bytes:
-        """What another parser must be given first to read on from here: an open block's guard, an open line."""
-        guard = self._block.begin[0] + b"\n" if self._block is not None else b""
-        return guard + self._lines.unfinished
-
     def send_command(self, command: Command) -> bytes:
         """Expect the answer to `command` and return its bytes, which must now be written in this order."""
         if self._stopped():

@@ -38,10 +38,6 @@ class LineBuffer:
         """Whether the open line has outgrown the bound."""
         return len(self._open) > self.max_line_bytes
 
-    @property
-    def unfinished(self) -> bytes:
-        return bytes(self._open)
-
     def close(self) -> bytes:
         """Return the line that the end of the stream left open (empty: none)."""
         rest = bytes(self._open)

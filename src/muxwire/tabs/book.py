@@ -164,14 +164,12 @@ class TabBook:
         if was_latest and self.open and not persistent and self.on_latest is not None:
             self.on_latest()
         tab.client.detach_pane(pane_id(tab.pane_id))
-        tab.pane.stream.close()
+        tab.pane.stream.close(ended=not persistent)
         self.events.record("tab_closed", tab.key, reason=tab.end_reason)
         for kept in (tab.record, tab.typing_lock):
             if kept is not None:
                 kept.close()
         tab.events, tab.record, tab.typing_lock = None, None, None
-        if not persistent:
-            tab.server.forget(tab)
         tab.runner.close(persistent=persistent)
         while len(self.closed) >= REMEMBERED_TABS:
             del self.closed[next(iter(self.closed))]

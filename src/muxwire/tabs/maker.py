@@ -127,7 +127,6 @@ class TabMaker:
     async def _placed(self, made: _Made, request: TabRequest) -> Tab:
         """The tab of the window that tmux was asked for, once it is there and has its size and its session."""
         tab = await made.tab()
-        self.hand_off(tab)
         try:
             tab.session_id = await self._place(request, tab.window_id)
         except TmuxSilent:
@@ -203,12 +202,11 @@ class TabMaker:
         To be called as soon as the answer is here: until then its output is kept, within bounds.
         """
         tab = self.register_in_reader(spec, answer, beside=beside)
-        self.hand_off(tab)
         self.close_at_end(tab)
         return tab
 
     def register_in_reader(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
-        """The part of `register` that may be done while a read is processed; `hand_off` and `close_at_end` follow."""
+        """The part of `register` that may be done while a read is processed; `close_at_end` follows."""
         tab = self.build(spec.record, PanePlace.parse(answer), self._server.sessions.hub)
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
@@ -218,14 +216,6 @@ class TabMaker:
             self._book.latest = tab.key
         self._book.coming.discard(spec.record.nonce)
         return tab
-
-    def hand_off(self, tab: Tab) -> None:
-        """Keep the output of a tab for the process that owns the server after us.
-
-        Only between two reads of the connection: bytes that were read and are not processed yet have no offset.
-        """
-        if self._server.handoff is not None:
-            self._server.handoff.watch(tab)
 
     def show_in_place_of_keeper(self, window: str) -> tuple[str, ...]:
         """The command that makes a window the hub's current one if that was the keeper, which shows nothing."""
@@ -301,7 +291,6 @@ class TabMaker:
     def listen(self, tab: Tab) -> None:
         """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes."""
         self._hear(tab)
-        self.hand_off(tab)
         self.close_at_end(tab)
 
     def introduce(self, tab: Tab) -> None:

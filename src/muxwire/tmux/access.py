@@ -43,6 +43,6 @@ class Access:
         return "follower" if self._follower or refused else "owner"
 
     @property
-    def hands_off(self) -> bool:
+    def owns_persistent(self) -> bool:
         """Whether the logs are ours and somebody else's after us."""
         return self.lock is not None and self.lock.held

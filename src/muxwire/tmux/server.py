@@ -7,7 +7,7 @@ client hears every pane, and a keeper window so that the hub never runs empty (a
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, final
 
 import anyio
 
@@ -27,34 +27,6 @@ if TYPE_CHECKING:
     from muxwire.logs.store import LogStore, PaneLog
     from muxwire.tmux.access import Access
     from muxwire.tmux.sessions import Sessions
-
-
-class LoggedPane(Protocol):
-    """A pane whose output is in a log."""
-
-    pane_id: str
-    log_path: Path
-
-    @property
-    def tty(self) -> str: ...
-
-    @property
-    def next_byte(self) -> int:
-        """The offset of the next byte that it will write."""
-
-
-class PaneHandoff(Protocol):
-    """What an owner keeps of its panes for the process that comes after it."""
-
-    @property
-    def folder(self) -> Path:
-        """Where it is kept."""
-
-    def watch(self, tab: LoggedPane) -> None:
-        """The output of a pane comes to us from here on."""
-
-    def release(self, tab: LoggedPane) -> None:
-        """A pane is gone."""
 
 
 @final
@@ -86,8 +58,6 @@ class TmuxServer:
         self.log_store = log_store
         self.sessions = sessions
         self.access = access
-        # Of the owner of an instance that lasts: what is kept for the time after us.
-        self.handoff: PaneHandoff | None = None
         # Attaches for as long as the block lasts; only a person's server is left in between.
         self.attached: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
         # Of another machine: brings the output of a pane of which another connection may have had the beginning.
@@ -121,10 +91,6 @@ class TmuxServer:
     def open_log(self, path: Path) -> PaneLog | FollowerLog:
         """The log at that path: to be written by the owner, to be read by a follower."""
         return FollowerLog(path) if self.access.role == "follower" else self.log_store.open(path)
-
-    def forget(self, tab: LoggedPane) -> None:
-        if self.handoff is not None:
-            self.handoff.release(tab)
 
     async def kill_window(self, window: str) -> None:
         """Kill a window; one that is gone already is no error. TmuxSilent.

@@ -17,7 +17,7 @@ from muxwire.tmux.server import TmuxServer
 from tests.library.opened import closed
 
 from .conftest import Instance
-from .test_handoff import NUMBERED, lines_of, numbered
+from .test_spools import NUMBERED, lines_of, numbered
 
 pytestmark = pytest.mark.anyio
 

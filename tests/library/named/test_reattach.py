@@ -231,10 +231,8 @@ async def test_the_death_of_tmux(instance: Instance) -> None:
         owner, ((window, _),) = await instance.owner("echo from the first server")
         owner.kill()
         owner.wait()
-        while instance.tmux("display-message", "-p", "-t", window, "#{pane_pipe}") != "1":
-            await anyio.sleep(0.02)
         instance.tmux("send-keys", "-t", window, "echo unattended", "Enter")
-        unattended = instance.home / "1" / "over" / "1" / f"pane-{window}.log"
+        unattended = instance.home / "1" / "spool" / f"pane-{window}" / "0"
         while not unattended.exists() or "unattended" not in unattended.read_text():
             await anyio.sleep(0.02)
         os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
@@ -293,7 +291,7 @@ async def test_everything_is_private(instance: Instance) -> None:
         owner.kill()
         owner.wait()
         lock = InstanceLock(instance.home / "lock")
-        assert await lock.take_soon()  # the handoff has ended
+        assert await lock.take_soon()  # its watchdog has ended
         lock.release()
         seen = 0
         for path in (instance.home, *instance.home.rglob("*")):

@@ -1,18 +1,21 @@
-# Runs as a pane's pipe, in our directory: keeps the newest bytes of what the pane of that id writes. Each file is named
-# by the offset of its first byte. Before it comes the variable limit.
+# Runs as a pane's pipe: keeps what the pane writes in the directory $1, which it makes. Each file is named by the offset
+# of its first byte. With a limit, a variable, it keeps the newest bytes alone, and only until the pane has ended.
 exec 2>/dev/null
 umask 077
 trap '' HUP INT TERM
-s=$PWD/spool-$1 o=0
+s=$1 o=0
+case $s in /*) ;; *) s=$PWD/$s ;; esac
 mkdir "$s" || exit
-# Four files and what is left of an older one are the limit; 16 MiB make one that is read soon.
-c=$((limit / 65536))
+# A file holds at most 64 MiB; with a limit, four files and what is left of an older one are that.
+c=4096
+[ -z "$limit" ] || c=$((limit / 65536))
 [ "$c" -gt 0 ] || c=1
-[ "$c" -le 1024 ] || c=1024
+[ "$c" -le 4096 ] || c=4096
 while dd bs=16384 count="$c" of="$s/$o"; do
   n=$(wc -c <"$s/$o") || exit
   [ "$n" -gt 0 ] || break
   o=$((o + n))
+  [ "$limit" ] || continue
   # As long as what is left without the oldest file is enough.
   set -- $(ls "$s" | sort -n)
   while [ "$#" -gt 1 ] && [ $((o - $2)) -ge "$limit" ]; do
@@ -20,4 +23,4 @@ while dd bs=16384 count="$c" of="$s/$o"; do
     shift
   done
 done
-rm -rf "$s"
+[ -z "$limit" ] || rm -rf "$s"
