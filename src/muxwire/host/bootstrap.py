@@ -20,8 +20,8 @@ _END = "muxwire-end-of-file"
 # From a pane's first byte on: a hook runs before tmux reads anything of the pane that was just made. The directory of
 # the server is ours.
 _SPOOLS = """\
-set-hook -g after-new-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id}'"
-set-hook -g after-split-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id}'"
+set-hook -g after-new-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id} #{pid} #{pane_pid}'"
+set-hook -g after-split-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id} #{pid} #{pane_pid}'"
 """
 
 

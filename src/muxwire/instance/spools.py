@@ -43,19 +43,19 @@ def spool_hooks(folders: Folders, generation: int) -> list[tuple[str, ...]]:
     # As logs are named.
     names = {"after-new-window": "pane-#{window_id}", "after-split-window": "pane-#{window_id}-#{pane_id}"}
     return [
-        ("set-hook", "-g", hook, f"{_IF_OURS} {{ pipe-pane -O '{_program(folders, logs)}/{name}' }}")
+        ("set-hook", "-g", hook, f"{_IF_OURS} {{ pipe-pane -O '{_program(folders, logs, name)}' }}")
         for hook, name in names.items()
     ]
 
 
-def _program(folders: Folders, logs: Path) -> str:
-    """What a pane's pipe runs, but for the name of its log.
+def _program(folders: Folders, logs: Path, name: str) -> str:
+    """What a pane's pipe runs; `name` is that of its log.
 
     tmux reads the text as a format and as a date, and a shell reads it then: in octal nothing of a path means anything.
     """
     paths = (folders.spool_program, spools_beside(logs))
     script, spools = ("".join(f"\\{byte:03o}" for byte in bytes(path)) for path in paths)
-    return f'exec sh "$(printf "{script}")" "$(printf "{spools}")"'
+    return f'exec sh "$(printf "{script}")" "$(printf "{spools}")"/{name} #{{pid}} #{{pane_pid}}'
 
 
 @final
@@ -99,10 +99,10 @@ async def join_spools(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], li
 
 async def _spool_again(server: TmuxServer, tab: Tab) -> None:
     """Have tmux keep the output of a pane that it did not keep: the disk was full, or a person has used its pipe."""
-    spool, program = Spool(tab.log_path), _program(server.folders, server.logs)
+    spool, program = Spool(tab.log_path), _program(server.folders, server.logs, tab.log_path.stem)
     with suppress(OSError, CommandError, ConnectionClosed):  # the disk is full still, or the pane is gone
         spool.begin()
-        await server.client.command("pipe-pane", "-O", "-t", tab.pane_id, f"{program}/{tab.log_path.stem}")
+        await server.client.command("pipe-pane", "-O", "-t", tab.pane_id, program)
         for _ in range(_MARKS):
             mark = new_mark()
             if (at := await _printed(tab, mark)) >= 0:

@@ -333,6 +333,24 @@ async def test_a_name_that_is_none(name: str) -> None:
             pass
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
+async def test_nothing_runs_on_when_nobody_is_attached_to_a_server_that_is_killed(
+    instance: Instance, shell: str
+) -> None:
+    """It is its pipe that notices."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as terminals:
+            tab = await terminals.create_tab(shell=shell)
+            result = await tab.execute("while :; do sleep 0.01; done", timeout=0.3, on_timeout="leave")
+            assert result.running
+            session = tab.pane.leader_pid
+            pids = [pid for pid, row in process_table().items() if row.session == str(session)]
+            assert len(pids) > 1
+        os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+        while any(row.session == str(session) for row in process_table().values()):
+            await anyio.sleep(0.02)
+
+
 async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(instance: Instance) -> None:
     """The kernel hangs up on what is in the foreground; a shell in a loop is not, and would run for ever."""
     with anyio.fail_after(DEADLINE):

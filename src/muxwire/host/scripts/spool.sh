@@ -1,9 +1,10 @@
 # Runs as a pane's pipe: keeps what the pane writes in the directory $1, which it makes. Each file is named by the offset
 # of its first byte. With a limit, a variable, it keeps the newest bytes alone, and only until the pane has ended.
+# When tmux, process $2, has ended, so does the pane's session, $3: a loop of a shell hears no SIGHUP of the kernel's.
 exec 2>/dev/null
 umask 077
 trap '' HUP INT TERM
-s=$1 o=0
+s=$1 o=0 tmux=$2 session=$3
 case $s in /*) ;; *) s=$PWD/$s ;; esac
 mkdir "$s" || exit
 # A file holds at most 64 MiB; with a limit, four files and what is left of an older one are that.
@@ -24,3 +25,21 @@ while dd bs=16384 count="$c" of="$s/$o"; do
   done
 done
 [ -z "$limit" ] || rm -rf "$s"
+
+# The signal $1 to every process of the session; fails if there is none.
+signal() {
+  found=1
+  for p in /proc/[0-9]*; do
+    read -r l <"$p/stat" || continue
+    set -- "$1" ${l##*") "}
+    [ "$5" = "$session" ] && kill -s "$1" "${p#/proc/}" && found=0
+  done
+  return $found
+}
+signal 0 || exit
+# Time for what ends by itself; tmux may be in the process table a little longer.
+sleep 1
+read -r l <"/proc/$tmux/stat" && set -- ${l##*") "} && [ "$1" != Z ] && exit
+signal HUP
+sleep 1
+signal KILL
