@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import time
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -19,10 +19,13 @@ from muxwire.errors import InstanceUnavailable
 from muxwire.host.processes import started
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
 # A watchdog needs a tenth of a second; on a machine that swaps, seconds.
 _WATCHDOG_SECONDS = 10.0
+# To attach takes some 20 ms; who still holds the lock after this has begun to wait for tmux.
+_ATTACHING_SECONDS = 1.0
 # Between two checks of a lock whose holder has died: nothing reports a lock's end.
 _LOOK_SECONDS = 0.01
 
@@ -123,6 +126,29 @@ class StartLock:
             self._descriptor = -1
 
 
+@asynccontextmanager
+async def nobody_attaches(path: Path) -> AsyncIterator[None]:
+    """Hold up those that want the start lock of that path for as long as the block lasts, and wait for one that has it.
+
+    A notification crashes tmux (seen on 3.3a) while a control client is attaching: it counts as one before it can be
+    written to (`control_write` in control.c). So what changes windows is not done then.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:  # nobody has attached yet
+        yield
+        return
+    try:
+        with anyio.move_on_after(_ATTACHING_SECONDS):
+            is_ours = _locked(descriptor, fcntl.LOCK_SH)
+            while not is_ours:
+                await anyio.sleep(_LOOK_SECONDS)
+                is_ours = _locked(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _opened(path: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -132,9 +158,9 @@ def _opened(path: Path) -> int:
         ) from error
 
 
-def _locked(descriptor: int) -> bool:
+def _locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

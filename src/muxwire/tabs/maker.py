@@ -103,13 +103,14 @@ class TabMaker:
         """
         spec = self.prepare(request, nonce)
         try:
-            (asked,) = self._server.client.submit(self.window_command(spec))
-            made = _Made(self, spec, asked)
-            # A window that nobody knows would live for ever: from here on it is made whole or not at all.
-            with anyio.CancelScope(shield=True):
-                if not patient:
-                    await asked.wait()
-                tab = await self._placed(made, request)
+            async with self._server.changing():
+                (asked,) = self._server.client.submit(self.window_command(spec))
+                made = _Made(self, spec, asked)
+                # A window that nobody knows would live for ever: from here on it is made whole or not at all.
+                with anyio.CancelScope(shield=True):
+                    if not patient:
+                        await asked.wait()
+                    tab = await self._placed(made, request)
         except TmuxSilent:
             if not asked.done:
                 self._book.spawn(lambda: self._late(made, request))

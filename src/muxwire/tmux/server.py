@@ -13,6 +13,7 @@ import anyio
 
 from muxwire.client.adopted_watchdog import ends_session, kill_command
 from muxwire.errors import CommandError, ConnectionClosed, TmuxSilent
+from muxwire.host.locks import nobody_attaches
 from muxwire.logs.follower_log import FollowerLog
 
 if TYPE_CHECKING:
@@ -116,8 +117,13 @@ class TmuxServer:
                 pass
         return False
 
+    def changing(self) -> AbstractAsyncContextManager[None]:
+        """A block in which windows may be made and ended: no other process of ours attaches to the server then."""
+        is_shared = self.host.is_local and self.access.role != "adopted"
+        return nobody_attaches(self.folders.start_lock) if is_shared else nullcontext()
+
     async def _kill(self, *command: str) -> None:
-        async with self._killing:
+        async with self._killing, self.changing():
             try:
                 await self.client.command(*command)
             except TmuxSilent:
