@@ -10,7 +10,7 @@ the client is killed: tmux would wait for it and freeze every pane. For an ephem
 every process that descends from it or shares a session with one that does, or with a pane: the server may have been
 killed before. At last the socket and the directories go.
 
-Of a named instance whose server has ended the panes' sessions are ended.
+Of a named instance whose server has ended the panes' sessions are ended. Of a person's server it knows no process.
 
 The standard library only, and none of muxwire: it must start fast and depend on nothing that can be upgraded.
 """
@@ -100,7 +100,7 @@ def main(tmux: str, path: str, kind: str) -> None:
         end_sessions(panes, 0)
         for folder in folders:
             remove_folder(folder)
-    elif not still_run(known["server"]):  # the kernel has hung up on its panes
+    elif known["server"] and not still_run(known["server"]):  # the kernel has hung up on its panes
         end_sessions(panes, KILL_GRACE_S)
 
 

@@ -15,7 +15,7 @@ import anyio.to_thread
 from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.host.folders import private_folder
 from muxwire.instance.stream_join import JOIN_SECONDS, KEPT_SECONDS, KeptOutput, StreamJoin, go_over, new_mark
-from muxwire.logs.spool import Spool, spools_beside
+from muxwire.logs.spool import Spool, spooled, spools_beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -125,14 +125,9 @@ async def _printed(tab: Tab, mark: bytes) -> int:
 async def complete_logs(folders: Folders, store: LogStore, generation: int = 0, living: Container[str] = ()) -> None:
     """Complete the logs of panes that are no more; `living` are the names of those that run in that generation."""
     for number in folders.generations():
-        logs = folders.logs(number)
-        try:
-            left = [folder for folder in spools_beside(logs).iterdir() if folder.is_dir()]
-        except OSError:
-            continue
-        for folder in left:
-            if number != generation or folder.name not in living:
-                await _complete(store, logs / f"{folder.name}.log")
+        for path in spooled(folders.logs(number)):
+            if number != generation or path.stem not in living:
+                await _complete(store, path)
 
 
 async def _complete(store: LogStore, path: Path) -> None:

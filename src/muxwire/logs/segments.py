@@ -233,6 +233,7 @@ class LogFile:
         self.waiting: deque[bytes | Gap] = deque()
         self.closing = self.ended = False
         self.rotated = False
+        self.pruned = 0  # the offset up to which its spool was pruned last
         self._segment_bytes = segment_bytes
         self._descriptor: int | None = None
 

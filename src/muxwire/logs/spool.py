@@ -17,6 +17,9 @@ from muxwire.host.folders import replace_private, write_private
 if TYPE_CHECKING:
     from pathlib import Path
 
+_GONE = ".gone"
+# A spool is pruned whenever its log has grown by so much; one of its files holds as much at most.
+PRUNE_BYTES = 16 << 20
 # What is read at once.
 _READ_BYTES = 4 << 20
 
@@ -24,6 +27,18 @@ _READ_BYTES = 4 << 20
 def spools_beside(logs: Path) -> Path:
     """The directory of the spools of the panes whose logs are in `logs`."""
     return logs.with_name("spool")
+
+
+def spooled(logs: Path) -> list[Path]:
+    """The paths of the logs in `logs` that have a spool; a spool that was being removed goes."""
+    found = []
+    with suppress(OSError):
+        for folder in spools_beside(logs).iterdir():
+            if folder.suffix == _GONE:
+                shutil.rmtree(folder, ignore_errors=True)
+            elif folder.is_dir():
+                found.append(logs / f"{folder.name}.log")
+    return found
 
 
 @final
@@ -59,9 +74,12 @@ class Spool:
                     (self._folder / str(start)).unlink()
 
     def remove(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        # Under another name its program, which may be about to begin a file, finds it no more.
+        gone = self._folder.with_suffix(_GONE)
         with suppress(OSError):
-            self._base_file.unlink()
+            self._folder.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+        self._base_file.unlink(missing_ok=True)
 
     def begin(self) -> None:
         """Another one is about to be made, for a pane that has written already: `align` comes next. OSError."""

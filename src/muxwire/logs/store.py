@@ -27,7 +27,7 @@ from muxwire.host.descriptors import kept_max
 from muxwire.logs import read as log_read
 from muxwire.logs.limits import LogLimits, hold, keep_within, sweep_dead
 from muxwire.logs.segments import PIECE_COST, Gap, LogFile
-from muxwire.logs.spool import Spool
+from muxwire.logs.spool import PRUNE_BYTES, Spool
 from muxwire.vt.readable import COLUMNS, ROWS
 
 if TYPE_CHECKING:
@@ -337,8 +337,9 @@ class LogStore:
             self._closings += 1
             if file.ended:
                 Spool(file.path).remove()
-        if file.rotated and file.first is not None:
-            Spool(file.path).prune(file.first)
+        if file.end - file.pruned >= PRUNE_BYTES:
+            file.pruned = file.end
+            Spool(file.path).prune(file.end)
         if file.rotated or self._closings >= CLOSINGS_PER_CHECK:
             file.rotated = False
             self._keep_within()

@@ -18,7 +18,8 @@ import pytest
 
 from muxwire.client.watchdog import process_table
 from muxwire.instance import spools
-from muxwire.logs import read as log_read
+from muxwire.logs import read as log_read, store
+from muxwire.logs.spool import PRUNE_BYTES
 from muxwire.tabs.tab import Tab
 
 from .conftest import Instance
@@ -210,6 +211,23 @@ async def test_a_pane_whose_pipe_a_person_has_used(instance: Instance) -> None:
             assert missing == list(range(missing[0], missing[0] + len(missing)))
             assert len(missing) >= 100
             assert missing[-1] < end - 10
+
+
+async def test_a_spool_holds_no_more_than_the_log_lacks(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is in the log its whole files go; with the tab the rest of it."""
+    monkeypatch.setattr(store, "PRUNE_BYTES", 64 << 10)
+    spool = instance.home / "1" / "spool"
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as terminals:
+            tab = await terminals.create_tab()
+            for _ in range(3):  # more than a file holds
+                await tab.execute("seq 2000000", timeout=DEADLINE, max_chars=100)
+            assert await tab.pane.stream.log.flushed()
+            files = sorted(int(path.name) for path in (spool / tab.log_path.stem).iterdir())
+            assert 0 not in files
+            assert tab.next_byte - files[0] <= 2 * PRUNE_BYTES
+            await tab.close(force=True)
+        assert list(spool.iterdir()) == []
 
 
 def writers(folder: Path) -> list[int]:

@@ -7,11 +7,11 @@ trap '' HUP INT TERM
 s=$1 o=0 tmux=$2 session=$3
 case $s in /*) ;; *) s=$PWD/$s ;; esac
 mkdir "$s" || exit
-# A file holds at most 64 MiB; with a limit, four files and what is left of an older one are that.
-c=4096
+# A file holds at most 16 MiB; with a limit, four files and what is left of an older one are that.
+c=1024
 [ -z "$limit" ] || c=$((limit / 65536))
 [ "$c" -gt 0 ] || c=1
-[ "$c" -le 4096 ] || c=4096
+[ "$c" -le 1024 ] || c=1024
 while dd bs=16384 count="$c" of="$s/$o"; do
   n=$(wc -c <"$s/$o") || exit
   [ "$n" -gt 0 ] || break
