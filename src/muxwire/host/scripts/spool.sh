@@ -13,7 +13,7 @@ c=1024
 [ "$c" -gt 0 ] || c=1
 [ "$c" -le 1024 ] || c=1024
 while dd bs=16384 count="$c" of="$s/$o"; do
-  n=$(wc -c <"$s/$o") || exit
+  n=$(wc -c <"$s/$o") || break
   [ "$n" -gt 0 ] || break
   o=$((o + n))
   [ "$limit" ] || continue
