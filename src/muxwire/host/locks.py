@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # A watchdog needs a tenth of a second; on a machine that swaps, seconds.
 _WATCHDOG_SECONDS = 10.0
-# To attach takes some 20 ms; who still holds the lock after this has begun to wait for tmux.
+# Attaching takes some 20 ms; one that takes longer than this waits for a tmux that does not answer.
 _ATTACHING_SECONDS = 1.0
 # Between two checks of a lock whose holder has died: nothing reports a lock's end.
 _LOOK_SECONDS = 0.01
@@ -69,7 +69,7 @@ class InstanceLock:
                 return False
             if time.monotonic() > deadline:
                 raise InstanceUnavailable(
-                    f"the watchdog of the last owner has been at work for {_WATCHDOG_SECONDS:g} s, and still is",
+                    f"the watchdog of the last owner has not finished within {_WATCHDOG_SECONDS:g} s",
                     remedy="call again",
                 )
             await anyio.sleep(_LOOK_SECONDS)
@@ -109,11 +109,8 @@ class StartLock:
 
     async def take(self, seconds: float) -> None:
         self._descriptor = _opened(self._path)
-        with anyio.move_on_after(seconds):
-            while True:
-                if _locked(self._descriptor):
-                    return
-                await anyio.sleep(_LOOK_SECONDS)
+        if await _locked_within(self._descriptor, seconds, fcntl.LOCK_EX):
+            return
         self.release()
         raise InstanceUnavailable(
             f"other processes have been starting this instance for {seconds:g} s",
@@ -128,10 +125,10 @@ class StartLock:
 
 @asynccontextmanager
 async def nobody_attaches(path: Path) -> AsyncIterator[None]:
-    """Hold up those that want the start lock of that path for as long as the block lasts, and wait for one that has it.
+    """Hold the start lock of that path for as long as the block lasts, together with others that change windows.
 
-    A notification crashes tmux (seen on 3.3a) while a control client is attaching: it counts as one before it can be
-    written to (`control_write` in control.c). So what changes windows is not done then.
+    A process that is attaching is waited for: until its control client has its state, a notification to it crashes
+    tmux (`control_write` in control.c; seen on 3.3a).
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -139,11 +136,7 @@ async def nobody_attaches(path: Path) -> AsyncIterator[None]:
         yield
         return
     try:
-        with anyio.move_on_after(_ATTACHING_SECONDS):
-            is_ours = _locked(descriptor, fcntl.LOCK_SH)
-            while not is_ours:
-                await anyio.sleep(_LOOK_SECONDS)
-                is_ours = _locked(descriptor, fcntl.LOCK_SH)
+        await _locked_within(descriptor, _ATTACHING_SECONDS, fcntl.LOCK_SH)
         yield
     finally:
         os.close(descriptor)
@@ -156,6 +149,15 @@ def _opened(path: Path) -> int:
         raise InstanceUnavailable(
             f"cannot use the lock {path}: {error.strerror}", remedy="remove it if it is a link, or not yours"
         ) from error
+
+
+async def _locked_within(descriptor: int, seconds: float, kind: int) -> bool:
+    with anyio.move_on_after(seconds):
+        while True:
+            if _locked(descriptor, kind):
+                return True
+            await anyio.sleep(_LOOK_SECONDS)
+    return False
 
 
 def _locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:

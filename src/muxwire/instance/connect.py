@@ -78,7 +78,7 @@ async def open_server(
             wrap(process) if wrap else process,
             on_notification=on_notification,
             on_chunk=store.flush_soon,
-            # Of a server that outlives us the panes are reattached as the next process would, and nothing is lost.
+            # A server that outlives us is opened anew: the output until then is read from the spools.
             reconnect=None if access.persistent else reconnect.reconnect,
             on_reconnected=reconnect.on_reconnected,
             attaches=True,

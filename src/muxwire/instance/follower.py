@@ -44,11 +44,7 @@ class _OwnersLogs(KeptOutput):
 async def follow_owner(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:
     """Go over from the owner's logs to what comes live."""
     logs = _OwnersLogs()
-
-    async def on_live(tab: Tab) -> None:
-        listen(tab)
-
-    await go_over([StreamJoin(tab, logs, server.client, _NOT_WRITTEN) for tab in tabs], book, on_live)
+    await go_over([StreamJoin(tab, logs, server.client, _NOT_WRITTEN) for tab in tabs], book, listen)
 
 
 def begin_stream(tab: Tab, start: int) -> None:
@@ -62,7 +58,9 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
     for tab in tabs:
         log = server.log_store.open(tab.log_path)
         await _catch_up(tab, log.end)
-        if not tab.pane.session.closed:
+        if tab.pane.session.closed:
+            log.close()
+        else:
             await _complete(tab, log)
             tab.pane.stream.log = log
             listen(tab)
@@ -83,7 +81,7 @@ async def _complete(tab: Tab, log: PaneLog) -> None:
     while log.end < stream.ring.start:
         first, data = await anyio.to_thread.run_sync(spool.read, log.end)
         if first != log.end or not data:
-            log.lose(max(stream.ring.start - log.end, 0), reason=NOT_KEPT)
+            log.lose(stream.ring.start - log.end, reason=NOT_KEPT)
             break
         log.append(data[: stream.end - log.end])
         await log.flushed()

@@ -71,9 +71,10 @@ class _Spools(KeptOutput):
     async def read(self, tab: Tab, offset: int) -> tuple[int, bytes] | None:
         await tab.pane.stream.log.flushed()  # what waits for the disk has a bound
         first, data = await anyio.to_thread.run_sync(Spool(tab.log_path).read, offset)
-        if data or tab.pane_id not in self._piped:
-            return (first, data) if data else (-1, b"")
-        return max(first, offset), b""  # its program has begun late, or is about to write
+        if data:
+            return first, data
+        is_piped = tab.pane_id in self._piped
+        return offset if is_piped else -1, b""  # the pipe's program has begun late, or is about to write
 
     def give_up(self, tab: Tab) -> None:
         Spool(tab.log_path).remove()
@@ -89,7 +90,7 @@ async def join_spools(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], li
     panes = await server.client.command("list-panes", "-a", "-f", "#{pane_pipe}", "-F", "#{pane_id}")
     spools = _Spools({pane.decode() for pane in panes})
 
-    async def on_live(tab: Tab) -> None:
+    def on_live(tab: Tab) -> None:
         listen(tab)
         if tab in spools.given_up:
             book.spawn(lambda: _spool_again(server, tab))

@@ -20,7 +20,7 @@ from muxwire.shell.marks import INTRODUCER
 from muxwire.tabs.maker import attach_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from muxwire.client.client import ControlClient
     from muxwire.tabs.book import TabBook
@@ -162,13 +162,8 @@ class StreamJoin:
         self._stream.feed(bytes(self._live))
 
 
-async def go_over(
-    joins: Sequence[StreamJoin],
-    book: TabBook,
-    on_live: Callable[[Tab], Awaitable[None]],
-    at_end: Callable[[], Awaitable[None]] | None = None,
-) -> None:
-    """Have the output of panes come live; `on_live` is called for each tab at that moment, `at_end` after all.
+async def go_over(joins: Sequence[StreamJoin], book: TabBook, on_live: Callable[[Tab], None]) -> None:
+    """Have the output of panes come live; `on_live` is called for each tab at that moment.
 
     Return when all is done, but after `JOIN_SECONDS` in any case: then it is done later.
     """
@@ -176,14 +171,12 @@ async def go_over(
 
     async def one(join: StreamJoin) -> None:
         if await join.run():
-            await on_live(join.tab)
+            on_live(join.tab)
 
     async def all_of_them() -> None:
         async with anyio.create_task_group() as tasks:
             for join in joins:
                 tasks.start_soon(one, join)
-        if at_end is not None:
-            await at_end()
         done.set()
 
     book.spawn(all_of_them)

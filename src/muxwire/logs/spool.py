@@ -2,7 +2,7 @@
 
 The pane's pipe writes them (host/scripts/spool.sh), from the pane's first byte on: an offset there is one of the log.
 Each is named by the offset of its first byte, and goes once the log holds its bytes. If the pipe was opened later, a
-file beside the directory says how much is to be added; as long as that is not known, it is empty.
+file next to the directory says how much is to be added; as long as that is not known, it is empty.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def spools_beside(logs: Path) -> Path:
 
 
 def spooled(logs: Path) -> list[Path]:
-    """The paths of the logs in `logs` that have a spool; a spool that was being removed goes."""
+    """The paths of the logs in `logs` that have a spool; what is left of one that was being removed goes."""
     found = []
     with suppress(OSError):
         for folder in spools_beside(logs).iterdir():

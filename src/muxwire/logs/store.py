@@ -1,7 +1,7 @@
 """The panes' log files: every byte that came, written by one thread that the reader of tmux never waits for.
 
 A log holds the pane's raw bytes; a byte's position in it is its offset. `LogStore.open(path)` continues where the log
-ends, whoever wrote it: the file at `path` is always the one that is written, `cat >>path` of somebody else included.
+ends, whoever wrote it: the file at `path` is always the one that is written.
 At `LogLimits.segment_bytes` it becomes a segment with its first offset in its name and a new one is begun
 (`log_segments` says how); offsets continue. Only a file that nobody writes to any more is ever removed (`log_limits`).
 

@@ -44,5 +44,5 @@ class Access:
 
     @property
     def owns_persistent(self) -> bool:
-        """Whether the logs are ours and somebody else's after us."""
+        """Whether we are the owner of a named instance: the logs are ours now, and another process's after us."""
         return self.lock is not None and self.lock.held

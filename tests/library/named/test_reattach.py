@@ -337,7 +337,7 @@ async def test_a_name_that_is_none(name: str) -> None:
 async def test_nothing_runs_on_when_nobody_is_attached_to_a_server_that_is_killed(
     instance: Instance, shell: str
 ) -> None:
-    """It is its pipe that notices."""
+    """The program at the pane's pipe ends it."""
     with anyio.fail_after(DEADLINE):
         async with instance.open() as terminals:
             tab = await terminals.create_tab(shell=shell)

@@ -56,6 +56,15 @@ def gaps(tab: Tab) -> str:
     return path.read_text() if path.exists() else ""
 
 
+async def assert_no_line_is_missing(tab: Tab) -> int:
+    """Every numbered line is in the log once, in order, and the log records no gap; return how many there are."""
+    numbers, end, odd = await lines_of(tab)
+    assert odd == []
+    assert numbers == list(range(end))
+    assert gaps(tab) == ""
+    return len(numbers)
+
+
 @pytest.mark.parametrize("rates", [(200, 5000), (0,), (0, 0, 300)], ids=str)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
 async def test_no_line_is_lost_or_doubled(instance: Instance, rates: tuple[int, ...], number: signal.Signals) -> None:
@@ -88,11 +97,7 @@ async def kill_owners(
             for window, command in started:
                 result = await terminals.command_result(command, wait=DEADLINE, max_chars=100)
                 assert (result.running, result.exit_code) == (False, 7)
-                numbers, end, odd = await lines_of(await terminals.tab(window))
-                assert odd == []
-                assert numbers == list(range(end))
-                assert len(numbers) > 10
-                assert gaps(await terminals.tab(window)) == ""
+                assert await assert_no_line_is_missing(await terminals.tab(window)) > 10
 
 
 async def test_a_client_that_was_killed_alone(instance: Instance) -> None:
@@ -112,10 +117,7 @@ async def test_a_client_that_was_killed_alone(instance: Instance) -> None:
             tab = await terminals.tab(tab.window_id)
             stop.touch()
             assert (await terminals.command_result(result.command_id, wait=DEADLINE, max_chars=100)).exit_code == 7
-            numbers, end, odd = await lines_of(tab)
-            assert odd == []
-            assert numbers == list(range(end))
-            assert gaps(tab) == ""
+            await assert_no_line_is_missing(tab)
 
 
 def watchdogs(parent: int) -> set[int]:
@@ -146,10 +148,7 @@ async def test_the_watchdog_is_killed_before(instance: Instance) -> None:
         async with instance.open() as terminals:
             assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
             tab = await terminals.tab(window)
-            numbers, end, odd = await lines_of(tab)
-            assert odd == []
-            assert numbers == list(range(end))
-            assert gaps(tab) == ""
+            await assert_no_line_is_missing(tab)
 
 
 async def test_the_watchdog_is_killed_too(instance: Instance) -> None:
@@ -171,10 +170,7 @@ async def test_the_watchdog_is_killed_too(instance: Instance) -> None:
                 await tab.pane.stream.changed()
             stop.touch()
             assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
-            numbers, end, odd = await lines_of(tab)
-            assert odd == []
-            assert numbers == list(range(end))
-            assert gaps(tab) == ""
+            await assert_no_line_is_missing(tab)
 
 
 async def test_a_pane_whose_pipe_a_person_has_used(instance: Instance) -> None:

@@ -1,6 +1,6 @@
 # Runs as a pane's pipe: keeps what the pane writes in the directory $1, which it makes. Each file is named by the offset
 # of its first byte. With a limit, a variable, it keeps the newest bytes alone, and only until the pane has ended.
-# When tmux, process $2, has ended, so does the pane's session, $3: a loop of a shell hears no SIGHUP of the kernel's.
+# If tmux (process $2) has ended, it ends the pane's session ($3): the kernel's SIGHUP does not reach a shell's loop.
 exec 2>/dev/null
 umask 077
 trap '' HUP INT TERM
