@@ -13,7 +13,7 @@ import pytest
 
 import muxwire
 from muxwire.logs import history
-from muxwire.logs.history import HISTORY_FILE, History, read_history
+from muxwire.logs.history import HISTORY_FILE, Ended, History, read_history
 from muxwire.logs.limits import LogLimits, keep_within
 
 if TYPE_CHECKING:
@@ -123,11 +123,7 @@ def journal(home: Path, *, follower: bool = False) -> tuple[History, list[Callab
 
 
 def note(journal: History, command: str, window: str = "@1") -> None:
-    fields: dict[str, object] = {
-        "window_id": window, "generation": 1, "name": "n", "by": "execute", "cwd": "/", "exit_code": 0,
-        "from_byte": 0, "next_byte": 1, "command_id": command,
-    }  # fmt: skip
-    journal.note(1.0, 2.0, command.encode(), fields)
+    journal.note(Ended(1.0, 2.0, window, 1, "n", "execute", "/", 0, 0, 1, command, command.encode()))
 
 
 async def test_a_batch_is_one_task_and_one_write(tmp_path: Path) -> None:

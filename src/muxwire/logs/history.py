@@ -11,7 +11,7 @@ import json
 import os
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import anyio
 import anyio.to_thread
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
     from pathlib import Path
 
-    # As `History.note` takes it.
-    _Ended = tuple[float, float, bytes, dict[str, object]]
 
 # In the directory of the instance; `logs/limits.py` counts it as a log.
 HISTORY_FILE = "history.log"
@@ -37,6 +35,24 @@ WAITING_MAX = 10_000
 COMMAND_TEXT = 4096
 # Some 20,000 commands; whoever reads the journal reads whole files.
 FILE_BYTES = 4 << 20
+
+
+class Ended(NamedTuple):
+    """A command for the journal: the monotonic times of its beginning and end, then as in `CommandRecord`."""
+
+    began: float
+    ended: float
+    window_id: str
+    generation: int
+    name: str
+    by: str
+    cwd: str
+    exit_code: int | None
+    from_byte: int
+    next_byte: int
+    command_id: str = ""
+    command: bytes = b""
+
 
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -54,14 +70,14 @@ class History:
         self.path = home / HISTORY_FILE
         self._spawn = spawn
         self.is_follower = is_follower
-        self._waiting: list[_Ended] = []
+        self._waiting: list[Ended] = []
         self._armed = False
         self._torn = b""  # what ends a line of which the disk took a part
 
-    def note(self, began: float, ended: float, command: bytes, fields: dict[str, object]) -> None:
-        """Take a command: the monotonic times of its beginning and end, its text, the other fields of its record."""
+    def note(self, ended: Ended) -> None:
+        """Take a command."""
         if len(self._waiting) < WAITING_MAX:
-            self._waiting.append((began, ended, command, fields))
+            self._waiting.append(ended)
         if not self._armed:
             self._armed = True
             self._spawn(self._write_soon)
@@ -76,7 +92,7 @@ class History:
         if waiting:
             await anyio.to_thread.run_sync(self._write, waiting, abandon_on_cancel=True)
 
-    def _write(self, waiting: list[_Ended]) -> None:
+    def _write(self, waiting: list[Ended]) -> None:
         data = self._torn + b"".join(map(_line, waiting))
         with suppress(OSError):
             descriptor = open_file(self.path, _FLAGS)
@@ -95,11 +111,14 @@ class History:
         self.path.unlink()
 
 
-def _line(ended: _Ended) -> bytes:
-    began, end, command, fields = ended
-    when = time.time() - time.monotonic() + began
-    row = {"time": round(when, 3), "duration_ms": round(1000 * (end - began), 1), **fields}
-    return json.dumps(row | {"command": command[:COMMAND_TEXT].decode("utf-8", "replace")}).encode() + b"\n"
+def _line(one: Ended) -> bytes:
+    row = {
+        "time": round(time.time() - time.monotonic() + one.began, 3),
+        "duration_ms": round(1000 * (one.ended - one.began), 1),
+        **dict(zip(Ended._fields[2:-1], one[2:-1], strict=True)),
+        "command": one.command[:COMMAND_TEXT].decode("utf-8", "replace"),
+    }
+    return json.dumps(row).encode() + b"\n"
 
 
 def read_history(home: Path, tabs: Collection[tuple[int, str]], limit: int) -> list[CommandRecord]:

@@ -64,6 +64,9 @@ class OutputText:
     note: str = ""
 
 
+_NOTHING = OutputText("", 0, 0)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -101,6 +104,8 @@ def without(raw: bytes, begin: int, ours: Sequence[tuple[int, int]]) -> bytes:
 async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *, max_chars: int | None) -> OutputText:
     """Read the output between two raw offsets; with `max_chars`, head and tail on line boundaries."""
     size, before = end - begin, b""
+    if not size:
+        return _NOTHING
     if not (how.readable or how.ours) and (max_chars is None or size <= max_chars):  # nearly always
         raw, lost = await stream.read(begin, end)
         return OutputText(undo_onlcr(raw).decode("utf-8", "replace"), 0, lost)

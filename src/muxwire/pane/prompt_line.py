@@ -89,6 +89,8 @@ async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
     def whole() -> bool:
         return pane.listens and (not pane.prompts.took or pane.prompt_whole)
 
+    if whole():
+        return
     await client.poll(whole)
     if not whole():
         await pane.stream.until(lambda: pane.is_back, PROMPT_SOON)

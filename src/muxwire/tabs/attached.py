@@ -44,7 +44,10 @@ def attaching(
     @functools.wraps(call)
     async def run(tab: _Tab, /, *arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         with tab.pane.use:
-            async with _session_of(tab):
+            session = _session_of(tab)
+            if session is _NOTHING:
+                return await call(tab, *arguments, **options)
+            async with session:
                 return await call(tab, *arguments, **options)
 
     return run

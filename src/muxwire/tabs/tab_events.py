@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
+from muxwire.logs.history import Ended
 from muxwire.shell.session_table import CommandEnded, LineTaken, OutputBegan, PromptBegan, ShellGone
 from muxwire.vt.bells import BellScanner
 
@@ -128,18 +129,12 @@ class TabEvents:
             self.journal(execution)
 
     def journal(self, execution: Execution) -> None:
-        began = execution.begin_time or execution.typed_time
-        self._note(
-            began, execution.end_time, execution.command, by="execute", cwd=execution.started_in,
-            exit_code=execution.exit_code, from_byte=execution.begin, next_byte=execution.end,
-            command_id=execution.command_id,
-        )  # fmt: skip
-
-    def _note(self, began: float, ended: float, command: bytes, **fields: object) -> None:
+        tab, one, began = self._tab, execution, execution.begin_time or execution.typed_time
         if self._history is not None:
-            tab = self._tab
-            fields |= {"window_id": tab.key, "generation": tab.generation, "name": tab.name}
-            self._history.note(began, ended, command, fields)
+            self._history.note(Ended(
+                began, one.end_time, tab.key, tab.generation, tab.name, "execute", one.started_in, one.exit_code,
+                one.begin, one.end, one.command_id, one.command,
+            ))  # fmt: skip
 
     def _on_accepted(self) -> None:
         now = time.monotonic()
@@ -179,9 +174,9 @@ class TabEvents:
         if self._line is not None:
             self._log.record("command_finished", self._tab.key, by=self._line, exit_code=status)
             if self._history is not None and self._line != "other" and not self._history.is_follower():
-                began, begin, cwd = self._line_began
-                self._note(
-                    began, time.monotonic(), b"", by=self._line, cwd=cwd, exit_code=status, from_byte=begin,
-                    next_byte=max(begin, self._reached),
-                )  # fmt: skip
+                tab, (began, begin, cwd) = self._tab, self._line_began
+                self._history.note(Ended(
+                    began, time.monotonic(), tab.key, tab.generation, tab.name, self._line, cwd, status, begin,
+                    max(begin, self._reached),
+                ))  # fmt: skip
         self._line = None
