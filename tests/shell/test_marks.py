@@ -70,6 +70,10 @@ def ended(cwd: bytes = b"/tmp", mark_id: bytes = ID, status: int = 0) -> bytes:
     return BEGIN + b"E;%s;%d;%s;%s\x07" % (mark_id, status, cwd, mark_id)
 
 
+def both(cwd: bytes = b"/tmp", mark_id: bytes = ID, status: int = 0) -> bytes:
+    return BEGIN + b"Q;%s;%d;3;%s;%s;%s\x07" % (mark_id, status, OTHER, cwd, mark_id)
+
+
 def scan(data: bytes, *, cuts: list[int] | None = None, start: int = 0) -> list[Mark]:
     scanner = MarkScanner(start)
     edges = [0, *sorted(cuts or []), len(data)]
@@ -93,6 +97,8 @@ def test_a_probe_tells_fish_from_others() -> None:
 def test_prompt_and_end_carry_the_directory() -> None:
     assert scan(prompt(b"/a\r\nb")) == [PromptStart(0, len(prompt(b"/a\r\nb")), NAME, 3, 4242, 0, "/a\nb")]
     assert scan(ended(b"/a b", status=130)) == [CommandFinished(0, len(ended(b"/a b", status=130)), NAME, 130, "/a b")]
+    size = len(both(b"/a;b", status=1))
+    assert scan(both(b"/a;b", status=1)) == [CommandFinished(0, size, NAME, 1, "/a;b", OTHER.decode(), 3)]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +120,7 @@ def test_prompt_and_end_carry_the_directory() -> None:
     ],
 )
 def test_any_directory_name(cwd: bytes) -> None:
-    for data in (prompt(cwd), ended(cwd)):
+    for data in (prompt(cwd), ended(cwd), both(cwd)):
         mark = scan(b"$ " + data + b"$ ")[-1]
         assert isinstance(mark, PromptStart | CommandFinished)
         assert (mark.begin, mark.end) == (2, 2 + len(data))
@@ -211,6 +217,7 @@ def test_pending_is_where_an_unfinished_mark_begins() -> None:
 PIECES = st.sampled_from(
     [
         *map(simple, SIMPLE), prompt(), prompt(b"/x" + simple("S")), prompt(nonce=OTHER), ended(), ended(b"\r\n;\x07"),
+        both(), both(b"/x" + simple("S")), BEGIN + b"Q;" + ID + b";0;3;" + OTHER + b";/",
         BEGIN, BEGIN + b"P;", BEGIN + b"P;" + ID + b";1;2;3;", BEGIN + b"E;" + OTHER + b";0;/", b";" + ID + b"\x07",
         b";" + OTHER + b"\x07", b"\x1b", b"\x07", b"\x1b]77", b"text\r\n", ID, b";", b"\x1b[0m",
     ]
@@ -240,7 +247,10 @@ SIMPLE_RE = re.compile(
     rb";([0-9a-f]{16}(?:(?<=H;.{16});['\\])?(?:;\d+)*)\x07",
     re.DOTALL,
 )
-RAW_RE = re.compile(rb"\x1b\]7770;(?:(P);([0-9a-f]{16}(?:;\d+){3});|(E);([0-9a-f]{16};\d+);)")
+RAW_RE = re.compile(
+    rb"\x1b\]7770;(P(?=(?:;\w+){4};)|E(?=(?:;\w+){2};)|Q(?=;\w+;\d+;\d+;[0-9a-f]{16};))"
+    rb";([0-9a-f]{16}(?:(?<=P;.{16})(?:;\d+){3}|(?<=E;.{16});\d+|(?<=Q;.{16});\d+;\d+;[0-9a-f]{16}));"
+)
 
 
 def values(fields: list[bytes]) -> tuple[object, ...]:
@@ -254,21 +264,24 @@ def mark_at(stream: bytes, index: int) -> Mark | None:
     match = RAW_RE.match(stream, index)
     if not match:
         return None
-    fields = (match[2] or match[4]).split(b";")
+    kind, fields = match[1].decode(), match[2].split(b";")
     position = match.end()
     while position < len(stream):
         if inner := SIMPLE_RE.match(stream, position):
             position = inner.end()
             continue
         if inner := RAW_RE.match(stream, position):
-            if (inner[2] or inner[4]).startswith(fields[0]):
+            if inner[2].startswith(fields[0]):
                 return None
             position = inner.end()
             continue
         if stream.startswith(b";" + fields[0] + b"\x07", position):
             cwd = stream[match.end() : position].replace(b"\r\n", b"\n")
             directory = cwd.decode("utf-8", "surrogateescape")
-            return typed((match[1] or match[3]).decode(), (*values(fields), directory), index, position + 18)
+            if kind == "Q":
+                found = (fields[0].decode(), int(fields[1]), directory, fields[3].decode(), int(fields[2]))
+                return CommandFinished(index, position + 18, *found)
+            return typed(kind, (*values(fields), directory), index, position + 18)
         position += 1
     return None
 

@@ -171,6 +171,26 @@ def test_a_command_in_a_nested_shell_does_not_move_the_tabs_own() -> None:
     assert driven.commands[0].phase == "completed"
 
 
+@pytest.mark.parametrize("status", [0, 3])
+def test_one_mark_that_ends_a_command_and_begins_a_prompt(status: int) -> None:
+    one, two = Driven("bash"), Driven("bash")
+    for driven in (one, two):
+        driven.prompt()
+        driven.type()
+        driven.begin()
+    command_id = one.commands[0].command_id
+    one.feed(osc(f"E;{command_id};{status};/home;{command_id}"))
+    one.prompt(status)
+    two.feed(osc(f"Q;{command_id};{status};2;{NONCE};/home;{command_id}"))
+    told = [[type(fact) for fact in driven.facts] for driven in (one, two)]
+    assert told[0] == told[1]
+    for driven in (one, two):
+        session, command = driven.session, driven.commands[0]
+        assert (session.state, session.prompt_seq, session.cwd) == (ShellState.PROMPT, 2, "/home")
+        assert (session.prompt_status, session.prompt_end) == (status, len(driven.data))
+        assert (command.ending, command.exit_code, command.cwd) == ("completed", status, "/home")
+
+
 @pytest.mark.parametrize(
     "foreign",
     [
@@ -182,6 +202,8 @@ def test_a_command_in_a_nested_shell_does_not_move_the_tabs_own() -> None:
         osc(f"X;{OTHER};0"),
         osc(f"D;{OTHER};1;0"),
         osc(f"E;{OTHER};0;/;{OTHER}"),
+        osc(f"Q;{OTHER};0;9;{OTHER};/;{OTHER}"),
+        osc(f"Q;{OTHER};0;1;{NONCE};/;{OTHER}"),  # a log that was shown again
     ],
 )
 def test_what_is_not_ours_moves_nothing(foreign: bytes) -> None:
@@ -280,6 +302,7 @@ PIECES = st.sampled_from(
         1, 1, 2, *(prompt(seq) for seq in range(1, 5)), prompt(3, pid=NESTED_PID), prompt(3, nonce=OTHER),
         *(osc(f"C;{NONCE};{seq}") for seq in range(4)), *(osc(f"S;{number:016x}") for number in range(4)),
         *(osc(f"E;{number:016x};1;/e;{number:016x}") for number in range(4)), osc(f"D;{NONCE};2;0"),
+        *(osc(f"Q;{number:016x};1;{number + 1};{NONCE};/e;{number:016x}") for number in range(4)),
         osc(f"X;{NONCE};3"), osc(f"N;{NONCE};1"), osc(f"B;{0:016x};1"), osc(f"T;{0:016x}"), b"out\r\n", b"\x1b]777",
         b"\x1b[7m%\x1b[27m   \r \r", b"^C\r\n",
     ]

@@ -3,9 +3,9 @@
 A mark is `ESC ] 7770 ; KIND ; fields BEL`. It is recognised by its own bytes alone, never by the escape-sequence state
 around it, so a program that leaves an OSC or DCS string open hides no mark. The rules:
 
-1. A *head* is a whole simple mark (B C D S X H T N R), or a P or E up to the `;` before its directory. Heads hold no
+1. A *head* is a whole simple mark (B C D S X H T N R), or a P, E or Q up to the `;` before its directory. Heads hold no
    ESC besides their first byte, so two heads never overlap.
-2. A directory may hold any byte. P and E end at the first `;ID BEL` with the id of their own head that is not itself
+2. A directory may hold any byte. P, E and Q end at the first `;ID BEL` with the id of their own head that is not itself
    part of a head, at most `CWD_MAX` bytes after it.
 3. A later head with the same id replaces an unfinished one; heads with other ids neither end it nor are hidden by it.
    So a torn mark never costs a later one, and a directory whose name looks like a mark does not cost its own.
@@ -33,7 +33,7 @@ _HEAD = (
     (
         rb"\x1b\]7770;(?:"
         rb"([STR];ID|[BCNX];ID;NUMBER|D;ID;NUMBER;NUMBER|H;ID;['\\];NUMBER)\x07"  # 1: a simple mark
-        rb"|(P;ID;NUMBER;NUMBER;NUMBER|E;ID;NUMBER);"  # 2: a directory follows
+        rb"|(P;ID;NUMBER;NUMBER;NUMBER|E;ID;NUMBER|Q;ID;NUMBER;NUMBER;ID);"  # 2: a directory follows
         rb")"
     )
     .replace(b"ID", _ID)
@@ -49,7 +49,7 @@ MARK_MAX = _HEAD_MAX + CWD_MAX + _CLOSE_LENGTH
 
 _HEAD_RE = re.compile(_HEAD)
 _HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
-_NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEXHTNR;'\\]")
+_NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEQXHTNR;'\\]")
 
 
 _JOIN_HEAD = INTRODUCER + b"R;"
@@ -111,11 +111,17 @@ class OutputStart(Mark):
 @final
 @dataclass(frozen=True, slots=True)
 class CommandFinished(Mark):
-    """E: a command's output ended before this mark."""
+    """E: a command's output ended before this mark. Q: and the shell is about to draw its prompt `seq`."""
 
     command_id: str
     status: int
     cwd: str
+    nonce: str = ""
+    seq: int = 0
+
+    def prompt(self, pid: int) -> PromptStart:
+        """What Q says besides: as P of the shell of that pid."""
+        return PromptStart(self.begin, self.end, self.nonce, self.seq, pid, self.status, self.cwd)
 
 
 @final
@@ -191,6 +197,7 @@ _TYPED: dict[bytes, Callable[[int, int, str, Sequence[bytes]], Mark]] = {
     b"C": lambda at, to, key, f: LineAccepted(at, to, key, int(f[0])),
     b"S": lambda at, to, key, _: OutputStart(at, to, key),
     b"E": lambda at, to, key, f: CommandFinished(at, to, key, int(f[0]), _directory(f[1])),
+    b"Q": lambda at, to, key, f: CommandFinished(at, to, key, int(f[0]), _directory(f[3]), f[2].decode(), int(f[1])),
     b"D": lambda at, to, key, f: PostExec(at, to, key, int(f[0]), int(f[1])),
     b"X": lambda at, to, key, f: ShellExited(at, to, key, int(f[0])),
     b"H": lambda at, to, key, f: ProbeReply(at, to, key, f[0] == b"'", int(f[1])),
@@ -204,7 +211,7 @@ _TYPED: dict[bytes, Callable[[int, int, str, Sequence[bytes]], Mark]] = {
 @final
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A P or E whose directory has not ended yet: its letter and its numbers."""
+    """A P, E or Q whose directory has not ended yet: its letter and its numbers."""
 
     kind: bytes
     numbers: Sequence[bytes]
@@ -304,5 +311,5 @@ def _unfinished_head(data: bytes) -> int:
     index = data.rfind(b"\x1b", max(0, len(data) - _HEAD_MAX))
     if index < 0 or not INTRODUCER.startswith(data[index : index + len(INTRODUCER)]):
         return len(data)
-    # A whole head of P or E may count too, until its directory says otherwise: it is then taken again, to no effect.
+    # A whole head of P, E or Q may count too, until its directory says otherwise: it is then taken again, to no effect.
     return len(data) if _NOT_IN_HEAD_RE.search(data, index + len(INTRODUCER)) else index

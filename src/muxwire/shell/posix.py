@@ -10,6 +10,8 @@ from muxwire.shell.shell import CLEAR_LINE
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muxwire.shell.shell import Request
 
 # A tty that a killed program left raw has no working C-c; zsh and fish do not repair it by themselves.
@@ -30,27 +32,16 @@ _HAND_ON = b"case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; }"
 class Words:
     """How a shell is made to take its own builtins whatever functions are called: the start of a command, `return`.
 
-    The backslashes are for aliases; in zsh any word may be one. `sets` and `unseen` are for `text_to_eval`. `sets` is
-    what depends on the shell's options; TEXT in it stands for the whole text, and without TEXT the whole text is set
-    at once. `unseen` is the redirection that hides what traces the text up to S.
+    The backslashes are for aliases; in zsh any word may be one.
     """
 
     builtin: bytes
     returns: bytes
-    sets: bytes = b"case $- in *v*) ;; *) __muxwire_b=TEXT;; esac\n"
-    unseen: bytes = UNSEEN
 
 
 # A function called `builtin` or `command` hides them all the same: the integration sees to that. The plain shells let
-# no function be called as a special builtin, `return` among them. In bash a redirection takes 10 us: there is none
-# (`__muxwire_o`) where the integration has found that nothing traces and `$-` is what it was then (`__muxwire_k`). A
-# trap may be set only by a command.
-BUILTIN = Words(
-    b"\\builtin \\",
-    rb"\builtin \return",
-    b'[[ $- == "$__muxwire_k" ]] || \\builtin eval "$__muxwire_j"\n',
-    b' >&"$__muxwire_o"',
-)
+# no function be called as a special builtin, `return` among them.
+BUILTIN = Words(b"\\builtin \\", rb"\builtin \return")
 COMMAND = Words(b"\\command ", b"return")
 
 
@@ -112,19 +103,23 @@ def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -
     whole, so that S must come before it.
     """
     *heads, start = start_formats(request.redraw, request.command_id)
-    prints = b"{ " + (REPAIR if request.repair_tty else b"")
-    prints += b"".join(words.builtin + b'printf "' + head + b'"' + TO_TTY for head in heads)
+    prints = b"{ " + before_start(request, words, heads)
     body = body_to_eval(request, words)
     end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
-    text, before, after = prints + _HAND_ON % b"__muxwire_a" + words.unseen + b"\n" + body, b"", b""
+    text, before, after = prints + _HAND_ON % b"__muxwire_a" + UNSEEN + b"\n" + body, b"", b""
     if start_apart:
         text, before = body, posix_quote(b"{ __muxwire_b=; " + _HAND_ON % b"" + UNSEEN + b"\n")
         after = prints + words.builtin + b'printf "' + start + b'"' + TO_TTY + b"}" + UNSEEN + b"\n"
         start = b""
     sets = b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=%b\n"
-    first = posix_quote(text) if b"TEXT" in words.sets else posix_quote(text) + end
-    sets %= request.command_id, start, first
-    return sets + words.sets.replace(b"TEXT", before + b"$__muxwire_b" + end) + after
+    sets %= request.command_id, start, posix_quote(text)
+    return sets + b"case $- in *v*) ;; *) __muxwire_b=" + before + b"$__muxwire_b" + end + b";; esac\n" + after
+
+
+def before_start(request: Request, words: Words, heads: Sequence[bytes]) -> bytes:
+    """What comes before S: the repair of the terminal, and of a long redraw all that is not in the write of S."""
+    prints = b"".join(words.builtin + b'printf "' + head + b'"' + TO_TTY for head in heads)
+    return (REPAIR if request.repair_tty else b"") + prints
 
 
 def apart(request: Request, words: Words, body: bytes) -> bytes:

@@ -117,7 +117,8 @@ class ShellSession:
         newest = self.current
         if newest is None or not newest.ending:
             return newest
-        return next((execution for execution in reversed(self._open.values()) if not execution.ending), None)
+        others = [execution for execution in self._open.values() if not execution.ending]
+        return others[-1] if others else None
 
     # -- what the stream says
 
@@ -130,6 +131,8 @@ class ShellSession:
                 self._on_start(mark, now)
             case CommandFinished():
                 self._on_end(mark, now)
+                if mark.seq:
+                    self._on_prompt(mark.prompt(self.shell_pid), now, whole_from)
             case PromptStart():
                 self._on_prompt(mark, now, whole_from)
             case LineAccepted():
@@ -178,13 +181,11 @@ class ShellSession:
                 self._end(inner, Input.OUTER_FINISHED, now, end=mark.begin, exit_code=status, cwd=mark.cwd)
 
     def _on_prompt(self, mark: PromptStart, now: float, whole_from: int) -> None:
-        own = mark.nonce == self.nonce and self.shell_pid in (0, mark.pid)
-        if not own or mark.seq <= self.prompt_seq:
+        if mark.nonce != self.nonce or self.shell_pid not in (0, mark.pid) or mark.seq <= self.prompt_seq:
             return
         self._move(Input.PROMPT_START)
         self.shell_pid, self.prompt_seq, self.prompt_end = mark.pid, mark.seq, mark.end
-        self.prompt_time, self.prompt_status = now, mark.status
-        self.preexec_time, self.sleeps_since = None, None
+        self.prompt_time, self.prompt_status, self.preexec_time, self.sleeps_since = now, mark.status, None, None
         if mark.cwd != self.cwd:  # one string for all prompts in a directory: paths are long, and many are remembered
             self.cwd = mark.cwd
         status = shell_status(mark.status)

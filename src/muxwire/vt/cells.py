@@ -40,7 +40,7 @@ _TEXT = itemgetter(0)
 # By our own marks (7770) and by those of shells that speak OSC 133 ("semantic prompts", from FinalTerm).
 _ZONES: dict[str, Zone] = {
     "7770;P": "prompt", "7770;T": "input", "7770;C": "output", "7770;S": "output", "7770;E": "", "7770;D": "",
-    "7770;X": "", "133;A": "prompt", "133;B": "input", "133;C": "output", "133;D": "",
+    "7770;X": "", "7770;Q": "prompt", "133;A": "prompt", "133;B": "input", "133;C": "output", "133;D": "",
 }  # fmt: skip
 _MARK = re.compile(r"7770;[A-Z]|133;[A-D]")
 

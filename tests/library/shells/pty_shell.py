@@ -35,7 +35,7 @@ _WAITS = {"wait_woken", "hrtimer_nanosleep", "do_sys_poll", "poll_schedule_timeo
 # The cases that grant this many seconds start an interpreter, which may sleep on its disk before it is ready.
 _SLOW = 0.5
 _CALM_SLOW = 4
-_MARK = re.compile(rb"\x1b\]7770;(?:([SCDXH]);([^\x07]*)|([PE]);([0-9a-f]{16});(.*?);\4)\x07", re.DOTALL)
+_MARK = re.compile(rb"\x1b\]7770;(?:([SCDXH]);([^\x07]*)|([PEQ]);([0-9a-f]{16});(.*?);\4)\x07", re.DOTALL)
 
 
 @final
@@ -138,6 +138,10 @@ class PtyShell:
         while match := _MARK.search(self.data, self.scanned):
             kind = (match[1] or match[3]).decode()
             fields = match[2] if match[1] else match[4] + b";" + match[5]
+            if kind == "Q":  # E and P in one
+                command_id, status, seq, nonce, cwd = fields.split(b";", 4)
+                self.marks.append(Mark("E", b";".join((command_id, status, cwd)), match.start(), match.end(), now))
+                kind, fields = "P", b";".join((nonce, seq, b"0", status, cwd))
             self.marks.append(Mark(kind, fields, match.start(), match.end(), now))
             self.scanned = match.end()
         tail = self.data.find(b"\x1b]7770;", self.scanned)

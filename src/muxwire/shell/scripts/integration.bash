@@ -25,22 +25,16 @@ __muxwire_p() {
   \builtin return "$__muxwire_s"
 }
 
-# S, and `$?` as it was. `set` need not show the text.
+# S. `set` need not show the text.
 __muxwire_a() {
   __muxwire_b= __muxwire_o=/dev/null
   \builtin printf "$__muxwire_a" >&0 || \builtin printf "$__muxwire_a" >/dev/tty
-  \builtin return "$__muxwire_s"
 }
 
-# E, and P in the same write: nothing is to come before the prompt but what comes after P too. They fit in one if the
-# directory has less than 100 characters: bash sends a terminal at most 1024 bytes at once.
+# Q: E and P in one mark. Nothing is to come before the prompt but what comes after P too.
 __muxwire_e() {
-  __muxwire_s=$? __muxwire_v=${PWD-}
-  __muxwire_m=$'\e]7770;E;'"$__muxwire_d;$__muxwire_s;$__muxwire_v;$__muxwire_d"$'\a'
-  if (( ${#__muxwire_v} < 100 )); then
-    __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1))
-    __muxwire_m=$__muxwire_m$'\e]7770;P;'"$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;$__muxwire_v;$__muxwire_n"$'\a'
-  fi
+  __muxwire_s=$? __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1))
+  __muxwire_m=$'\e]7770;Q;'"$__muxwire_d;$__muxwire_s;$__muxwire_q;$__muxwire_n;${PWD-};$__muxwire_d"$'\a'
   __muxwire_w
   __muxwire_d=
 }
@@ -83,20 +77,22 @@ __muxwire_c='
 if __muxwire_e; then __muxwire_z "$_"; fi &>/dev/null'
 
 # E, if an error kept the text from getting to it.
-__muxwire_x() {
-  case $__muxwire_d in ?*) __muxwire_e; __muxwire_z "" ;; esac
-}
+__muxwire_x() { __muxwire_e; __muxwire_z ""; }
 
-# What the wrapper's file evaluates where `$-` is not as it was when nothing showed our words (`__muxwire_k`). A shell
-# that shows what it reads (`set -v`) gets the bare text. The typed `eval` of bash 3 says 0 of what it cannot parse: there
-# the file evaluates the text, and leaves it nothing to do.
-__muxwire_j='__muxwire_o=/dev/null; case $- in *v*) __muxwire_b=${__muxwire_b%"$__muxwire_c"};; esac'
+# What the wrapper's file evaluates where `$-`, `$?` or `__muxwire_o` are not as they were when nothing showed our words
+# (`__muxwire_k`). S, the text's first line, is hidden and hands `$?` on; a shell that shows what it reads (`set -v`)
+# gets the bare text. `&&` keeps the shell alive under `set -e`, and an ERR trap quiet; without need it would have a
+# DEBUG trap run after S. The typed `eval` of bash 3 says 0 of what it cannot parse: there the file evaluates the text,
+# and leaves it nothing to do.
+__muxwire_j='__muxwire_o=/dev/null; case $- in *v*) __muxwire_b=${__muxwire_b%"$__muxwire_c"} ;; esac
+case $__muxwire_s in 0) __muxwire_v= ;; *) __muxwire_v="; _mux && :" ;; esac
+__muxwire_b="{ __muxwire_a$__muxwire_v; } &>/dev/null${__muxwire_b#__muxwire_a}"'
 case $BASH_VERSION in
-  [123].*) __muxwire_j="$__muxwire_j"'; \builtin eval "$__muxwire_b"; { __muxwire_x || :; } &>/dev/null' ;;
+  [123].*) __muxwire_j="$__muxwire_j"'; \builtin eval "$__muxwire_b"; { case $__muxwire_d in ?*) __muxwire_x || :;; esac; } &>/dev/null' ;;
 esac
 
 # What the typed line evaluates: the wrapper's file sets the text. Its status is 0. A redirection to 1 is none.
-_mux='\builtin . "$__muxwire"; \builtin eval "$__muxwire_b"; { __muxwire_x || :; } >&"$__muxwire_o"'
+_mux='\builtin . "$__muxwire"; \builtin eval "$__muxwire_b"; { case $__muxwire_d in ?*) __muxwire_x || :;; esac; } >&"$__muxwire_o"'
 
 # The end of the typed line: the command's status, for the user.
 _mux() { \builtin return "$__muxwire_s"; }
@@ -124,7 +120,7 @@ __muxwire_i() {
   __muxwire_g= __muxwire_k= __muxwire_l=/dev/null
   case ${1-}$-$BASH_VERSION in
     __muxwire_e*[xvTE]* | __muxwire_e*[!.0-9][123].*) ;;
-    __muxwire_e*) __muxwire_g=$1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS __muxwire_k=$- __muxwire_l=1 ;;
+    __muxwire_e*) __muxwire_g=$1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS __muxwire_k=$-01 __muxwire_l=1 ;;
   esac
 }
 __muxwire_i
