@@ -113,7 +113,7 @@ class ConnectionClosed(MuxwireError):
 
 
 class TmuxSilent(ConnectionClosed):
-    """tmux runs and has not answered for ten seconds; what was sent to it is done, once, if it continues."""
+    """tmux runs and has not answered in time; what was sent to it is done, once, if it continues."""
 
     code = "tmux_silent"
 

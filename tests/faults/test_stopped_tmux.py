@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import pytest
 import muxwire
 from muxwire.client import patience
 from muxwire.errors import MuxwireError, TabUnavailable, TmuxSilent
+from muxwire.pane import interrupt
 from muxwire.tabs import processes
 from tests.library.opened import known_prompt
 from tests.processes import stopped
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 # In place of ten seconds; longer than a busy machine takes to answer.
 SOON = 1.5
+# Whoever waits without a limit of his own waits for longer than a test may take.
+NEVER = 600.0
 # Each call has to end in this, on a busy machine too. Calls that never ended were there before.
 ENDS = 60
 
@@ -145,6 +149,62 @@ async def test_a_command_that_runs_when_it_is_stopped_is_not_lost(
         whole = await terminals.command_result(started.command_id, wait=20.0)
     assert whole.exit_code == 0
     assert (again.output + whole.output).splitlines() == [*map(str, range(1, 5001)), "end"]
+
+
+@pytest.mark.parametrize(("command", "status"), [
+    ("sleep 1000", 130),
+    ("sh -c \"trap '' INT; while :; do sleep 0.1; done\"", 143),
+])  # fmt: skip
+async def test_a_command_that_runs_when_it_is_stopped_is_ended_when_it_continues(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, command: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pid = await server_pid(terminals)
+    steps, results, done = interrupt.STEPS, [], anyio.Event()
+    with anyio.fail_after(ENDS):
+        monkeypatch.setattr(interrupt, "STEPS", ((signal.SIGINT, NEVER),))
+        async with anyio.create_task_group() as calls:
+
+            async def call() -> None:
+                results.append(await tab.execute(f"echo begun; {command}", timeout=SOON))
+                done.set()
+
+            calls.start_soon(call)
+            await terminals.wait_for([tab.key], regex="^begun", timeout=ENDS)
+            with stopped(pid):
+                await done.wait()
+                monkeypatch.setattr(interrupt, "STEPS", steps)
+        assert (results[0].running, results[0].timed_out) == (True, True), results
+        assert f"process {pid}) is stopped" in results[0].note
+        ended = await terminals.command_result(results[0].command_id, wait=ENDS)
+        assert (ended.running, ended.exit_code, ended.note) == (False, status, ""), ended
+        assert (await tab.execute("echo on")).output == "on\n"
+
+
+async def test_who_waits_for_one_that_reads_waits_until_his_time_is_over(
+    terminals: muxwire.Terminals, tab: muxwire.Tab
+) -> None:
+    """Whether it does is asked of the kernel, and of tmux whether all is here that came before."""
+    pid = await server_pid(terminals)
+    reads = await tab.execute("echo begun; read -r line", wait=False)
+    await terminals.wait_for([tab.key], regex="^begun", timeout=ENDS)
+    tab.client.patience.seconds = NEVER
+    with anyio.fail_after(ENDS), stopped(pid):
+        asked = await terminals.command_result(reads.command_id, wait=SOON)
+    assert (asked.running, asked.exit_code) == (True, None), asked
+
+
+async def test_a_command_is_refused_at_its_time_where_tmux_is_asked_first(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, tmp_path: Path
+) -> None:
+    pid = await server_pid(terminals)
+    await tab.send_keys("typed")
+    await terminals.wait_for([tab.key], until="typed", from_byte=0, timeout=ENDS)
+    tab.client.patience.seconds = NEVER
+    with anyio.fail_after(ENDS), stopped(pid):
+        await refused(tab.execute(f"echo never >> {tmp_path}/ran", timeout=0.5), pid)
+        await refused(tab.send_keys("x", wait=0.5), pid)
+    assert (await tab.execute("echo on")).output == "on\n"
+    assert not (tmp_path / "ran").exists()
 
 
 async def test_one_who_is_stopped_himself_blames_nobody(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 import pytest
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Tab
+    from muxwire.pane.foreground_shell import ForegroundShell
     from muxwire.shell.execution import Execution
 
 pytestmark = pytest.mark.anyio
@@ -126,15 +127,14 @@ async def test_a_line_in_an_open_quote_is_typed_again_by_one_call_of_two(
 async def test_a_tab_that_ends_just_before_the_line_is_typed_refuses_it(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    column = PromptEnd.column
+    find = PromptEnd.find
 
-    async def ends_meanwhile(prompt: PromptEnd, *arguments: Any, **options: Any) -> int | None:
-        found = await column(prompt, *arguments, **options)
+    async def ends_meanwhile(prompt: PromptEnd, listener: ForegroundShell) -> None:
+        await find(prompt, listener)
         await tab.send_keys(["exit", "Enter"])
         while not tab.pane.session.dead:
             await tab.pane.stream.changed()
-        return found
 
-    monkeypatch.setattr(PromptEnd, "column", ends_meanwhile)
+    monkeypatch.setattr(PromptEnd, "find", ends_meanwhile)
     with pytest.raises(TabUnavailable, match="has ended"):
         await tab.execute("echo never", timeout=0.5)

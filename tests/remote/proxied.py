@@ -57,6 +57,10 @@ class Proxy:
         os.kill(pid, _SIGNALS[kind])
         return True
 
+    def go_on(self) -> None:
+        """Let a connection that was stalled continue."""
+        os.kill(int(self._pid.read_text()), signal.SIGCONT)
+
     def refuse(self) -> None:
         """Let no further connection through."""
         self._down.touch()

@@ -55,11 +55,6 @@ class Patience:
         """Whether a wait was given up, and tmux has not answered anything since."""
         return self._silent is not None and bool(self._sent) and self._sent[0] is self._silent
 
-    @property
-    def oldest(self) -> Wait | None:
-        """The command that tmux has to answer next: who sees the same one twice knows how long tmux was silent."""
-        return self._sent[0] if self._sent else None
-
     def until(self) -> float:
         """When the wait that begins now ends at the latest, on the monotonic clock."""
         due = time.monotonic() + (SILENT_SECONDS if self.silent else self.seconds)

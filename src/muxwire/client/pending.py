@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, final
 
 import anyio
+import anyio.lowlevel
 
 from muxwire.errors import CommandError
 
@@ -50,6 +51,15 @@ class Pending:
             await self._changed()
             if not self.done:
                 raise self._patience.explain()
+        return self.result()
+
+    async def wait_within(self, seconds: float) -> tuple[bytes, ...]:
+        """As `wait`, but TmuxSilent if there is no answer after so long."""
+        with anyio.move_on_after(seconds):
+            return await self.wait()
+        await anyio.lowlevel.checkpoint()  # it is we who may have stood still: what is here is read first
+        if not self.done:
+            raise self._patience.explain()
         return self.result()
 
     async def settled(self) -> None:

@@ -90,8 +90,11 @@ class RemoteHost:
     async def refresh(self, leader: int, tty: str) -> None:
         if not self.link.up:
             return
-        rows = await self._helper.ask("p", str(leader), tty)
-        self.link.answers = rows is not None
+        rows = None
+        try:
+            rows = await self._helper.ask("p", str(leader), tty)
+        finally:  # also where a caller has no time to wait for it
+            self.link.answers = rows is not None
         if rows is None:
             return  # what was known stays
         answer = PaneAnswer()

@@ -114,12 +114,10 @@ class Rejoin:
         return done
 
     async def _run(self, join: StreamJoin, done: anyio.Event) -> None:
-        is_live = await join.run()
+        await join.run()
         done.set()
         if join.behind_gap and not join.tab.pane.session.dead:
             await notice_lost_end(join.tab, join.reason, join.tab.pane.stream.whole_from)
-        if is_live:
-            await join.tab.runner.interrupter.resume()
 
     async def _settle(self) -> None:
         connections = self.client.connections

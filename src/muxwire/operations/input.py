@@ -85,7 +85,8 @@ class Execute(Compound):
             result = await tab.execute(self.command, timeout=limit, max_chars=run.options.max_chars)
         step.output, step.exit_code = result.output, result.exit_code
         if result.timed_out:
-            step.fail(f"it was interrupted after {said}; give the step a longer time")
+            interrupted = f"it was interrupted after {said}; give the step a longer time"
+            step.fail(result.note if result.running and result.note else interrupted)
         elif result.exit_code == 0:
             step.succeed()
         else:

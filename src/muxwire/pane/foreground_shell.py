@@ -87,11 +87,17 @@ def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
     return time.monotonic() - pane.stream.last_output >= seconds
 
 
+async def asked_soon(pane: PaneState, client: ControlClient, *words: str) -> tuple[bytes, ...]:
+    """Tmux's answer to a command that only looks, for a call whose time may be over; TmuxSilent, ConnectionClosed."""
+    (answer,) = client.submit(words)
+    return await answer.wait_within(pane.answer_seconds)
+
+
 async def caught_up(pane: PaneState, client: ControlClient) -> bool:
     """Whether the stream has all that the pane wrote before: the kernel is ahead of it. ConnectionClosed."""
     end = pane.stream.end
     for _ in range(CATCH_UP):
-        await client.command("display-message", "-p", "")
+        await asked_soon(pane, client, "display-message", "-p", "")
     return pane.stream.end == end and not pane.stream.rejoining
 
 
@@ -175,18 +181,19 @@ def ready_deadline(pane: PaneState, begun: float, deadline: float) -> float:
 
 
 async def reached(pane: PaneState, deadline: float, ready: Callable[[], Awaitable[ForegroundShell]]) -> ForegroundShell:
-    """What `ready` returns, over a connection that may be lost meanwhile: it is waited for until the deadline."""
-    if pane.host.is_local:
-        return await ready()
+    """What `ready` returns; a tmux that does not answer, or a lost connection, is waited for until the deadline."""
     while True:
-        left = ready_deadline(pane, time.monotonic(), deadline) - time.monotonic()
         try:
+            if pane.host.is_local:  # all that it does has limits of its own, and one more is felt at every command
+                return await ready()
+            left = ready_deadline(pane, time.monotonic(), deadline) - time.monotonic()
             with anyio.move_on_after(left + PROMPT_GRACE):
                 while pane.stream.rejoining:
                     await pane.stream.changed()
                 return await ready()
-        except TmuxSilent:  # the next connection may answer
-            pass
+        except TmuxSilent:  # it may answer the next time
+            if pane.host.is_local and time.monotonic() >= deadline:
+                raise
         if time.monotonic() >= deadline:
             raise _unanswered(pane)
 

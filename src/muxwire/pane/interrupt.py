@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import ConnectionClosed, MuxwireError
-from muxwire.pane.foreground_shell import DRAWN_REMOTE
+from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
+from muxwire.pane.foreground_shell import DRAWN_REMOTE, asked_soon
 from muxwire.pane.keys import CTRL_C
 from muxwire.pane.nesting import settle_aborted
 from muxwire.pane.state import LOOK_SECONDS
@@ -24,6 +24,7 @@ from muxwire.pane.state import LOOK_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from muxwire.client.client import ControlClient
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
@@ -61,45 +62,84 @@ def continue_shell(pane: PaneState) -> None:
 
 @final
 class Interrupter:
-    def __init__(self, pane: PaneState, keyboard: Keyboard, unstick: Callable[[Execution], Awaitable[None]]) -> None:
-        """`unstick` finds out whether a line that was typed provably never ran."""
+    def __init__(
+        self,
+        pane: PaneState,
+        keyboard: Keyboard,
+        client: ControlClient,
+        unstick: Callable[[Execution], Awaitable[None]],
+        spawn: Callable[[Callable[[], Awaitable[object]]], None],
+    ) -> None:
+        """`unstick` finds out whether a line that was typed provably never ran; `spawn` starts a task of its own."""
         self._pane = pane
         self._keyboard = keyboard
+        self._client = client
         self._unstick = unstick
+        self._spawn = spawn
+        self._later: Execution | None = None  # what is ended as soon as tmux answers
 
-    async def end(self, execution: Execution, *, first: signal.Signals, grace: float | None) -> None:
-        """End a command of ours, or see to it that it never begins; `execution.signal_sent` says how far that went."""
-        execution.interrupt()
-        if not self._pane.reachable:
-            if self._press():  # once, when the connection is back
-                execution.signalled(signal.SIGINT.name)
-            return
+    async def end(self, execution: Execution, *, first: signal.Signals, grace: float | None) -> bool:
+        """End a command of ours, or see to it that it never begins; `execution.signal_sent` says how far that went.
+
+        False if tmux does not answer: then it is done when that does, however long that takes.
+        """
 
         def over() -> bool:
             return not execution.running
 
+        answered = False
         async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._while_answered, tasks.cancel_scope)
             tasks.start_soon(self._watch, execution)
             await self._begun(execution)
             spared = execution.shell_pgrp
             await self.forked(execution.begin_time, first, over, spared)
             execution.signalled(await self.stop(over, first=first, grace=grace, spared=spared))
+            answered = over() or self._pane.reachable
             tasks.cancel_scope.cancel()
-        if execution.running and execution.level > 1 and not execution.started:
+        if not answered:
+            if self._later is not execution:
+                self._later = execution
+                if self._press():
+                    execution.signalled(signal.SIGINT.name)
+                self._spawn(lambda: self._end_later(execution, first, grace))
+        elif execution.running and execution.level > 1 and not execution.started:
             self._pane.session.line_interrupted(execution, time.monotonic(), end=self._pane.stream.end)
-        elif execution.running and self._pane.reachable:
+        elif execution.running:
             execution.resisted("could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with force")
+        return answered
 
-    async def resume(self) -> None:
-        """Continue to end what the loss of a connection kept from ending, now that there is another one.
+    async def _while_answered(self, scope: anyio.CancelScope) -> None:
+        """Cancel that scope once tmux does not answer."""
+        link = self._pane.host.link
+        while link is None or link.up:
+            try:
+                await asked_soon(self._pane, self._client, "display-message", "-p", "")
+            except TmuxSilent:
+                if link is not None:
+                    link.answers = False  # what is known of the pane is older than what was typed
+                break
+            except ConnectionClosed:  # between two connections to this machine's tmux a signal needs only the kernel
+                pass
+            await anyio.sleep(self._pane.answer_seconds)
+        scope.cancel()
+
+    async def _end_later(self, execution: Execution, first: signal.Signals, grace: float | None) -> None:
+        """End it when tmux answers, and all is here that was written meanwhile: it may have ended.
 
         A C-c that was typed meanwhile may have come before the program that it was for.
         """
-        execution = self._pane.session.running
-        if execution is not None and execution.interrupted:
-            await self._pane.stream.until(lambda: not execution.running, STEPS[0][1])
-            if execution.running:
-                await self.end(execution, first=signal.SIGINT, grace=None)
+        stream = self._pane.stream
+        with suppress(ConnectionClosed):
+            await self._client.wait_reconnected()
+            (asked,) = self._client.submit(("display-message", "-p", ""))
+            await asked.settled()
+        while stream.rejoining and not self._pane.session.closed:
+            await stream.changed()
+        execution.resisted("")
+        self._later = None
+        if not await stream.until(lambda: not execution.running, STEPS[0][1]):
+            await self.end(execution, first=first, grace=grace)
 
     async def _watch(self, execution: Execution) -> None:
         """Find out what no mark says: that a typed line never ran, or that a nested shell gave a command up."""

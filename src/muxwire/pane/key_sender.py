@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import signal
 import time
@@ -109,16 +110,28 @@ class KeySender:
         self._pane_id = pane_id
         self._turn = anyio.Lock()
         self._line = OpenLine()
+        self._until = math.inf  # on the monotonic clock: the time of the call whose turn it is
         self._entered = -PROMPT_GRACE  # when a line was last ended at the prompt
 
     async def send(
-        self, keys: str | Sequence[str], *, paste: bool, literal: bool = False, enter: bool = False
+        self,
+        keys: str | Sequence[str],
+        *,
+        paste: bool,
+        literal: bool = False,
+        enter: bool = False,
+        within: float = math.inf,
     ) -> KeysSent:
-        """Type `keys`, and Enter after them; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed."""
+        """Type `keys`, and Enter after them; InvalidArgument, TabUnavailable for a dead tab, ConnectionClosed.
+
+        TmuxSilent if tmux does not answer `within` seconds, or in what it may take to any call.
+        """
+        until = time.monotonic() + within
         keys = [keys] if isinstance(keys, str) else keys
         if not keys or sum(map(len, keys)) > KEYS_MAX:
             raise InvalidArgument(f"keys must hold 1 to {KEYS_MAX} characters", remedy='for example ["y", "Enter"]')
         async with self._turn:
+            self._until = until
             try:
                 return await self._send(keys, paste=paste, literal=literal, enter=enter)
             except CommandError:
@@ -177,7 +190,8 @@ class KeySender:
     async def _modes(self) -> KeyModes:
         if self._pane.session.dead:
             raise refusal(self._pane)
-        (answer,) = await self._client.command("display-message", "-p", "-t", self._pane_id, _MODES)
+        (asked,) = self._client.submit(("display-message", "-p", "-t", self._pane_id, _MODES))
+        (answer,) = await asked.wait_within(self._left())
         return KeyModes(*(flag == b"1" for flag in answer.split(b" ")))
 
     async def _type(self, found: Sequence[Stroke], *, in_mode: bool) -> None:
@@ -201,13 +215,17 @@ class KeySender:
             if stroke.pause:
                 await anyio.sleep(ESCAPE_PAUSE)
         for answer in answers:
-            await answer.wait()
+            await answer.wait_within(self._left())
+
+    def _left(self) -> float:
+        return max(self._until - time.monotonic(), self._pane.answer_seconds)
 
     async def _overtaken(self, since: int) -> str:
         """Send the signal of a C-c that stands in the terminal after text that nobody reads; return a note on it."""
         pane = self._pane
-        await pane.refresh()
-        modes = pane.host.tty_modes(pane.tty)
+        with anyio.move_on_after(self._left()):
+            await pane.refresh()
+        modes = pane.host.tty_modes(pane.tty) if pane.reachable else None
         if modes is None or not (modes.icanon and modes.isig and modes.echo):
             return ""
         if await pane.stream.until(lambda: _CTRL_C_ECHO in pane.stream.ring.read(since, pane.stream.end), ECHO_SECONDS):

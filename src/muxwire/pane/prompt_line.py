@@ -18,6 +18,7 @@ from muxwire.pane.foreground_shell import (
     PROMPT_GRACE,
     START_TIMEOUT,
     ForegroundShell,
+    asked_soon,
     caught_up,
     fall_silent,
     mend_line_modes,
@@ -230,6 +231,7 @@ class PromptEnd:
     """Where the prompt of one pane ends on the screen."""
 
     def __init__(self, pane: PaneState, keyboard: Keyboard, client: ControlClient, pane_id: str) -> None:
+        self.column: int | None = None  # where it ended when it was last looked for; None: nobody knows
         self.cleared = False  # whether the line was cleared to see where the prompt ends
         self._had_text = False  # whether there was something: zsh gives it back at the next prompt
         self._signs = True  # whether the shell wrote its `clear_sign` for our last key: the user may have unbound it
@@ -238,8 +240,13 @@ class PromptEnd:
         self._client = client
         self._pane_id = pane_id
 
-    async def column(self, shell: Shell, *, edits: bool, fresh: bool) -> int | None:
-        """The column at which the prompt ends, None where nobody knows. ConnectionClosed.
+    async def find(self, listener: ForegroundShell) -> None:
+        """Find out the column, if it is the tab's own shell that listens. ConnectionClosed."""
+        if listener.level == 1 and listener.shell is not None:
+            self.column = await self._find(listener.shell, edits=listener.edits, fresh=listener.fresh)
+
+    async def _find(self, shell: Shell, *, edits: bool, fresh: bool) -> int | None:
+        """The column at which the prompt ends, None where nobody knows.
 
         After what was never seen whole a person may have typed something, unless it is `fresh`: that goes first. The
         key for it makes the shell write something in any case: then it has the key, and sleeps once all is drawn.
@@ -333,5 +340,6 @@ class PromptEnd:
         return not self._pane.drawn_prompt.endswith(text.encode())
 
     async def _cursor(self) -> tuple[int, ...]:
-        answer = await self._client.command("display-message", "-p", "-t", self._pane_id, "#{cursor_x} #{cursor_y}")
+        asked = ("display-message", "-p", "-t", self._pane_id, "#{cursor_x} #{cursor_y}")
+        answer = await asked_soon(self._pane, self._client, *asked)
         return tuple(int(number) for number in answer[0].split()) if answer else ()

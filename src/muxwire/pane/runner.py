@@ -90,18 +90,18 @@ class Runner:
         folder: Path,
         columns: Callable[[], int],
         alarm: Deadlines,
+        spawn: Callable[[Callable[[], Awaitable[object]]], None],
         turn: TypingLock | None = None,
     ) -> None:
-        """`turn` is given for a pane into which other processes type too."""
+        """`spawn` starts a task that outlives a call; with `turn` other processes type into the pane too."""
         self.pane = pane
         self.keyboard = keyboard
-        self.interrupter = Interrupter(pane, keyboard, self._unstick)
+        self.interrupter = Interrupter(pane, keyboard, client, self._unstick, spawn)
         self._client = client
         self._prompt_end = PromptEnd(pane, keyboard, client, pane_id)
         self._pane_id = pane_id
         self.folder = folder
-        self._columns = columns
-        self._alarm = alarm
+        self._columns, self._alarm = columns, alarm
         self._files = pane.host.command_files(folder)
         self.turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
@@ -167,11 +167,12 @@ class Runner:
                 break
             if progress is not None:
                 await progress(execution)
-            if not execution.started:
-                with anyio.move_on_after(left):  # tmux is asked, and may not answer
+            # Who is asked may not answer.
+            with anyio.move_on_after(deadline + PROMPT_GRACE - time.monotonic()):
+                if not execution.started:
                     await self._unstick(execution)
-            elif quiet(self.pane) and await self._waits(execution):
-                return "interactive"
+                elif quiet(self.pane) and await self._waits(execution):
+                    return "interactive"
         return "timed_out" if execution.running else "ended"
 
     async def _waits(self, execution: Execution) -> bool:
@@ -200,29 +201,27 @@ class Runner:
 
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
-    ) -> None:
+    ) -> bool:
         """Escalate until the command has ended; `execution.signal_sent` says how far that was.
 
         A line that was typed is waited for until it runs, or provably never will: then the command has `never_ran`.
+        False if tmux does not answer: it is done when that does.
         """
         if execution.ending:  # before we came: what is in front by now is somebody else's
-            return
+            return True
         if execution is self.pane.session.current and not execution.started:
             self._again = None  # should C-c throw its line away, no later call may type it again
             if self._client.withdraw(self._typed):
                 self.pane.session.line_withdrawn(execution, time.monotonic(), end=self.pane.stream.end)
-                return
-        await self.interrupter.end(execution, first=first, grace=grace)
+                return True
+        return await self.interrupter.end(execution, first=first, grace=grace)
 
     async def interrupt_overdue(self, execution: Execution) -> None:
         """Interrupt a command whose time is over, until the prompt is back; its note says so if tmux is to blame."""
-        patience = self._client.patience
-        unanswered = patience.oldest
-        await self.interrupt(execution)
-        await self.settled()
-        lost = not self.pane.reachable or (unanswered is not None and patience.oldest is unanswered)
-        if execution.running and lost:
-            silent = patience.explain()
+        if await self.interrupt(execution):
+            await self.settled()
+        elif execution.running:
+            silent = self._client.patience.explain()
             execution.resisted(f"{silent}: {silent.remedy}; command_result reports what became of it")
 
     async def settled(self) -> None:
@@ -250,6 +249,7 @@ class Runner:
                 check_reach(env, cwd)
                 return await reach_shell(pane, self.keyboard, found, self._client, self._pane_id)
             if found is not None:
+                await self._prompt_end.find(found)
                 return found
             if typed is not None and not typed.running:
                 continue  # an earlier process typed it, and it never ran: the shell may listen all the time
@@ -294,8 +294,7 @@ class Runner:
         # Before the command counts as typed: it may refuse, or find out that it cannot be done.
         drawn, ours = b"", shell if listener.level == 1 else None
         if ours is not None:
-            column = await self._prompt_end.column(ours, edits=listener.edits, fresh=listener.fresh)
-            length = len(ours.typed_line)
+            column, length = self._prompt_end.column, len(ours.typed_line)
             drawn = redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
         if session.dead:  # since it listened: nobody would ever say how the command ended
             raise refusal(pane)

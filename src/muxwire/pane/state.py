@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from muxwire.shell.marks import Mark
     from muxwire.shell.tab_state import Waiting
 
+# A call whose time is over waits no longer for a tmux that has not answered for so long, and for so many round trips.
+SILENT_SECONDS = 0.7
+SILENT_ROUND_TRIPS = 2
 # Between two looks for a process group, which no event reports.
 LOOK_SECONDS = 0.001
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line continues.
@@ -103,6 +106,12 @@ class PaneState:
     def reachable(self) -> bool:
         link = self.host.link
         return link is None or (link.up and link.answers)
+
+    @property
+    def answer_seconds(self) -> float:
+        """After how long without an answer tmux is silent to a call whose time is over."""
+        link = self.host.link
+        return SILENT_SECONDS + (SILENT_ROUND_TRIPS * link.rtt if link is not None else 0.0)
 
     def heard_since(self, execution: Execution) -> bool:
         """Whether all is here that was written since the command was typed, whatever connection it came by."""

@@ -50,7 +50,6 @@ class Execution:
     exit_code: int | None = None
     ending: Ending = ""
     timed_out: bool = False
-    interrupted: bool = False  # or to be, once it can be reached
     signal_sent: str = ""
     note: str = ""
     # Why it still runs although it was to end.
@@ -111,10 +110,6 @@ class Execution:
     def overdue(self) -> None:
         """Its time was over before its end."""
         self.timed_out = True
-
-    def interrupt(self) -> None:
-        """It is to end."""
-        self.interrupted = True
 
     def signalled(self, name: str) -> None:
         """That signal was sent to end it; "" for none."""

@@ -272,7 +272,8 @@ class TabMaker:
         # On another machine only one process types.
         shared = server.access.persistent and self._host.is_local
         turn = TypingLock(folder, state, server.client, self._book.spawn) if shared else None
-        runner = Runner(state, keyboard, server.client, place.pane, folder, lambda: tab.columns, self._book.alarm, turn)
+        book, client = self._book, server.client
+        runner = Runner(state, keyboard, client, place.pane, folder, lambda: tab.columns, book.alarm, book.spawn, turn)
         tab = Tab(
             record,
             window_id=place.window,

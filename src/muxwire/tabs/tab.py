@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -316,7 +317,7 @@ class Tab:
         InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """
         command = self.pane.session.running
-        sent = await self._keys.send(keys, paste=paste, literal=literal, enter=enter)
+        sent = await self._keys.send(keys, paste=paste, literal=literal, enter=enter, within=wait or math.inf)
         return await answered(self, sent, command, wanted, wait) if wait > 0 else sent
 
     @attaching
