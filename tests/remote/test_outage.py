@@ -7,20 +7,22 @@ import os
 import re
 import shutil
 import signal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
+import muxwire
 from muxwire import TabUnavailable, TmuxSilent
 from muxwire.client.watchdog import process_table
 from muxwire.host.remote import RemoteHost
-from muxwire.instance import remote
+from muxwire.instance import rejoin, remote
 from muxwire.pane.prompt_line import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
 from tests.processes import gone
-from tests.remote.proxied import PATIENT, Proxied, place_of, proxied
+from tests.remote.proxied import PATIENT, Proxied, behind_proxy, place_of, proxied
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -82,6 +84,41 @@ async def test_a_tab_whose_output_is_not_kept_yet_loses_nothing(folder: Path, en
             assert (await tab.execute("echo new", timeout=PATIENT)).output == "new\n"
             assert (await box.opened.stream_logs(tab.key, from_byte=0, max_bytes=1 << 20)).dropped == 0
             assert tab.client.connections > 0
+
+
+async def test_what_was_not_kept_in_time_is_not_read_by_a_later_process(
+    folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a gap of unknown size what is kept has other offsets than the log, for every process to come."""
+    slow, go, kept, done = (folder / f"late-{name}" for name in ("bin", "go", "kept", "done"))
+    slow.mkdir()
+    (slow / "mkdir").write_text(
+        f"#!/bin/sh\ncase $* in *spool-*) until [ -e {kept} ]; do sleep 0.05; done ;; esac\n"
+        f'exec {shutil.which("mkdir")} "$@"\n'
+    )
+    (slow / "mkdir").chmod(0o755)
+    _, user = behind_proxy(folder, environ | {"PATH": f"{slow}:{environ['PATH']}"})
+    monkeypatch.setattr(rejoin._Spool, "begin_seconds", 0.1)
+    process = partial(muxwire.open_terminals, "late", state_dir=folder / "late-state", environ=user)
+    with anyio.fail_after(DEADLINE):
+        async with process() as opened:
+            tab = await opened.create_tab(host="box", shell="bash")
+            await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 5000; : >{done}", wait=False)
+        go.touch()
+        await there(done)
+        async with process() as opened:
+            tab = await opened.tab(tab.key)
+            assert (await tab.execute("seq 6001 7000", timeout=PATIENT)).exit_code == 0
+        kept.touch()
+        async with process() as opened:
+            tab = await opened.tab(tab.key)
+            assert (await tab.execute("echo third", timeout=PATIENT)).output == "third\n"
+            await tab.pane.stream.log.flushed()
+            log = tab.log_path.read_bytes()
+            assert [log.count(b"%s\r\n" % line) for line in (b"4000", b"6500")] == [0, 1]
+            await tab.close(force=True)
+    for path in (go, kept, done):
+        path.unlink()
 
 
 async def test_calls_wait_and_what_was_asked_meanwhile_is_done_once(box: Proxied, folder: Path) -> None:

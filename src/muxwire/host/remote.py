@@ -124,6 +124,10 @@ class RemoteHost:
         except ValueError:
             return -1, b""
 
+    def end_spool(self, pane: str) -> None:
+        """Keep nothing more of a pane's output there, also where that was about to begin."""
+        self._helper.say("e", pane)
+
     async def done(self) -> None:
         await self._helper.ask("n")
 

@@ -52,19 +52,18 @@ class _Spool(KeptOutput):
     # later. Until then nothing is stored.
     begin_seconds = 2.0
 
-    def __init__(self, host: RemoteHost, given_up: set[Tab]) -> None:
-        """`given_up`: the panes of which it counts no more."""
-        self._host, self._given_up = host, given_up
+    def __init__(self, host: RemoteHost) -> None:
+        self._host = host
 
     @property
     def up(self) -> bool:
         return self._host.link.up
 
     async def read(self, tab: Tab, offset: int) -> tuple[int, bytes] | None:
-        return (-1, b"") if tab in self._given_up else await self._host.spooled(tab.pane_id, offset)
+        return await self._host.spooled(tab.pane_id, offset)
 
     def give_up(self, tab: Tab) -> None:
-        self._given_up.add(tab)
+        self._host.end_spool(tab.pane_id)
 
 
 @final
@@ -77,7 +76,6 @@ class Rejoin:
         self._connection, self._book, self._size = connection, book, size
         self._reason = ""
         self._joins: list[StreamJoin] = []
-        self._given_up: set[Tab] = set()
 
     async def reconnect(self, reason: str) -> str:
         if not self._connection.was_used:
@@ -108,7 +106,7 @@ class Rejoin:
     def begin(self, tab: Tab) -> anyio.Event:
         """Bring the output of a pane from where its log ends; the event tells when that is done."""
         reason = self._reason or f"muxwire was not connected to {self._connection.host.name}"
-        join, done = StreamJoin(tab, _Spool(self._connection.host, self._given_up), self.client, reason), anyio.Event()
+        join, done = StreamJoin(tab, _Spool(self._connection.host), self.client, reason), anyio.Event()
         self._joins.append(join)
         self._book.spawn(lambda: self._run(join, done))
         return done

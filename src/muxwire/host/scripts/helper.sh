@@ -163,7 +163,7 @@ probe() {
 # What the spool of the pane $1 holds from offset $2 on, up to a quarter of a MiB of it.
 spooled() {
   f=
-  for k in $(ls "$d/spool-$1" | sort -n); do
+  for k in $(ls "$d/spool-$1/" | sort -n); do
     [ "$f" ] && [ "$k" -gt "$2" ] && break
     f=$k
   done
@@ -190,6 +190,8 @@ serve() {
     w) printf %b "$2" >"$1" ;;
     r) printf %b "$2" >"$1" </dev/null & ;;
     s) spooled "$@" ;;
+    # A file: what stores the output, or is about to, cannot do so then, and ends.
+    e) rm -rf "$d/spool-$1"; : >"$d/spool-$1" ;;
     m) stty icrnl opost onlcr icanon isig echo iexten <"$1" ;;
     d) rm -rf "$q/$1" ;;
     f) f=$(printf %b "$1"); cd "$f" && printf '%s\tf\t%s\n' "$n" "$(pwd)"; cd / ;;
