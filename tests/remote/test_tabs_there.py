@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
+import muxwire
 from muxwire import InvalidArgument, NoSuchTarget
+from muxwire.host.remote import RemoteHost
+from muxwire.pane import prompt_line
+from tests.library.opened import known_prompt
+from tests.remote.proxied import PATIENT, environ_there
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
     from muxwire import Tab, Terminals
 
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 30.0
+COMMANDS = 20
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 
 
@@ -113,3 +121,28 @@ async def test_a_program_in_place_of_a_shell_tells_its_status(terminals: Termina
         ended = await terminals.wait_for([made.key], exit=True, timeout=DEADLINE)
         assert ended.outcome in ("met", "closed"), ended
         assert "said" in (await terminals.read_logs(made.key)).content
+
+
+async def test_a_prompt_that_comes_in_pieces_is_not_asked_about(
+    folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between a command's end and the text of the prompt: a question there costs more than what is on its way."""
+    words = [sys.executable, str(Path(__file__).with_name("disturbed.py")), "pieces", "env", "-i"]
+    words += [f"{name}={value}" for name, value in environ_there(environ, folder / "there").items()]
+    (folder / "pieces.toml").write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n")
+    user = environ | {"MUXWIRE_HOSTS": str(folder / "pieces.toml")}
+    asked = []
+    refresh = RemoteHost.refresh
+
+    async def counted(host: RemoteHost, leader: int, tty: str) -> None:
+        asked.append(leader)
+        await refresh(host, leader, tty)
+
+    async with muxwire.open_terminals(state_dir=folder / "pieces", environ=user) as opened:
+        tab = await opened.create_tab(host="box", shell="bash")
+        await known_prompt(tab)
+        monkeypatch.setattr(RemoteHost, "refresh", counted)
+        monkeypatch.setattr(prompt_line, "COMING_SECONDS", PATIENT)
+        for _ in range(COMMANDS):
+            assert (await tab.execute("true", timeout=PATIENT)).exit_code == 0
+    assert not asked

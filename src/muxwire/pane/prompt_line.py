@@ -40,6 +40,9 @@ LOOK_MAX = 0.02
 _LOOK_SHARE = 20
 # What is drawn is nearly always a known prompt: nobody examines the shell before the last one's time has gone so often.
 _EXPECTED = 2
+# A prompt's mark and the prompt may come in two pieces from another machine; to ask there takes three round trips, and
+# the helper some 10 ms.
+COMING_SECONDS = 0.005
 # A program that is not ours gets this long to end before the call is refused: a person's `ls` is gone by then.
 BUSY_GRACE = 0.3
 # At its prompt the shell itself may be late: the machine is busy, or others write to the terminal (measured: over 0.3).
@@ -135,7 +138,8 @@ def look_again(pane: PaneState) -> float:
 
 def _expected(pane: PaneState) -> float:
     """Until when a prompt that was seen before is expected, in seconds since the mark."""
-    return min(_EXPECTED * pane.prompts.took, LOOK_MAX)
+    expected = min(_EXPECTED * pane.prompts.took, LOOK_MAX)
+    return expected if pane.host.is_local else max(expected, COMING_SECONDS)
 
 
 def _takes_tty(pane: PaneState, client: ControlClient) -> bool:
