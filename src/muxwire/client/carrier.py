@@ -111,9 +111,9 @@ class CarrierProcess(ProcessPipes):
         return await super().receive()
 
     def receive_soon(self, seconds: float) -> bytes:
-        """Nothing: an answer takes longer than to sleep and to be woken."""
+        """What is here already: an answer takes longer than to sleep and to be woken."""
         del seconds
-        return b""
+        return super().receive_soon(0) if self._is_open and not self._kept else b""
 
     def send_nowait(self, data: bytes) -> int:
         """As the pipes; nothing between two children."""

@@ -227,7 +227,7 @@ class ControlClient:
         For answers that take less time than to put a task to sleep and to wake it. Nothing if somebody else may be
         waiting for his turn (`waiters`), nor once the connection has ended.
         """
-        left, end = seconds, time.monotonic() + seconds
+        left, end = 0.0 if self._reconnecting else seconds, time.monotonic() + seconds
         while left > 0 and self.waiters <= 1 and not self.closed and self._protocol.failure is None and not until():
             data = self._transport.receive_soon(left)
             left = end - time.monotonic()  # in a flood there is always something to read
