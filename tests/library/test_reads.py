@@ -12,7 +12,10 @@ from muxwire import TabUnavailable
 from tests.library.opened import busy_loop, seen, tab_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muxwire import Terminals
+    from muxwire.client.pending import Pending
 
 pytestmark = pytest.mark.anyio
 
@@ -73,16 +76,16 @@ async def test_a_shell_is_believed_to_read_only_when_all_that_it_wrote_is_here(
     """The kernel may show a shell at its prompt before the prompt's mark has come through tmux."""
     async with a_tab(terminals, "bash") as tab:
         client, late = tab.client, [b"written before", b"and this"]
-        command = client.command
+        submit = client.submit
 
-        async def slow(*words: str | bytes) -> tuple[bytes, ...]:
-            if late and words[0] == "display-message":
+        def slow(*commands: Sequence[str | bytes]) -> list[Pending]:
+            if late and commands[0][0] == "display-message":
                 tab.pane.stream.feed(late.pop())
-            return await command(*words)
+            return submit(*commands)
 
         for _ in range(3):  # until it is known how long the prompt takes: then tmux is asked nothing before typing
             await tab.execute("true")
-        monkeypatch.setattr(client, "command", slow)
+        monkeypatch.setattr(client, "submit", slow)
         asked = await tab.execute("read x", timeout=LONG)
         assert asked.state == "interactive"
         assert asked.output == "and thiswritten before", asked
