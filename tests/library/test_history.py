@@ -13,7 +13,7 @@ import pytest
 
 import muxwire
 from muxwire.logs import history
-from muxwire.logs.history import HISTORY_FILE, Ended, History, read_history
+from muxwire.logs.history import HISTORY_FILE, History, JournalEntry, read_history
 from muxwire.logs.limits import LogLimits, keep_within
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def journal(home: Path, *, follower: bool = False) -> tuple[History, list[Callab
 
 
 def note(journal: History, command: str, window: str = "@1") -> None:
-    journal.note(Ended(1.0, 2.0, window, 1, "n", "execute", "/", 0, 0, 1, command, command.encode()))
+    journal.note(JournalEntry(1.0, 2.0, window, 1, "n", "execute", "/", 0, 0, 1, command, command.encode()))
 
 
 async def test_a_batch_is_one_task_and_one_write(tmp_path: Path) -> None:

@@ -248,8 +248,7 @@ SIMPLE_RE = re.compile(
     re.DOTALL,
 )
 RAW_RE = re.compile(
-    rb"\x1b\]7770;(P(?=(?:;\w+){4};)|E(?=(?:;\w+){2};)|Q(?=;\w+;\d+;\d+;[0-9a-f]{16};))"
-    rb";([0-9a-f]{16}(?:(?<=P;.{16})(?:;\d+){3}|(?<=E;.{16});\d+|(?<=Q;.{16});\d+;\d+;[0-9a-f]{16}));"
+    rb"\x1b\]7770;(?:(P);([0-9a-f]{16}(?:;\d+){3})|(E);([0-9a-f]{16};\d+)|(Q);([0-9a-f]{16};\d+;\d+;[0-9a-f]{16}));"
 )
 
 
@@ -264,24 +263,24 @@ def mark_at(stream: bytes, index: int) -> Mark | None:
     match = RAW_RE.match(stream, index)
     if not match:
         return None
-    kind, fields = match[1].decode(), match[2].split(b";")
+    kind, *fields = b";".join(filter(None, match.groups())).split(b";")
     position = match.end()
     while position < len(stream):
         if inner := SIMPLE_RE.match(stream, position):
             position = inner.end()
             continue
         if inner := RAW_RE.match(stream, position):
-            if inner[2].startswith(fields[0]):
+            if (inner[2] or inner[4] or inner[6]).startswith(fields[0]):
                 return None
             position = inner.end()
             continue
         if stream.startswith(b";" + fields[0] + b"\x07", position):
             cwd = stream[match.end() : position].replace(b"\r\n", b"\n")
             directory = cwd.decode("utf-8", "surrogateescape")
-            if kind == "Q":
+            if kind == b"Q":
                 found = (fields[0].decode(), int(fields[1]), directory, fields[3].decode(), int(fields[2]))
                 return CommandFinished(index, position + 18, *found)
-            return typed(kind, (*values(fields), directory), index, position + 18)
+            return typed(kind.decode(), (*values(fields), directory), index, position + 18)
         position += 1
     return None
 

@@ -225,7 +225,7 @@ class ControlClient:
         """Read until `until` holds, for `seconds` at most, with the whole thread: nothing else runs meanwhile.
 
         For answers that take less time than to put a task to sleep and to wake it. Nothing if somebody else may be
-        waiting for his turn (`waiters`), nor once the connection has ended.
+        waiting for his turn (`waiters`), nor between two connections, nor once the last has ended.
         """
         left, end = 0.0 if self._reconnecting else seconds, time.monotonic() + seconds
         while left > 0 and self.waiters <= 1 and not self.closed and self._protocol.failure is None and not until():

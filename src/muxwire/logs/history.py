@@ -37,7 +37,7 @@ COMMAND_TEXT = 4096
 FILE_BYTES = 4 << 20
 
 
-class Ended(NamedTuple):
+class JournalEntry(NamedTuple):
     """A command for the journal: the monotonic times of its beginning and end, then as in `CommandRecord`."""
 
     began: float
@@ -70,14 +70,14 @@ class History:
         self.path = home / HISTORY_FILE
         self._spawn = spawn
         self.is_follower = is_follower
-        self._waiting: list[Ended] = []
+        self._waiting: list[JournalEntry] = []
         self._armed = False
         self._torn = b""  # what ends a line of which the disk took a part
 
-    def note(self, ended: Ended) -> None:
+    def note(self, entry: JournalEntry) -> None:
         """Take a command."""
         if len(self._waiting) < WAITING_MAX:
-            self._waiting.append(ended)
+            self._waiting.append(entry)
         if not self._armed:
             self._armed = True
             self._spawn(self._write_soon)
@@ -92,7 +92,7 @@ class History:
         if waiting:
             await anyio.to_thread.run_sync(self._write, waiting, abandon_on_cancel=True)
 
-    def _write(self, waiting: list[Ended]) -> None:
+    def _write(self, waiting: list[JournalEntry]) -> None:
         data = self._torn + b"".join(map(_line, waiting))
         with suppress(OSError):
             descriptor = open_file(self.path, _FLAGS)
@@ -111,12 +111,12 @@ class History:
         self.path.unlink()
 
 
-def _line(one: Ended) -> bytes:
+def _line(entry: JournalEntry) -> bytes:
     row = {
-        "time": round(time.time() - time.monotonic() + one.began, 3),
-        "duration_ms": round(1000 * (one.ended - one.began), 1),
-        **dict(zip(Ended._fields[2:-1], one[2:-1], strict=True)),
-        "command": one.command[:COMMAND_TEXT].decode("utf-8", "replace"),
+        "time": round(time.time() - time.monotonic() + entry.began, 3),
+        "duration_ms": round(1000 * (entry.ended - entry.began), 1),
+        **dict(zip(JournalEntry._fields[2:-1], entry[2:-1], strict=True)),
+        "command": entry.command[:COMMAND_TEXT].decode("utf-8", "replace"),
     }
     return json.dumps(row).encode() + b"\n"
 

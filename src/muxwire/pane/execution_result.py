@@ -77,8 +77,6 @@ async def result_of(
 
 
 def _notes(execution: Execution, pane: PaneState, text: OutputText, state: State) -> list[str]:
-    if not (execution.note or execution.running or text.lost_bytes or text.note):  # nearly always
-        return []
     notes = [note for note in (execution.note, execution.running and execution.resists) if note]
     # By what stands after a relay's cursor.
     asks = execution.level == 3 and execution.asked_at == pane.stream.written_end

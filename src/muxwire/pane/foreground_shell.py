@@ -87,7 +87,7 @@ def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
     return time.monotonic() - pane.stream.last_output >= seconds
 
 
-async def asked_soon(pane: PaneState, client: ControlClient, *words: str) -> tuple[bytes, ...]:
+async def ask_soon(pane: PaneState, client: ControlClient, *words: str) -> tuple[bytes, ...]:
     """Tmux's answer to a command that only looks, for a call whose time may be over; TmuxSilent, ConnectionClosed."""
     (answer,) = client.submit(words)
     return await answer.wait_within(pane.answer_seconds)
@@ -97,7 +97,7 @@ async def caught_up(pane: PaneState, client: ControlClient) -> bool:
     """Whether the stream has all that the pane wrote before: the kernel is ahead of it. ConnectionClosed."""
     end = pane.stream.end
     for _ in range(CATCH_UP):
-        await asked_soon(pane, client, "display-message", "-p", "")
+        await ask_soon(pane, client, "display-message", "-p", "")
     return pane.stream.end == end and not pane.stream.rejoining
 
 

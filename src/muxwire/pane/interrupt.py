@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
-from muxwire.pane.foreground_shell import DRAWN_REMOTE, asked_soon
+from muxwire.pane.foreground_shell import DRAWN_REMOTE, ask_soon
 from muxwire.pane.keys import CTRL_C
 from muxwire.pane.nesting import settle_aborted
 from muxwire.pane.state import LOOK_SECONDS
@@ -114,7 +114,7 @@ class Interrupter:
         link = self._pane.host.link
         while link is None or link.up:
             try:
-                await asked_soon(self._pane, self._client, "display-message", "-p", "")
+                await ask_soon(self._pane, self._client, "display-message", "-p", "")
             except TmuxSilent:
                 if link is not None:
                     link.answers = False  # what is known of the pane is older than what was typed

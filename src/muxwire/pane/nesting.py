@@ -12,7 +12,7 @@ from muxwire.pane.foreground_shell import (
     DRAWN_REMOTE,
     FIRST_PROMPT,
     ForegroundShell,
-    asked_soon,
+    ask_soon,
     fall_silent,
     prompt_again,
     prompt_begun,
@@ -42,7 +42,7 @@ async def reach_shell(
     pane: PaneState, keyboard: Keyboard, found: ForegroundShell, client: ControlClient, pane_id: str
 ) -> ForegroundShell:
     """Return the shell that answered over the relay; TabUnavailable if nothing that understood did."""
-    (screen,) = await asked_soon(pane, client, "display-message", "-p", "-t", pane_id, "#{alternate_on}#{cursor_flag}")
+    (screen,) = await ask_soon(pane, client, "display-message", "-p", "-t", pane_id, "#{alternate_on}#{cursor_flag}")
     if screen != _LINES:
         raise TabUnavailable(
             "a program reached through the one in the foreground has the whole screen",

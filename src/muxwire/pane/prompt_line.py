@@ -18,7 +18,7 @@ from muxwire.pane.foreground_shell import (
     PROMPT_GRACE,
     START_TIMEOUT,
     ForegroundShell,
-    asked_soon,
+    ask_soon,
     caught_up,
     fall_silent,
     mend_line_modes,
@@ -345,5 +345,5 @@ class PromptEnd:
 
     async def _cursor(self) -> tuple[int, ...]:
         asked = ("display-message", "-p", "-t", self._pane_id, "#{cursor_x} #{cursor_y}")
-        answer = await asked_soon(self._pane, self._client, *asked)
+        answer = await ask_soon(self._pane, self._client, *asked)
         return tuple(int(number) for number in answer[0].split()) if answer else ()

@@ -101,7 +101,8 @@ class Runner:
         self._prompt_end = PromptEnd(pane, keyboard, client, pane_id)
         self._pane_id = pane_id
         self.folder = folder
-        self._columns, self._alarm = columns, alarm
+        self._columns = columns
+        self._alarm = alarm
         self._files = pane.host.command_files(folder)
         self.turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more

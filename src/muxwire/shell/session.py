@@ -117,8 +117,7 @@ class ShellSession:
         newest = self.current
         if newest is None or not newest.ending:
             return newest
-        others = [execution for execution in self._open.values() if not execution.ending]
-        return others[-1] if others else None
+        return next((execution for execution in reversed(self._open.values()) if not execution.ending), None)
 
     # -- what the stream says
 
@@ -185,7 +184,8 @@ class ShellSession:
             return
         self._move(Input.PROMPT_START)
         self.shell_pid, self.prompt_seq, self.prompt_end = mark.pid, mark.seq, mark.end
-        self.prompt_time, self.prompt_status, self.preexec_time, self.sleeps_since = now, mark.status, None, None
+        self.prompt_time, self.prompt_status = now, mark.status
+        self.preexec_time, self.sleeps_since = None, None
         if mark.cwd != self.cwd:  # one string for all prompts in a directory: paths are long, and many are remembered
             self.cwd = mark.cwd
         status = shell_status(mark.status)

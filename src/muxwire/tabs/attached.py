@@ -44,10 +44,7 @@ def attaching(
     @functools.wraps(call)
     async def run(tab: _Tab, /, *arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         with tab.pane.use:
-            session = _session_of(tab)
-            if session is _NOTHING:
-                return await call(tab, *arguments, **options)
-            async with session:
+            async with _session_of(tab):
                 return await call(tab, *arguments, **options)
 
     return run

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
-from muxwire.logs.history import Ended
+from muxwire.logs.history import JournalEntry
 from muxwire.shell.session_table import CommandEnded, LineTaken, OutputBegan, PromptBegan, ShellGone
 from muxwire.vt.bells import BellScanner
 
@@ -129,11 +129,11 @@ class TabEvents:
             self.journal(execution)
 
     def journal(self, execution: Execution) -> None:
-        tab, one, began = self._tab, execution, execution.begin_time or execution.typed_time
+        tab, began = self._tab, execution.begin_time or execution.typed_time
         if self._history is not None:
-            self._history.note(Ended(
-                began, one.end_time, tab.key, tab.generation, tab.name, "execute", one.started_in, one.exit_code,
-                one.begin, one.end, one.command_id, one.command,
+            self._history.note(JournalEntry(
+                began, execution.end_time, tab.key, tab.generation, tab.name, "execute", execution.started_in,
+                execution.exit_code, execution.begin, execution.end, execution.command_id, execution.command,
             ))  # fmt: skip
 
     def _on_accepted(self) -> None:
@@ -175,7 +175,7 @@ class TabEvents:
             self._log.record("command_finished", self._tab.key, by=self._line, exit_code=status)
             if self._history is not None and self._line != "other" and not self._history.is_follower():
                 tab, (began, begin, cwd) = self._tab, self._line_began
-                self._history.note(Ended(
+                self._history.note(JournalEntry(
                     began, time.monotonic(), tab.key, tab.generation, tab.name, self._line, cwd, status, begin,
                     max(begin, self._reached),
                 ))  # fmt: skip

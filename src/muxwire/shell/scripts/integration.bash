@@ -12,7 +12,7 @@ else                                                # bash itself reads /etc/bas
 fi
 __muxwire_s=0 __muxwire_f= __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_l=/dev/null
 
-# P: a prompt is about to be drawn; nothing if E has said so. Keeps $? for whatever runs after it. Here and below only the
+# P: a prompt is about to be drawn; nothing if Q has said so. Keeps $? for whatever runs after it. Here and below only the
 # mark itself goes to the tty: with functrace the user's traps run in our functions too.
 __muxwire_p() {
   __muxwire_s=$?
@@ -39,15 +39,16 @@ __muxwire_e() {
   __muxwire_d=
 }
 
-# After E. It is given `$_`, which is not `__muxwire_e` if a DEBUG trap has run between. Where that is so, or anything
-# else is not as it was found last (`__muxwire_g`), look closer; else nothing shows the words of ours that follow.
+# After Q. It is given `$_`, which is not `__muxwire_e` if a DEBUG trap has run between. Where that is so, or anything
+# else is not as it was found last (`__muxwire_g`), look closer; else nothing shows the words of ours that follow, as long
+# as `$-` stays, `$?` is 0 and `__muxwire_o` is 1, which are the three parts of `__muxwire_k`.
 __muxwire_z() {
   [[ $1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS == "$__muxwire_g" ]] || __muxwire_i "$1"
   __muxwire_o=$__muxwire_l
 }
 
 # Prints marks. Nothing of this goes without these builtins, of which `builtin` reaches all but itself: so they are tried
-# before anything is printed, and one that was in the way is reported (N) before E. The terminal is what the shell reads
+# before anything is printed, and one that was in the way is reported (N) before Q. The terminal is what the shell reads
 # from: a descriptor is quicker than its name.
 __muxwire_w() {
   __muxwire_y
@@ -72,11 +73,11 @@ __muxwire_h() {
   \builtin return "$__muxwire_u"
 }
 
-# The end of the text: E, unseen by the user's traps and trace, and 0. The empty line ends a backslash's continuation.
+# The end of the text: Q, unseen by the user's traps and trace, and 0. The empty line ends a backslash's continuation.
 __muxwire_c='
 if __muxwire_e; then __muxwire_z "$_"; fi &>/dev/null'
 
-# E, if an error kept the text from getting to it.
+# Q, if an error kept the text from getting to it.
 __muxwire_x() { __muxwire_e; __muxwire_z ""; }
 
 # What the wrapper's file evaluates where `$-`, `$?` or `__muxwire_o` are not as they were when nothing showed our words
@@ -87,17 +88,18 @@ __muxwire_x() { __muxwire_e; __muxwire_z ""; }
 __muxwire_j='__muxwire_o=/dev/null; case $- in *v*) __muxwire_b=${__muxwire_b%"$__muxwire_c"} ;; esac
 case $__muxwire_s in 0) __muxwire_v= ;; *) __muxwire_v="; _mux && :" ;; esac
 __muxwire_b="{ __muxwire_a$__muxwire_v; } &>/dev/null${__muxwire_b#__muxwire_a}"'
+__muxwire_v='\builtin eval "$__muxwire_b"; { case $__muxwire_d in ?*) __muxwire_x || :;; esac; }'
 case $BASH_VERSION in
-  [123].*) __muxwire_j="$__muxwire_j"'; \builtin eval "$__muxwire_b"; { case $__muxwire_d in ?*) __muxwire_x || :;; esac; } &>/dev/null' ;;
+  [123].*) __muxwire_j="$__muxwire_j; $__muxwire_v &>/dev/null" ;;
 esac
 
 # What the typed line evaluates: the wrapper's file sets the text. Its status is 0. A redirection to 1 is none.
-_mux='\builtin . "$__muxwire"; \builtin eval "$__muxwire_b"; { case $__muxwire_d in ?*) __muxwire_x || :;; esac; } >&"$__muxwire_o"'
+_mux='\builtin . "$__muxwire"; '"$__muxwire_v"' >&"$__muxwire_o"'
 
 # The end of the typed line: the command's status, for the user.
 _mux() { \builtin return "$__muxwire_s"; }
 
-# (Re-)install, and find out whether our words have to be hidden (`__muxwire_l`). E calls it where something has changed,
+# (Re-)install, and find out whether our words have to be hidden (`__muxwire_l`). Q calls it where something has changed,
 # so that it heals after `unset PROMPT_COMMAND`. `set -o posix` takes our line out of readline.
 __muxwire_i() {
   \builtin local hook='{ __muxwire_p && :; } >&"$__muxwire_o"' told
@@ -112,7 +114,7 @@ __muxwire_i() {
     *)
       told=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) told=${told#declare -}
       case "${told%% *}" in
-        *r*) ;;                                     # readonly: live without P, E still works
+        *r*) ;;                                     # readonly: live without P, Q still works
         *a*) PROMPT_COMMAND=("$hook" "${PROMPT_COMMAND[@]}") ;;
         *) PROMPT_COMMAND=$hook$'\n'$PROMPT_COMMAND ;;
       esac ;;
