@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 HISTORY_FILE = "history.log"
 # A batch is written this long after its first line: what a SIGKILL of us may cost, and ten writes a second at most.
 BATCH_SECONDS = 0.1
+# Who runs Python waits for a thread that makes lines, 5 to 10 us each: after so many it lets others go first.
+LINES_ON_END = 8
+# To give up the interpreter alone is not enough: it would have it again before another thread wakes.
+PAUSE_SECONDS = 0.0001
 # Lines that may wait for a disk that stands still: some MB.
 WAITING_MAX = 10_000
 # A journal shows which command it was; a script of a megabyte is in the log.
@@ -93,7 +97,10 @@ class History:
             await anyio.to_thread.run_sync(self._write, waiting, abandon_on_cancel=True)
 
     def _write(self, waiting: list[JournalEntry]) -> None:
-        data = self._torn + b"".join(map(_line, waiting))
+        data = bytearray(self._torn)
+        for at in range(0, len(waiting), LINES_ON_END):
+            data += b"".join(map(_line, waiting[at : at + LINES_ON_END]))
+            time.sleep(PAUSE_SECONDS)
         with suppress(OSError):
             descriptor = open_file(self.path, _FLAGS)
             try:
