@@ -103,11 +103,11 @@ async def _timed(opened: Terminals, host: str, via: Sequence[str], scale: Scale)
     commands, bytes_back, apart = [], [], []
     with subprocess.Popen([*via, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as cat:
         for _ in range(scale.of(COMMANDS, COMMANDS_SHORT)):
+            # Before either, since it leaves the caches cold.
+            apart.append(_apart(via))
             commands.append(await _took(tab))
+            apart.append(_apart(via))
             bytes_back.append(_there_and_back(cat))
-            begun = time.perf_counter()
-            subprocess.run([*via, "sh", "-c", "true"], check=True, input=b"")
-            apart.append((time.perf_counter() - begun) * 1000)
     lost = []
     for _ in range(scale.of(LOSSES, LOSSES_SHORT) if host else 0):
         os.killpg(_carrier_process(), signal.SIGKILL)
@@ -115,6 +115,12 @@ async def _timed(opened: Terminals, host: str, via: Sequence[str], scale: Scale)
     found = timing("", commands)
     back = statistics.median(bytes_back)
     return started * 1000, back, found.p50, found.p99, statistics.median(apart), statistics.median(lost or [0.0])
+
+
+def _apart(via: Sequence[str]) -> float:
+    begun = time.perf_counter()
+    subprocess.run([*via, "sh", "-c", "true"], check=True, input=b"")
+    return (time.perf_counter() - begun) * 1000
 
 
 def _there_and_back(cat: subprocess.Popen[bytes]) -> float:
