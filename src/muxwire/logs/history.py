@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 HISTORY_FILE = "history.log"
 # A batch is written this long after its first line: what a SIGKILL of us may cost, and ten writes a second at most.
 BATCH_SECONDS = 0.1
-# Who runs Python waits for a thread that makes lines, 5 to 10 us each: after so many it lets others go first.
-LINES_ON_END = 8
-# To give up the interpreter alone is not enough: it would have it again before another thread wakes.
-PAUSE_SECONDS = 0.0001
 # Lines that may wait for a disk that stands still: some MB.
 WAITING_MAX = 10_000
 # A journal shows which command it was; a script of a megabyte is in the log.
@@ -74,14 +70,15 @@ class History:
         self.path = home / HISTORY_FILE
         self._spawn = spawn
         self.is_follower = is_follower
-        self._waiting: list[JournalEntry] = []
+        self._waiting: list[bytes] = []
         self._armed = False
         self._torn = b""  # what ends a line of which the disk took a part
 
     def note(self, entry: JournalEntry) -> None:
         """Take a command."""
         if len(self._waiting) < WAITING_MAX:
-            self._waiting.append(entry)
+            # Not in the thread: it would hold Python for a whole batch, and the commands meanwhile with it.
+            self._waiting.append(_line(entry))
         if not self._armed:
             self._armed = True
             self._spawn(self._write_soon)
@@ -96,11 +93,8 @@ class History:
         if waiting:
             await anyio.to_thread.run_sync(self._write, waiting, abandon_on_cancel=True)
 
-    def _write(self, waiting: list[JournalEntry]) -> None:
-        data = bytearray(self._torn)
-        for at in range(0, len(waiting), LINES_ON_END):
-            data += b"".join(map(_line, waiting[at : at + LINES_ON_END]))
-            time.sleep(PAUSE_SECONDS)
+    def _write(self, waiting: list[bytes]) -> None:
+        data = self._torn + b"".join(waiting)
         with suppress(OSError):
             descriptor = open_file(self.path, _FLAGS)
             try:
