@@ -9,6 +9,8 @@ import pytest
 from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from muxwire import Terminals
 
 pytestmark = pytest.mark.anyio
@@ -49,6 +51,20 @@ async def test_what_a_terminal_answered_leaves_no_line_of_ours(terminals: Termin
             (line,) = [line for line in (await tab.snapshot()).lines if line.endswith("echo y")]
             assert not any(piece in line for piece in OURS), line
             assert (await tab.execute("clear")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("shell", "file"), [("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", ".config/fish/config.fish")]
+)
+async def test_what_a_start_up_file_asked_the_terminal_leaves_no_line_of_ours(
+    terminals: Terminals, tmp_path: Path, shell: str, file: str
+) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text("printf '\\033[6n\\033[c'\n")
+    async with tab_for(DEADLINE, terminals, shell, HOME=str(tmp_path)) as tab:
+        assert (await tab.execute("echo y")).output == "y\n"
+        (line,) = [line for line in (await tab.snapshot()).lines if line.endswith("echo y")]
+        assert not any(piece in line for piece in OURS), line
 
 
 @pytest.mark.parametrize("before", ["nothing", "a command"])

@@ -230,7 +230,9 @@ async def tab_startup(terminals: Terminals) -> float:
         return (await tab.execute("python3 -c 'import getpass'")).duration_ms / 1000
 
 
-async def test_a_shell_that_the_rc_file_put_in_place_of_ours_runs_commands(terminals: Terminals, folder: Path) -> None:
+async def test_a_shell_that_the_rc_file_put_in_place_of_ours_runs_commands(
+    terminals: Terminals, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = folder / "zsh-home"
     home.mkdir()
     (home / ".bashrc").write_text("exec zsh -f\n")
@@ -238,6 +240,9 @@ async def test_a_shell_that_the_rc_file_put_in_place_of_ours_runs_commands(termi
         result = await tab.execute("echo $ZSH_VERSION; false")
         assert result.exit_code == 1
         assert result.output[0].isdigit()
+        # It has run a command: it is no shell that is still reading its start-up files.
+        monkeypatch.setattr(listening, "UNHOOKED_QUIET", DEADLINE)
+        assert (await tab.execute("echo again", timeout=DEADLINE / 4)).output == "again\n"
 
 
 async def test_a_readonly_prompt_command_costs_the_hooks_but_not_the_commands(

@@ -150,7 +150,9 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
         late = time.monotonic() - idle_since(session) >= PROMPT_GRACE
         return ForegroundShell(own, 2, front.pgrp) if late and running is None and not theirs else None
     if unhooked(session):
-        editing = shell.name in _EDITING and quiet(pane, UNHOOKED_QUIET)
+        before = session.current  # the start-up file may have become another shell (`exec zsh`)
+        ran = before is not None and before.shell_pgrp == front.pgrp and before.ending == "completed"
+        editing = shell.name in _EDITING and (ran or quiet(pane, UNHOOKED_QUIET))
         return ForegroundShell(shell, 2, front.pgrp) if editing or (quiet(pane) and waited >= START_TIMEOUT) else None
     if pane.host.shares_folder(front.pgrp, folder):
         return ForegroundShell(shell, 2, front.pgrp)

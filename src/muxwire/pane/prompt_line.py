@@ -288,9 +288,9 @@ class PromptEnd:
         return after[0] if after else None
 
     def _asked(self) -> bool:
-        """Whether the newest command asked the terminal something: the answer is read as if it had been typed."""
+        """Whether the newest command, or a start-up file, asked the terminal something: the answer is read as typed."""
         pane, ran = self._pane, self._pane.session.current
-        begin = max(ran.begin if ran is not None else pane.session.prompt_end, pane.stream.end - _QUERY_REACH)
+        begin = max(ran.begin if ran is not None else 0, pane.stream.end - _QUERY_REACH)
         return _QUERY.search(pane.stream.ring.read(begin, pane.stream.end)) is not None
 
     async def _took_answer(self, shell: Shell, drawn: bytes) -> bool:

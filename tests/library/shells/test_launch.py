@@ -165,6 +165,38 @@ def test_our_commands_are_not_in_the_history(start: Opener, folder: Path, name: 
         assert b"echo human" in kept
 
 
+def test_a_start_up_file_that_keeps_lines_with_a_space_keeps_none_of_ours(start: Opener, folder: Path) -> None:
+    """As bash-preexec, which changes HISTCONTROL at the first prompt."""
+    once = "keeps() { HISTCONTROL=ignoredups; keeps() { :; }; }"
+    (folder / "home/.bashrc").write_text(f"{once}\nPROMPT_COMMAND=keeps\n")
+    session = start("bash")
+    session.execute(b"echo agent")
+    session.typed(b"echo human")
+
+    listed = session.execute(b"history").output
+    kept = remembered(session, "bash")
+
+    assert b"_mux" not in listed + kept
+    assert b"echo human" in kept
+
+
+# What ble.sh is to us: a line editor that takes readline's keys, and keeps stderr.
+BLE = """
+BLE_VERSION=0.4.0
+ble-attach() { _ble_attached=1; exec 9>&2 2>/dev/null; bind '"\\e[}": kill-whole-line'; }
+ble-detach/impl() { _ble_attached=; exec 2>&9 9>&-; }
+"""
+
+
+@pytest.mark.parametrize("attaches", ["ble-attach", "PROMPT_COMMAND=ble-attach"])
+def test_a_line_editor_of_its_own_stays_out(start: Opener, folder: Path, attaches: str) -> None:
+    (folder / "home/.bashrc").write_text(BLE + attaches)
+    session = start("bash")
+
+    for command in (b"echo out; echo err >&2", b"ble-attach; echo out; echo err >&2"):
+        assert session.execute(command).output == b"out\nerr\n"
+
+
 def test_integration_files_are_private(folder: Path) -> None:
     modes = {stat.S_IMODE(path.stat().st_mode) for path in (folder / "integration").iterdir()}
 

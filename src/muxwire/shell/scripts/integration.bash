@@ -10,6 +10,11 @@ if [ -n "$__muxwire_l" ]; then
 else                                                # bash itself reads /etc/bash.bashrc where it is built to
   [ -r ~/.bashrc ] && . ~/.bashrc
 fi
+# ble.sh takes readline's place, and our keys, and keeps what a command writes to stderr: here it stays out.
+case ${BLE_VERSION-} in
+  ?*) case ${_ble_attached-} in ?*) ble-detach/impl ;; esac
+      ble-attach() { \builtin :; } ;;
+esac
 __muxwire_s=0 __muxwire_f= __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_l=/dev/null
 
 # P: a prompt is about to be drawn; nothing if Q has said so. Keeps $? for whatever runs after it. Here and below only the
@@ -106,7 +111,12 @@ __muxwire_i() {
   case ${__muxwire_t-}:$SHELLOPTS in ?*:*posix*) \builtin bind "$__muxwire_t" ;; esac
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
-    *) HISTCONTROL=${HISTCONTROL:+$HISTCONTROL:}ignorespace ;;
+    *)                                              # bash-preexec takes it away; by then our line may be in there
+      HISTCONTROL=${HISTCONTROL:+$HISTCONTROL:}ignorespace
+      told=$(HISTTIMEFORMAT= \builtin history 1 2>/dev/null)
+      case $told in
+        *\;_mux\&\&:) told=${told#"${told%%[0-9]*}"}; \builtin history -d "${told%%[!0-9]*}" ;;
+      esac ;;
   esac
   case "${PROMPT_COMMAND[*]-}" in
     *__muxwire_p*) ;;
