@@ -57,6 +57,13 @@ async def test_each_shell_runs_commands_exactly(terminals: Terminals, folder: Pa
         assert (last.exit_code, last.state) == (4, "dead"), last
 
 
+async def test_who_has_a_shell_there_that_we_do_not_know_gets_one_that_we_do(terminals: Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        made = await terminals.create_tab(host="odd")
+        assert (await made.execute("echo 'a  b'")).output == "a  b\n"
+        await made.close()
+
+
 async def test_a_tab_there_goes_by_its_host(terminals: Terminals, tab: Tab) -> None:
     assert tab.key.startswith("box/@")
     here = await terminals.create_tab(name="here")

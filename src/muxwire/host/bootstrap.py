@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import final
 
 from muxwire.host.shells import integration_files
+from muxwire.shell.table import SHELLS
 from muxwire.shell.quoting import posix_quote
 from muxwire.values import dataclass
 
@@ -30,8 +31,8 @@ set-hook -g after-split-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id} #
 class Facts:
     """What a machine has said of itself: paths there, the numbers of its tmux, whether its kernel reports waits.
 
-    `folder` is the server's; `memory` holds another one of its name, with what shells read. `shell` is the user's,
-    `shell_file` the file that its links lead to.
+    `folder` is the server's; `memory` holds another one of its name, with what shells read. `shell` is the user's
+    if we know it, `shell_file` the file that its links lead to.
     """
 
     folder: str
@@ -59,7 +60,7 @@ def bootstrap_line(
     """
     columns, rows = map(str, size)
     variables = {"id": connection, "name": name, "keep": str(keep), "columns": columns, "rows": rows}
-    variables["again"] = "1" if again else ""
+    variables |= {"again": "1" if again else "", "shells": " ".join(SHELLS)}
     files = {
         "tmux.conf": _SPOOLS + config,
         "spool": f"limit={spool}\n" + _bare((_SCRIPTS / "spool.sh").read_text()),

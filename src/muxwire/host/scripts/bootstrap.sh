@@ -1,4 +1,4 @@
-# Runs as `eval` in a sh on another machine; before it come the variables id, name, keep, columns and rows.
+# Runs as `eval` in a sh on another machine; before it come the variables id, name, keep, columns, rows and shells.
 m=$(umask)
 umask 077
 unset TMUX TMUX_PANE TMUX_TMPDIR STY WINDOW WINDOWID TERM TERMCAP TERMINFO COLORTERM COLUMNS LINES PROMPT_COMMAND PS1
@@ -59,8 +59,11 @@ in_memory
 while p=$(t list-clients -F '#{?client_control_mode,#{client_pid},}') && [ "$p" ]; do
   kill -9 $p
 done 2>/dev/null
-s=${SHELL-}
-[ -x "$s" ] || s=$(command -v bash) || s=/bin/sh
+s=${SHELL-} f=$(readlink -f "${SHELL-}")
+case " $shells " in
+  *" ${s##*/} "*|*" ${f##*/} "*) [ -x "$s" ] ;;
+  *) false ;;
+esac || s=$(command -v bash) || s=/bin/sh
 [ -r /proc/self/wchan ] && p=1 || p=0
 mkfifo "$d/in$$" || fail directory "cannot make a FIFO in $d"
 printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
