@@ -49,6 +49,17 @@ async def test_a_nested_shell_runs_commands_exactly(terminals: Terminals, tab: T
     assert (again.output, again.exit_code) == ("ok\n/\n", 0)
 
 
+async def test_a_nested_bash_that_keeps_lines_with_a_space_keeps_none_of_ours(tab: Tab) -> None:
+    await tab.execute("HISTCONTROL= bash --norc --noprofile", timeout=5)
+    await tab.send_keys(["echo theirs", "Enter"], wait=5)
+    failed = await tab.execute("echo ours; false")
+    assert (failed.output, failed.exit_code) == ("ours\n", 1), failed
+    assert (await tab.execute("echo $?")).output == "1\n"
+    listed = (await tab.execute("history")).output
+    assert "echo theirs" in listed
+    assert "builtin" not in listed
+
+
 @pytest.mark.parametrize("kind", [*NESTED.values(), f"script -q -e -c '{NESTED['bare-bash']}' /dev/null"])
 async def test_no_bell_rings_for_a_command_in_a_nested_shell(terminals: Terminals, tab: Tab, kind: str) -> None:
     """A person would hear it, and `wait_for` a bell would take it for the program's."""

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 # readline two system calls; CSI with a final byte from `p` on is for private use (ECMA-48, 5.4).
 CLEAR_KEY = b"\x1b[{"
 LINE_KEY = b"\x1b[}"
+# Takes the line that names our file out of the history of a nested shell that keeps lines with a space in front. One
+# line, as what comes before the command is in its error messages.
+_FORGET = (
+    rb"case :${HISTCONTROL-}: in *:ignorespace:* | *:ignoreboth:*) ;; "
+    rb"*) __muxwire_r=$(HISTTIMEFORMAT= \builtin history 1); case $__muxwire_r in "
+    rb"*%b\') __muxwire_r=${__muxwire_r#"
+    rb'"${__muxwire_r%%%%[0-9]*}"}; \builtin history -d "${__muxwire_r%%%%[!0-9]*}" ;; esac ;; esac; '
+)
 
 
 def _ignores_env(executable: str) -> bool:
@@ -52,7 +60,7 @@ class Bash(Shell):
     def compose(self, request: Request) -> Wrapped:
         """One file; a key has readline type the line."""
         if request.nested:
-            files = ((request.stem, one_file(request, BUILTIN)),)
+            files = ((request.stem, one_file(request, BUILTIN, first=_FORGET % request.stem.encode())),)
             # readline rings the bell if there is nothing to clear (`rl_unix_line_discard`).
             return Wrapped(files, b" " + source_line(request, BUILTIN) + b"\r")
         return Wrapped(((request.stem, self._text(request)),), CLEAR_KEY + LINE_KEY)

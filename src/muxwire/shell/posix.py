@@ -45,14 +45,14 @@ BUILTIN = Words(b"\\builtin \\", rb"\builtin \return")
 COMMAND = Words(b"\\command ", b"return")
 
 
-def start_group(request: Request, words: Words) -> bytes:
-    """Print the redraw and S, and hand `$?` on."""
+def start_group(request: Request, words: Words, first: bytes = b"") -> bytes:
+    """Print the redraw and S, after what is done `first`, and hand `$?` on."""
     prints = b"".join(
         words.builtin + b'printf "' + text + b'"' + TO_TTY for text in start_formats(request.redraw, request.command_id)
     )
     repair = REPAIR if request.repair_tty else b""
     return (
-        b"{ __muxwire_s=$?; __muxwire_r() { " + words.returns + b' "$1"; }; ' + repair + prints
+        b"{ __muxwire_s=$?; " + first + b"__muxwire_r() { " + words.returns + b' "$1"; }; ' + repair + prints
         + b'__muxwire_r "$__muxwire_s" && :; }' + UNSEEN
     )  # fmt: skip
 
@@ -84,14 +84,15 @@ def body_to_eval(request: Request, words: Words) -> bytes:
     return apart(request, words, words.builtin + b"eval " + posix_quote(body)) + b"\n" if request.isolated else body
 
 
-def one_file(request: Request, words: Words, *, start_apart: bool = False) -> bytes:
+def one_file(request: Request, words: Words, *, start_apart: bool = False, first: bytes = b"") -> bytes:
     """The wrapper where our integration does not reach: all of it in the file that is sourced.
 
     `eval` takes the body as one string, so that nothing unclosed in it can swallow E. `start_apart`: see below.
+    `first`: see `start_group`.
     """
-    start, body = start_group(request, words), body_to_eval(request, words)
-    first, text = (start + b"; ", body) if start_apart else (b"", start + b"\n" + body)
-    return first + words.builtin + b"eval " + posix_quote(text) + b"; " + end_group(request, words)
+    start, body = start_group(request, words, first), body_to_eval(request, words)
+    apart, text = (start + b"; ", body) if start_apart else (b"", start + b"\n" + body)
+    return apart + words.builtin + b"eval " + posix_quote(text) + b"; " + end_group(request, words)
 
 
 def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -> bytes:
