@@ -46,7 +46,7 @@ bind-key -n F5 display-message mine
 """
 
 # What changes with time, with the client that asks, or with what programs print into the pane that a test uses.
-_TIMES = {"client_activity", "session_activity", "session_last_attached", "window_activity"}
+_TIMES = {"client_activity", "session_activity", "session_last_attached", "window_activity", "pane_last_output_time"}
 _ASKING = {"client_cell_height", "client_cell_width", "client_pid", "client_written", "client_discarded", "command"}
 _PRINTED = {
     "cursor_character", "cursor_x", "cursor_y", "history_all_bytes", "history_bytes", "history_size", "pane_title",
