@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 
 from muxwire import ConnectionClosed, TabUnavailable
+from muxwire.pane import prompt_line, runner
 from muxwire.pane.keyboard import Keyboard
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ from tests.users import needs
 
 pytestmark = pytest.mark.anyio
 
+SOON = 10.0
 # Each starts a shell without our hooks, and the exit that its status is known by.
 NESTED = {
     "bash": "bash --norc --noprofile",
@@ -47,6 +50,18 @@ async def test_a_nested_shell_runs_commands_exactly(terminals: Terminals, tab: T
     assert (ended.running, ended.exit_code, ended.state) == (False, 9, "prompt"), ended
     again = await tab.execute("echo ok; pwd")
     assert (again.output, again.exit_code) == ("ok\n/\n", 0)
+
+
+async def test_no_command_in_a_nested_shell_waits_for_a_prompt_of_ours(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await tab.execute("bash --norc --noprofile", timeout=5)
+    await tab.execute("true")
+    monkeypatch.setattr(prompt_line, "PROMPT_SOON", 2 * SOON)
+    monkeypatch.setattr(runner, "QUIET", 2 * SOON)
+    with anyio.fail_after(SOON):
+        for number in range(3):
+            assert (await tab.execute(f"echo {number}")).output == f"{number}\n"
 
 
 async def test_a_nested_bash_that_keeps_lines_with_a_space_keeps_none_of_ours(tab: Tab) -> None:

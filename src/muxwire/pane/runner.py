@@ -22,6 +22,7 @@ import anyio
 from muxwire.errors import ConnectionClosed
 from muxwire.host.environment import check_command
 from muxwire.pane.foreground_shell import (
+    DRAWN,
     PROMPT_GRACE,
     QUIET,
     ForegroundShell,
@@ -240,7 +241,8 @@ class Runner:
         begun = time.monotonic()
         deadline = ready_deadline(pane, begun, deadline)
         await interrupt_taken(pane, self.keyboard)
-        if pane.session.current is not None and pane.session.current.ending == "completed":
+        before = pane.session.current
+        if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
             await prompt_soon(pane, self._client)
         while True:
             heard, waited = pane.stream.end, time.monotonic() - begun
@@ -257,7 +259,7 @@ class Runner:
             if pane.session.dead or waited >= deadline - begun or await self._in_vain(waited):
                 raise refusal(pane)
             if pane.stream.end == heard:  # else what was waited for may have come meanwhile
-                again = look_again(pane) if at_prompt else QUIET
+                again = look_again(pane) if at_prompt else QUIET if quiet(pane, DRAWN) else DRAWN
                 await pane.stream.changed_within(min(again, deadline - begun - waited))
 
     async def _other_shell(self, waited: float) -> ForegroundShell | None:
