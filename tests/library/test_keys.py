@@ -16,9 +16,12 @@ import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.host.host import TtyModes
+from muxwire.ids import pane_id
+from muxwire.pane import key_sender, prompt_line
+from muxwire.pane.foreground_shell import shell_sleeps
 from muxwire.pane.key_sender import LINE_MAX, OpenLine
 from muxwire.pane.keys import KeyModes, key_bytes, mistaken, strokes
-from tests.library.opened import known_prompt
+from tests.library.opened import known_prompt, tab_for
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
@@ -347,18 +350,44 @@ async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals) -
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
-async def test_what_comes_after_a_c_c_is_read_whole(terminals: Terminals, shell: str) -> None:
+async def test_what_comes_after_a_c_c_is_read_whole(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch, shell: str
+) -> None:
     """A line editor throws away, with its line, the first keys that it has read before it sees to the signal."""
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    tab = await terminals.create_tab(shell=shell)
-    await known_prompt(tab)
-    for number in range(8):
-        for keys in (["C-c", f"echo one {number}", "Enter"], ["C-c"], [f"echo two {number}", "Enter"]):
-            await tab.send_keys(keys)
-            if "Enter" in keys:
-                seen = await terminals.wait_for([tab.key], regex=rf"^(one|two) {number}", timeout=2)
-                assert seen.outcome == "met", seen
+    monkeypatch.setattr(key_sender, "ECHO_SECONDS", DEADLINE)  # zsh, which shows none, has its line modes for a moment
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        await known_prompt(tab)
+        for number in range(8):
+            for keys in (["C-c", f"echo one {number}", "Enter"], ["C-c"], [f"echo two {number}", "Enter"]):
+                await tab.send_keys(keys)
+                if "Enter" in keys:
+                    seen = await terminals.wait_for([tab.key], regex=rf"^(one|two) {number}", timeout=2)
+                    assert seen.outcome == "met", seen
+            await tab.send_keys(["C-c"])
+            assert (await tab.execute(f"echo three {number}")).output == f"three {number}\n"
+
+
+async def test_an_older_prompt_is_no_answer_to_a_c_c(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The prompt after a line may come after the C-c, though the shell drew it before: it has not seen to that yet."""
+    monkeypatch.setattr(prompt_line, "PROMPT_GRACE", DEADLINE)
+    async with tab_for(DEADLINE, terminals) as tab:
+        await known_prompt(tab)
+        pane, shell, held = tab.pane, tab.pane.session.shell_pid, bytearray()
+        tab.client.attach_pane(pane_id(tab.pane_id), held.extend)
+        await tab.send_keys(["echo one", "Enter"])
+        while b"\x1b]7770;P;" not in held or shell_sleeps(pane) != "editor":
+            await tab.client.command("display-message", "-p", "")
+        os.kill(shell, signal.SIGSTOP)  # as on a busy machine
         await tab.send_keys(["C-c"])
-        assert (await tab.execute(f"echo three {number}")).output == f"three {number}\n"
-    await tab.close(force=True)
+        pressed = tab.runner.keyboard.pressed_at
+        tab.client.attach_pane(pane_id(tab.pane_id), pane.stream.feed)
+        pane.stream.feed(bytes(held))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(tab.send_keys, ["echo two", "Enter"])
+            for _ in range(10):  # what keys that did not wait would need
+                await tab.client.command("display-message", "-p", "")
+            assert tab.runner.keyboard.pressed_at == pressed
+            os.kill(shell, signal.SIGCONT)
+        await shown(tab, r"\x07two\r\n")

@@ -228,7 +228,11 @@ class KeySender:
         modes = pane.host.tty_modes(pane.tty) if pane.reachable else None
         if modes is None or not (modes.icanon and modes.isig and modes.echo):
             return ""
-        if await pane.stream.until(lambda: _CTRL_C_ECHO in pane.stream.ring.read(since, pane.stream.end), ECHO_SECONDS):
+
+        def seen() -> bool:  # in the echo, or by a shell that had its line modes for a moment and has none
+            return pane.stream.find(_CTRL_C_ECHO, since) >= 0 or pane.session.prompt_end > since
+
+        if await pane.stream.until(seen, ECHO_SECONDS):
             return ""
         group = pane.host.foreground_pgrp(pane.leader_pid)
         if group is None or not pane.is_program(group) or not pane.host.signal_group(group, signal.SIGINT):
@@ -247,4 +251,4 @@ class KeySender:
         A CR that comes too early stays a CR, and the program that the line starts would not see a line end in it.
         """
         await self._pane.line_taken(self._entered + PROMPT_GRACE - time.monotonic())
-        await interrupt_taken(self._pane, self._keyboard)
+        await interrupt_taken(self._pane, self._keyboard, self._client)

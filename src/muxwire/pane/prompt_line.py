@@ -6,6 +6,7 @@ as long as they like; what is typed meanwhile the kernel echoes, and no line edi
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
@@ -22,9 +23,11 @@ from muxwire.pane.foreground_shell import (
     caught_up,
     fall_silent,
     mend_line_modes,
+    reads_on,
     shell_sleeps,
 )
 from muxwire.shell import CLEAR_LINE, CLEAR_TYPED
+from muxwire.shell.execution import INTERRUPTED, shell_status
 from muxwire.shell.tab_state import idle_since, prompt_due
 
 if TYPE_CHECKING:
@@ -100,11 +103,21 @@ async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
         await pane.stream.until(lambda: pane.is_back, PROMPT_SOON)
 
 
-async def interrupt_taken(pane: PaneState, keyboard: Keyboard) -> None:
-    """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does."""
+async def interrupt_taken(pane: PaneState, keyboard: Keyboard, client: ControlClient) -> None:
+    """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
+
+    A prompt with another status than C-c's may be older, and come late: then the kernel is asked. ConnectionClosed.
+    """
     pressed, session = keyboard.interrupted_at, pane.session
     if (left := pressed + PROMPT_GRACE - time.monotonic()) > 0:
-        await pane.stream.until(lambda: session.dead or session.prompt_time > pressed, left)
+        with anyio.move_on_after(left):
+            await pane.stream.until(lambda: session.dead or session.prompt_time > pressed, left)
+            while not (
+                session.dead or shell_status(session.prompt_status) == INTERRUPTED or await reads_on(pane, client)
+            ):
+                await pane.stream.changed_within(LOOK_MIN)
+        if keyboard.interrupted_at == pressed:  # no other was typed meanwhile
+            keyboard.interrupted_at = -math.inf
 
 
 def on_its_way(pane: PaneState) -> bool:

@@ -240,7 +240,7 @@ class Runner:
         pane = self.pane
         begun = time.monotonic()
         deadline = ready_deadline(pane, begun, deadline)
-        await interrupt_taken(pane, self.keyboard)
+        await interrupt_taken(pane, self.keyboard, self._client)
         before = pane.session.current
         if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
             await prompt_soon(pane, self._client)
