@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import base64
 import errno
+import time
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, final
+
+import anyio
 
 from muxwire.errors import ConnectionClosed, InvalidArgument
 from muxwire.host.host import Link
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from muxwire.protocol.commands import Command
     from muxwire.shell import Shell
 
+# A question that was open for a round trip and so long when its call was cancelled is unanswered: most take 10 ms.
+_ANSWERED_WITHIN = 0.1
 # What a call cannot do without is asked so often: 30 s, in which most connections that were lost are back.
 _ASKED_AGAIN = 6
 # As much as one line of commands should carry: tmux parses it on its only thread.
@@ -90,11 +95,14 @@ class RemoteHost:
     async def refresh(self, leader: int, tty: str) -> None:
         if not self.link.up:
             return
-        rows = None
+        asked_at = time.monotonic()
         try:
             rows = await self._helper.ask("p", str(leader), tty)
-        finally:  # also where a caller has no time to wait for it
-            self.link.answers = rows is not None
+        except anyio.get_cancelled_exc_class():
+            if time.monotonic() - asked_at > _ANSWERED_WITHIN + self.link.rtt:
+                self.link.answers = False
+            raise
+        self.link.answers = rows is not None
         if rows is None:
             return  # what was known stays
         answer = PaneAnswer()

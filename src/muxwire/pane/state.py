@@ -59,6 +59,7 @@ class PaneState:
         self.tty = tty
         self.stream: PaneStream  # set by the tab as soon as both exist
         self.supervised = True  # its first process is our supervisor
+        self.asked_at = 0.0  # when what another machine has answered of it was asked, on the monotonic clock
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
@@ -201,7 +202,10 @@ class PaneState:
 
     async def refresh(self) -> None:
         """Bring what is known of its processes and its terminal up to date, before something is decided by it."""
+        asked_at = time.monotonic()
         await self.host.refresh(self.leader_pid, self.tty)
+        if self.reachable:
+            self.asked_at = asked_at
 
     def front(self) -> Foreground | None:
         return self.host.foreground(self.leader_pid, supervised=self.supervised)
@@ -211,7 +215,9 @@ class PaneState:
 
         Measured: ICANON and ECHO of the tty, who is in the foreground, where it sleeps.
         """
-        if not self.reachable:
+        running = self.session.running
+        old = not self.host.is_local and running is not None and self.asked_at < running.typed_time
+        if old or not self.reachable:
             return ""
         front, modes = self.host.foreground(self.leader_pid), self.host.tty_modes(self.tty)
         # Modes of one moment with the foreground of the next would make a nested shell of a child about to exec.
