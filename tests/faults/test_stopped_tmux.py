@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import time
@@ -205,6 +206,28 @@ async def test_a_command_is_refused_at_its_time_where_tmux_is_asked_first(
         await refused(tab.send_keys("x", wait=0.5), pid)
     assert (await tab.execute("echo on")).output == "on\n"
     assert not (tmp_path / "ran").exists()
+
+
+async def test_a_rollback_ends_once_for_all_that_it_cannot_undo(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
+    pid = await server_pid(terminals)
+    tab.client.patience.seconds = 2 * ENDS
+    steps: list[dict[str, Any]] = [
+        *({"kind": "new_window", "ref": f"made{number}"} for number in range(3)),
+        {"kind": "set_option", "option": "@o", "value": "1", "global": True},
+        {"kind": "execute", "target": tab.key, "command": f"kill -STOP {pid}"},
+    ]
+    try:
+        with anyio.fail_after(ENDS):
+            result = await terminals.run_operations(steps, timeout=SOON, dispatch_timeout=ENDS, rollback_on_error=True)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert [step.status for step in result.steps] == ["succeeded"] * 4 + ["failed"]
+    assert result.rolled_back_panes == ()
+    for what in ("option @o", *(f"pane {pane}" for pane in result.created_panes.values())):
+        assert any(error.startswith(f"{what}: tmux did not answer") for error in result.rollback_errors), result
+    assert (await tab.execute("echo on")).output == "on\n"
+    while len((await terminals.list_tabs(closed=False)).tabs) > 1:  # it is done later all the same
+        await anyio.lowlevel.checkpoint()
 
 
 async def test_one_who_is_stopped_himself_blames_nobody(

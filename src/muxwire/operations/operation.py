@@ -245,7 +245,7 @@ class RunState:
         self.whole = anyio.CancelScope()  # all of it
         self._around = around
         server = around.server
-        self.rollback = Rollback(server) if server and options.rollback_on_error else None
+        self.rollback = Rollback(server, self.apart) if server and options.rollback_on_error else None
 
     @property
     def server(self) -> TmuxServer:

@@ -54,11 +54,14 @@ def picture_command(pane: str) -> tuple[str, ...]:
 class Rollback:
     """What one run has done so far, and how to undo it."""
 
-    def __init__(self, server: TmuxServer) -> None:
+    def __init__(self, server: TmuxServer, apart: Callable[[Callable[[], Awaitable[object]]], Awaitable[None]]) -> None:
+        """`apart` does what no call may interrupt; a call may end before it."""
+        self.silent = True  # until tmux has answered: then each undo is begun only, and done if tmux answers later
         self.rolled_back: list[str] = []
         self.errors: list[str] = []
         self.pictures: dict[str, Picture] = {}
         self._server = server
+        self._apart = apart
         self._undo: list[tuple[int, str, Callable[[], Awaitable[object]]]] = []
         self._index = 0
 
@@ -81,8 +84,11 @@ class Rollback:
 
     def made(self, tab: Tab) -> None:
 
-        async def undo() -> None:
+        async def close() -> None:
             await tab.close(force=True)
+
+        async def undo() -> None:
+            await (self._apart(close) if self.silent else close())
             self.rolled_back.append(tab.pane_id)
 
         self.then(f"pane {tab.pane_id}", undo)
@@ -91,7 +97,7 @@ class Rollback:
         """A step was done, which this undoes; `what` it is that was changed."""
         self._undo.append((self._index, what, undo))
 
-    async def run(self, timeout: float | None) -> None:
+    async def run(self, timeout: float) -> None:
         """Undo all of it, last first, each in `timeout` seconds at most."""
         self._undo.sort(key=lambda one: one[0])  # what came late was said last
         for _, what, undo in reversed(self._undo):
@@ -103,14 +109,14 @@ class Rollback:
 
             await self._one(f"layout of {picture.window}", arrange, timeout)
 
-    async def _one(self, what: str, undo: Callable[[], Awaitable[object]], timeout: float | None) -> None:
+    async def _one(self, what: str, undo: Callable[[], Awaitable[object]], timeout: float) -> None:
         try:
-            with anyio.fail_after(timeout):
+            with anyio.fail_after(0 if self.silent else timeout):
                 await undo()
         except MuxwireError as error:
             self.errors.append(f"{what}: {error}")
         except TimeoutError:
-            self.errors.append(f"{what}: tmux did not answer in {timeout} s")
+            self.errors.append(f"{what}: tmux did not answer in {timeout:.1f} s")
 
     async def _arrange(self, before: Picture) -> None:
         client = self._server.client

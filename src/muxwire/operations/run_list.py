@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING, final
 
@@ -15,9 +16,10 @@ import anyio
 import anyio.lowlevel
 
 from muxwire.client.patience import ANSWER_SECONDS
-from muxwire.errors import MuxwireError, TmuxSilent
+from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
 from muxwire.operations.operation import Compound, Operation, Part, Ref, RunState, Step, explained, written
 from muxwire.operations.runs import Dispatch, OperationsResult
+from muxwire.pane.state import answer_seconds
 from muxwire.tabs.maker import PANE_FORMAT
 from muxwire.tabs.windows import look_up
 from muxwire.values import dataclass
@@ -88,8 +90,10 @@ class OperationsRun(RunState):
                     step.skip(f"the {self.options.timeout} s for the whole list were over")
         succeeded = all(step.status in ("succeeded", "planned") for step in self.steps)
         if self.rollback is not None and not succeeded:
-            await self._undo_late(self.rollback, self.options.dispatch_timeout or ANSWER_SECONDS)
-            await self.rollback.run(self.options.dispatch_timeout)
+            left = max(self.whole.deadline - anyio.current_time(), answer_seconds(self.host))
+            timeout = min(left, self.options.dispatch_timeout or ANSWER_SECONDS)
+            await self._undo_late(self.rollback, timeout)
+            await self.rollback.run(timeout)
             if active in self.book.open:
                 self.book.latest = active
         steps = tuple(step.result() for step in self.steps)
@@ -274,12 +278,14 @@ class OperationsRun(RunState):
         if operation.moves:
             self.book.spawn(lambda: look_up(self.book))
 
-    async def _undo_late(self, rollback: Rollback, timeout: float | None) -> None:
+    async def _undo_late(self, rollback: Rollback, timeout: float) -> None:
         """Have undone what was done late too; what has no answer in `timeout` seconds is reported as an error."""
-        with anyio.move_on_after(timeout):
+        with anyio.move_on_after(timeout), suppress(ConnectionClosed):
             for part, answer in self._late:
                 await answer.settled()
                 await self._client(part).wait_reconnected()  # if it was lost: tmux may have done it all the same
+            await self.server.client.ask(("display-message", "-p", ""))
+            rollback.silent = False
         for part, answer in self._late:
             operation = part.step.operation
             rollback.at(part.step.index)

@@ -42,6 +42,11 @@ PROMPT_REACH = 1024
 _WAITED_FOR = {"password": "a password (echo is off)", "line": "a line of input", "editor": "input (its shell reads)"}
 
 
+def answer_seconds(host: Host) -> float:
+    """After how long without an answer tmux there is silent to a call whose time is over."""
+    return SILENT_SECONDS + (SILENT_ROUND_TRIPS * host.link.rtt if host.link is not None else 0.0)
+
+
 def end_of(execution: Execution) -> anyio.Event:
     """A new event, which will be set at the command's end."""
     event = anyio.Event()
@@ -110,9 +115,7 @@ class PaneState:
 
     @property
     def answer_seconds(self) -> float:
-        """After how long without an answer tmux is silent to a call whose time is over."""
-        link = self.host.link
-        return SILENT_SECONDS + (SILENT_ROUND_TRIPS * link.rtt if link is not None else 0.0)
+        return answer_seconds(self.host)
 
     def heard_since(self, execution: Execution) -> bool:
         """Whether all is here that was written since the command was typed, whatever connection it came by."""
