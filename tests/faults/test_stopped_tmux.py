@@ -18,6 +18,7 @@ from muxwire.pane import interrupt
 from muxwire.tabs import processes
 from tests.library.opened import known_prompt
 from tests.processes import stopped
+from tests.tools import Tools
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable
@@ -206,6 +207,27 @@ async def test_a_command_is_refused_at_its_time_where_tmux_is_asked_first(
         await refused(tab.send_keys("x", wait=0.5), pid)
     assert (await tab.execute("echo on")).output == "on\n"
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(("tool", "options"), [
+    ("execute_command", {"command": "true", "timeout_ms": 500}),
+    ("execute_script", {"language": "shell", "code": "true", "timeout_ms": 500}),
+    ("start_process", {"command": "true", "ready": "x", "ready_timeout_ms": 500}),
+    ("send_keys", {"keys": "x", "wait_ms": 500}),
+    ("wait_for", {"window_ids": ["work:one"], "until": "x", "timeout_ms": 500}),
+    ("stream_logs_from_tab", {"wait_ms": 500}),
+    ("watch_events", {"window_ids": ["work:one"], "timeout_ms": 500}),
+])  # fmt: skip
+async def test_a_call_ends_at_its_time_where_tmux_is_asked_which_tab_it_is_for(
+    terminals: muxwire.Terminals, tool: str, options: dict[str, Any]
+) -> None:
+    pid = await server_pid(terminals)
+    tab = await terminals.create_tab(name="one", session="work")
+    tab.client.patience.seconds = NEVER
+    window = {} if "window_ids" in options else {"window_id": "work:one"}
+    with anyio.fail_after(ENDS), stopped(pid):
+        await refused(Tools(terminals)(tool, **window, **options), pid)
+    await tab.close(force=True)
 
 
 async def test_a_rollback_ends_once_for_all_that_it_cannot_undo(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:

@@ -142,7 +142,7 @@ class FakeTerminals:
             raise NoSuchTarget(f"no window {target!r}")
         return self.only
 
-    async def tab_or_new(self, target: str) -> tuple[FakeTab, bool]:
+    async def tab_or_new(self, target: str, *, within: float) -> tuple[FakeTab, bool]:
         return await self.tab(target), False
 
     async def close_session(self, session: str, *, force: bool) -> None:

@@ -78,13 +78,16 @@ def steps(tab: Tab, step: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("call", [
     lambda box, tab: box.opened.wait_for([tab.key], until="never", timeout=SHORT),
     lambda box, tab: box.opened.stream_logs(tab.key, from_byte=tab.next_byte, wait=SHORT),
+    lambda box, tab: silent(box.opened.wait_for(["box/work:far"], until="never", timeout=SHORT)),
     lambda box, tab: tab.start_process("sleep 1000", ready="never", ready_timeout=SHORT),
     lambda box, tab: silent(tab.send_keys("x", wait=SHORT)),
     lambda box, tab: silent(tab.send_keys("C-c", wait=SHORT)),
     lambda box, tab: box.opened.run_operations(steps(tab, {"kind": "split_pane"}), timeout=SHORT),
     lambda box, tab: box.opened.run_operations(steps(tab, {"kind": "send_keys", "keys": "x"}), timeout=SHORT),
     lambda box, tab: failed(box.opened, steps(tab, {"kind": "execute", "command": "true", "timeout_ms": 99})),
-], ids=["wait_for", "stream_logs", "start_process", "keys", "C-c", "split", "keys_step", "execute_step"])  # fmt: skip
+], ids=[
+    "wait_for", "stream_logs", "name", "start_process", "keys", "C-c", "split", "keys_step", "execute_step",
+])  # fmt: skip
 async def test_each_call_ends_at_its_time(box: Proxied, call: Call) -> None:
     tab = await box.opened.create_tab(host="box", shell="bash")
     await known_prompt(tab)

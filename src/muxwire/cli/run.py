@@ -84,7 +84,7 @@ async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if arguments.host and arguments.target is not None:
         raise InvalidArgument("--host and -t exclude each other", remedy="leave one of them out")
     on_host = await terminals.create_tab(host=arguments.host) if arguments.host else None
-    tab = on_host or await _tab(terminals, arguments.target)
+    tab = on_host or await _tab(terminals, arguments.target, arguments.timeout)
     command = command_text(words, shell=tab.pane.shell.name if tab.pane.shell is not None else "")
     result: ExecutionResult | None = None
     plain = PlainOutput(tab.columns, write_soon)
@@ -116,9 +116,9 @@ async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
     return _report(result, arguments)
 
 
-async def _tab(terminals: Terminals, target: str | None) -> Tab:
+async def _tab(terminals: Terminals, target: str | None, within: float) -> Tab:
     if target is not None:
-        return await terminals.tab(target)
+        return await terminals.tab(target, within=within)
     try:
         return await terminals.tab(ACTIVE)
     except NoSuchTarget:

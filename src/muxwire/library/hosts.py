@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Machine(Protocol):
     """The terminals of one machine."""
 
-    async def tab(self, target: str) -> Tab:
+    async def tab(self, target: str, *, within: float) -> Tab:
         """An open tab."""
 
     async def server(self, *, start: bool = True) -> object:
@@ -151,12 +151,12 @@ class Hosts(Generic[There]):
         self.latest = there
         return made
 
-    async def tab(self, target: str) -> Tab | None:
+    async def tab(self, target: str, within: float) -> Tab | None:
         """The open tab that a caller means, if it is on another machine; it is the one used last then."""
         there, rest = await self.place(target)
         if there is None:
             return None
-        found = await there.tab(rest)
+        found = await there.tab(rest, within=within)
         self.latest = there
         return found
 

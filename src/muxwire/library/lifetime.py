@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, final
 
 import anyio
 
+from muxwire.client.patience import unexplained
 from muxwire.errors import ConnectionClosed
 from muxwire.instance.connect import open_server
 from muxwire.instance.notifications import Notifications
 from muxwire.instance.reattach import reattach
 from muxwire.logs.history import History
 from muxwire.logs.store import FLUSH_WAIT_SECONDS
+from muxwire.pane.state import answer_seconds
 from muxwire.tabs.book import TabBook
 from muxwire.tmux.access import Access
 from muxwire.tmux.start import HISTORY_LIMIT, ServerEnding
 from muxwire.tmux.status_line import ACTIVE_TAB, PREVIOUS_TAB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractAsyncContextManager
     from typing import TypeAlias
 
@@ -127,12 +130,23 @@ class ServerLifetime:
             else:
                 return server
 
-    async def look(self) -> None:
+    async def look(self, within: float = inf) -> None:
         """Know a person's windows as they are now. TmuxUnavailable, InstanceUnavailable, TmuxSilent."""
         if self.adopted is not None:
-            await self.server()
-            while not await self.adopted.refresh():
+            with self.time_for_answers(within):
                 await self.server()
+                while not await self.adopted.refresh():
+                    await self.server()
+
+    @contextmanager
+    def time_for_answers(self, within: float) -> Iterator[None]:
+        """For what a call asks tmux before its own time begins: TmuxSilent after that, or what any call may take."""
+        try:
+            with anyio.fail_after(max(within, answer_seconds(self.host))):
+                yield
+        except TimeoutError:
+            explain = unexplained if self._server is None else self._server.client.patience.explain
+            raise explain() from None
 
     async def _reattach(self, server: TmuxServer) -> None:
         self.notifications.begin(server)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from muxwire.operations.lists import check_list, programs_and_folders
@@ -33,7 +34,7 @@ async def run_here(
         await life.host.look_up(folders, programs)
     check_list(operations, life.host, adopted=life.access.role == "adopted")
     options.check()
-    await life.look()
+    await life.look(options.timeout or inf)
     server = None if dry_run else await life.server()
     maker = TabMaker(server, life.book) if server is not None else None
     return await OperationsRun(operations, options, RunContext(server, maker, life.book, tab, life.host)).run()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING, Any, final
 
 import anyio
 import anyio.to_thread
 
-from muxwire.errors import AmbiguousTarget, NoSuchTarget
+from muxwire.errors import NoSuchTarget
 from muxwire.library.hosts import Hosts
 from muxwire.logs.history import read_history
 from muxwire.operations.runs import DISPATCH_TIMEOUT, OnError, RunOptions
@@ -118,26 +119,29 @@ class Terminals:
         there = [await one.list_tabs(closed=closed, session=session) for one in self._hosts.used]
         return replace(here, tabs=here.tabs + tuple(tab for one in there for tab in one.tabs)) if there else here
 
-    async def tab_or_new(self, target: str = ".") -> tuple[Tab, bool]:
+    async def tab_or_new(self, target: str = ".", *, within: float = inf) -> tuple[Tab, bool]:
         """The tab that `target` names; if that is `.` and no tab is open, a new one, and True.
 
         Raises as `tab` and `create_tab`.
         """
-        await self._life.look()
+        await self._life.look(within)
         if not self._names_one(target):
             async with self._making:  # which takes a turn of the event loop
                 if not self._names_one(target):
                     return await self.create_tab(), True
-        return await self.tab(target), False
+        return await self.tab(target, within=within), False
 
     def _names_one(self, target: str) -> bool:
         return target != "." or bool(self._book.latest) or self._hosts.split(target)[0] is not None
 
-    async def tab(self, target: str = ".") -> Tab:
-        """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed."""
-        if (there := await self._hosts.tab(target)) is not None:
+    async def tab(self, target: str = ".", *, within: float = inf) -> Tab:
+        """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed.
+
+        TmuxSilent if tmux, which is asked for some names, does not answer `within` seconds, or in what any call takes.
+        """
+        if (there := await self._hosts.tab(target, within)) is not None:
             return there
-        tab = await self.known_tab(target)
+        tab = await self.known_tab(target, within=within)
         if self._book.open.get(tab.key) is not tab:
             raise NoSuchTarget(
                 f"tab {target} is closed: {tab.end_reason}",
@@ -146,25 +150,17 @@ class Terminals:
         self._book.latest, self._hosts.latest = tab.key, None
         return tab
 
-    async def known_tab(self, target: str) -> Tab:
-        """The tab that `target` names, open or closed; this does not make it the active one. NoSuchTarget."""
+    async def known_tab(self, target: str, *, within: float = inf) -> Tab:
+        """The tab that `target` names, open or closed; this does not make it the active one. As `tab`."""
         there, target = await self._hosts.place(target)
         if there is not None:
-            return await there.known_tab(target)
-        await self._life.look()
-        if (tab := self._book.open.get(self.host.prefix + target)) is not None:
-            tab.pane.use.note()
-            return tab
-        running, ask = self._life.running, self._life.notifications.ask
-        sessions = running.sessions if running is not None else None
-        used = {".": self._book.latest, "=": self._book.previous}
-        try:
-            tab = await find_tab(target, self._book.open, used, sessions, ask)
-        except NoSuchTarget as error:
-            closed = self._book.find_closed(self.host.prefix + target) or self._book.find_closed(target)
-            if closed is None or isinstance(error, AmbiguousTarget):
-                raise
-            return closed
+            return await there.known_tab(target, within=within)
+        await self._life.look(within)
+        tab = self._book.open.get(self.host.prefix + target)
+        if tab is None:
+            sessions = self._life.running.sessions if self._life.running is not None else None
+            with self._life.time_for_answers(within):
+                tab = await find_tab(target, self._book, self.host.prefix, sessions, self._life.notifications.ask)
         tab.pane.use.note()
         return tab
 
@@ -251,7 +247,7 @@ class Terminals:
         Text counts from `from_byte` on, else from the last command or input. NoSuchTarget, InvalidArgument.
         """
         wanted = Wanted.checked(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell)
-        tabs = [await self.known_tab(target) for target in targets]
+        tabs = [await self.known_tab(target, within=timeout) for target in targets]
         return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout)
 
     async def watch_events(
@@ -268,8 +264,8 @@ class Terminals:
         `since` is the `next` of an earlier answer, 0 for all that is remembered, None for what happens from now on.
         No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor that is not ours).
         """
-        await self._life.look()
-        tabs = [await self.known_tab(target) for target in targets]
+        await self._life.look(timeout)
+        tabs = [await self.known_tab(target, within=timeout) for target in targets]
         wanted = EventFilter.checked([tab.key for tab in tabs], kinds)
         async with attached(*(tabs or self._book.open.values()), uses=bool(tabs)):
             return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
@@ -331,7 +327,7 @@ class Terminals:
         wait: float = 0.0,
     ) -> LogChunk:
         """A piece of the log from an offset on; waits up to `wait` seconds if nothing is there yet. NoSuchTarget."""
-        source = await self._log_source(target)
+        source = await self._log_source(target, within=wait or inf)
         return await read_chunk(
             source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
         )
@@ -345,7 +341,7 @@ class Terminals:
         home = self.folders.state / self.folders.instance
         return tuple(await anyio.to_thread.run_sync(read_history, home, of, limit))
 
-    async def _log_source(self, target: str, command_id: str = "") -> LogSource:
+    async def _log_source(self, target: str, command_id: str = "", *, within: float = inf) -> LogSource:
         """The log of a tab, open or closed, also of an earlier server (`GENERATION/@N`), or what a command wrote."""
         if command_id:
             return LogSource.of_command(*await self._command(command_id))
@@ -354,15 +350,15 @@ class Terminals:
         except NoSuchTarget as error:
             return find_log(*self._hosts.left_by(target), error)
         if there is not None:
-            return await there._log_source(target)  # noqa: SLF001 - of our own kind
-        await self._life.look()
+            return await there._log_source(target, within=within)  # noqa: SLF001 - of our own kind
+        await self._life.look(within)
         full = self.host.prefix + target
         tab = next((one for one in self._book.open.values() if full in (one.key, one.address)), None)
         if tab is not None:
             tab.pane.use.note()
         else:
             try:
-                tab = await self.known_tab(target)
+                tab = await self.known_tab(target, within=within)
             except NoSuchTarget as error:
                 return find_log(self.folders, target, error)
         return LogSource(tab.log_path, tab)

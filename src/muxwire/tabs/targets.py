@@ -10,6 +10,7 @@ from muxwire.errors import AmbiguousTarget, NoSuchTarget
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.sessions import Sessions
 
@@ -20,28 +21,31 @@ _INDEX = re.compile(r"(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?\Z")
 
 
 async def find_tab(
-    target: str,
-    tabs: Mapping[str, Tab],
-    used: Mapping[str, str],
-    sessions: Sessions | None,
-    ask: Callable[[], Awaitable[None]],
+    target: str, book: TabBook, prefix: str, sessions: Sessions | None, ask: Callable[[], Awaitable[None]]
 ) -> Tab:
     """Resolve a selector; NoSuchTarget for none, and for more than one.
 
-    `@N` a window (its first pane), `%N` a pane, `.` the tab last used, `=` the one before it (`used` has their keys),
-    `NAME` a tab (or the active tab of that session), `SESSION:N` a window's index there, `SESSION:NAME` a tab's name
-    there; `SESSION:N.M` names its pane M. If there is none, `ask` is awaited once: it may add to `tabs`.
+    `@N` a window (its first pane), `%N` a pane, `.` the tab last used, `=` the one before it, `NAME` a tab (or the
+    active tab of that session), `SESSION:N` a window's index there, `SESSION:NAME` a tab's name there; `SESSION:N.M`
+    names its pane M. If there is none, `ask` is awaited once: it may add to the book. Then a closed one counts.
     """
+    tabs, used = book.open, {".": book.latest, "=": book.previous}
     known = set(tabs)
     try:
+        try:
+            return await _find(target, tabs, used, sessions)
+        except NoSuchTarget as error:
+            if isinstance(error, AmbiguousTarget):
+                raise
+            await ask()
+            if known == set(tabs):
+                raise
         return await _find(target, tabs, used, sessions)
-    except AmbiguousTarget:
-        raise
-    except NoSuchTarget:
-        await ask()
-        if known == set(tabs):
+    except NoSuchTarget as error:
+        closed = book.find_closed(prefix + target) or book.find_closed(target)
+        if closed is None or isinstance(error, AmbiguousTarget):
             raise
-    return await _find(target, tabs, used, sessions)
+        return closed
 
 
 async def _find(target: str, tabs: Mapping[str, Tab], used: Mapping[str, str], sessions: Sessions | None) -> Tab:

@@ -18,6 +18,8 @@ pytestmark = pytest.mark.anyio
 DEADLINE = 50
 # In place of ten seconds; longer than a busy machine takes to answer.
 SOON = 1.5
+# Whoever waits without a limit of his own waits for longer than the test may take.
+NEVER = 10 * DEADLINE
 
 
 async def test_calls_end_and_go_on(
@@ -29,7 +31,16 @@ async def test_calls_end_and_go_on(
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
             tab = await adopted.tab("work:one")
             await tab.execute("true")
+            monkeypatch.setattr(patience, "ANSWER_SECONDS", NEVER)
+            tab.client.patience.seconds = NEVER
+            with stopped(pid):
+                with pytest.raises(TmuxSilent, match="is stopped"):
+                    await adopted.wait_for(["work:one"], until="never", timeout=SOON)
+                steps = [{"kind": "display_message", "format": "x"}]
+                with pytest.raises(TmuxSilent, match="is stopped"):
+                    await adopted.run_operations(steps, timeout=SOON)
             monkeypatch.setattr(patience, "ANSWER_SECONDS", SOON)
+            tab.client.patience.seconds = SOON
             with stopped(pid):
                 for call in (adopted.list_tabs, tab.snapshot, lambda: tab.send_keys(["x"])):
                     with pytest.raises(TmuxSilent) as silent:

@@ -85,7 +85,7 @@ async def execute_command(call: Call, given: ExecuteCommand) -> CommandOutcome:
     """Run a shell command in a tab and wait for it: exact output, exit code. timed_out: it was interrupted, or
     still runs with on_timeout "leave". env and cwd hold for this command only; max_chars cuts output in its middle.
     """
-    tab, is_new = await call.terminals.tab_or_new(given.target)
+    tab, is_new = await call.terminals.tab_or_new(given.target, within=seconds(given.timeout_ms))
     result = await call.progress.during(tab.execute(given.command, **_options(call, given)))
     return CommandOutcome(**_news(result, tab.window_id if is_new else ""))
 
@@ -106,7 +106,7 @@ async def command_result(call: Call, given: CommandResult) -> CommandOutcome:
 @tool(ExecuteScript, returns=ScriptOutcome, hints=RUNS_ANYTHING, toolset="scripts")
 async def execute_script(call: Call, given: ExecuteScript) -> ScriptOutcome:
     """Write code to a file and run it as execute_command does: nothing to quote."""
-    tab, is_new = await call.terminals.tab_or_new(given.target)
+    tab, is_new = await call.terminals.tab_or_new(given.target, within=seconds(given.timeout_ms))
     result = await call.progress.during(
         tab.execute_script(given.language, given.code, args=given.args, **_options(call, given))
     )

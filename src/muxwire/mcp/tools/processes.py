@@ -48,7 +48,7 @@ async def start_process(call: Call, given: StartProcess) -> StartOutcome:
     """Start a server, watcher or REPL at a tab's prompt and leave it running. Read on with command_result.
     append_newline false: only types the text, into a running program too.
     """
-    tab, is_new = await call.terminals.tab_or_new(given.target)
+    tab, is_new = await call.terminals.tab_or_new(given.target, within=seconds(given.ready_timeout_ms))
     started = await call.progress.during(
         tab.start_process(
             given.command,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -104,7 +105,7 @@ async def send_keys(call: Call, given: SendKeys) -> KeysSent:
         idle = seconds(given.idle_ms) if given.idle_ms else None
         wanted = Wanted.checked(until=given.until, regex=given.regex, idle=idle)
     wait = seconds(given.wait_ms or (DEFAULT_WAIT_MS if wanted else 0))
-    tab, _ = await call.terminals.tab_or_new(given.target)
+    tab, _ = await call.terminals.tab_or_new(given.target, within=wait or inf)
     typed = tab.send_keys(given.keys, paste=given.paste, literal=given.literal, wanted=wanted, wait=wait)
     return await call.progress.during(typed)
 
