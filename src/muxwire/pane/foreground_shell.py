@@ -15,7 +15,7 @@ import anyio
 from muxwire.errors import MORE_FILES, TabUnavailable, TmuxSilent
 from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
-from muxwire.pane.state import PROMPT_REACH
+from muxwire.pane.state import PROMPT_REACH, answer_seconds
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import idle_since, starting, takes_line, unhooked
 from muxwire.values import dataclass
@@ -90,7 +90,7 @@ def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
 async def ask_soon(pane: PaneState, client: ControlClient, *words: str) -> tuple[bytes, ...]:
     """Tmux's answer to a command that only looks, for a call whose time may be over; TmuxSilent, ConnectionClosed."""
     (answer,) = client.submit(words)
-    return await answer.wait_within(pane.answer_seconds)
+    return await answer.wait_within(answer_seconds(pane.host))
 
 
 async def caught_up(pane: PaneState, client: ControlClient) -> bool:

@@ -19,7 +19,7 @@ from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
 from muxwire.pane.foreground_shell import DRAWN_REMOTE, ask_soon
 from muxwire.pane.keys import CTRL_C
 from muxwire.pane.nesting import settle_aborted
-from muxwire.pane.state import LOOK_SECONDS
+from muxwire.pane.state import LOOK_SECONDS, answer_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -121,7 +121,7 @@ class Interrupter:
                 break
             except ConnectionClosed:  # between two connections to this machine's tmux a signal needs only the kernel
                 pass
-            await anyio.sleep(self._pane.answer_seconds)
+            await anyio.sleep(answer_seconds(self._pane.host))
         scope.cancel()
 
     async def _end_later(self, execution: Execution, first: signal.Signals, grace: float | None) -> None:

@@ -17,6 +17,7 @@ from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
 from muxwire.pane.foreground_shell import refusal
 from muxwire.pane.keys import CTRL_C, PASTE_END, KeyModes, Stroke, mistaken, strokes
 from muxwire.pane.prompt_line import editor_up, interrupt_taken
+from muxwire.pane.state import answer_seconds
 from muxwire.results import KeysSent
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
 
@@ -218,7 +219,7 @@ class KeySender:
             await answer.wait_within(self._left())
 
     def _left(self) -> float:
-        return max(self._until - time.monotonic(), self._pane.answer_seconds)
+        return max(self._until - time.monotonic(), answer_seconds(self._pane.host))
 
     async def _overtaken(self, since: int) -> str:
         """Send the signal of a C-c that stands in the terminal after text that nobody reads; return a note on it."""
@@ -228,11 +229,9 @@ class KeySender:
         modes = pane.host.tty_modes(pane.tty) if pane.reachable else None
         if modes is None or not (modes.icanon and modes.isig and modes.echo):
             return ""
-
-        def seen() -> bool:  # in the echo, or by a shell that had its line modes for a moment and has none
-            return pane.stream.find(_CTRL_C_ECHO, since) >= 0 or pane.session.prompt_end > since
-
-        if await pane.stream.until(seen, ECHO_SECONDS):
+        if await pane.stream.until(  # a shell that shows no C-c has its line modes for a moment before its prompt
+            lambda: pane.session.prompt_end > since or pane.stream.find(_CTRL_C_ECHO, since) >= 0, ECHO_SECONDS
+        ):
             return ""
         group = pane.host.foreground_pgrp(pane.leader_pid)
         if group is None or not pane.is_program(group) or not pane.host.signal_group(group, signal.SIGINT):

@@ -113,10 +113,6 @@ class PaneState:
         link = self.host.link
         return link is None or (link.up and link.answers)
 
-    @property
-    def answer_seconds(self) -> float:
-        return answer_seconds(self.host)
-
     def heard_since(self, execution: Execution) -> bool:
         """Whether all is here that was written since the command was typed, whatever connection it came by."""
         return not self.stream.rejoining and execution.typed_at >= self.stream.whole_from

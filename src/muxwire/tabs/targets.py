@@ -27,25 +27,22 @@ async def find_tab(
 
     `@N` a window (its first pane), `%N` a pane, `.` the tab last used, `=` the one before it, `NAME` a tab (or the
     active tab of that session), `SESSION:N` a window's index there, `SESSION:NAME` a tab's name there; `SESSION:N.M`
-    names its pane M. If there is none, `ask` is awaited once: it may add to the book. Then a closed one counts.
+    names its pane M. If there is none, `ask` is awaited: it may add to the book. Then a closed one counts.
     """
-    tabs, used = book.open, {".": book.latest, "=": book.previous}
-    known = set(tabs)
+    known = set(book.open)
+    used = {".": book.latest, "=": book.previous}
     try:
-        try:
-            return await _find(target, tabs, used, sessions)
-        except NoSuchTarget as error:
-            if isinstance(error, AmbiguousTarget):
+        return await _find(target, book.open, used, sessions)
+    except AmbiguousTarget:
+        raise
+    except NoSuchTarget:
+        await ask()
+        if known == set(book.open):
+            closed = book.find_closed(prefix + target) or book.find_closed(target)
+            if closed is None:
                 raise
-            await ask()
-            if known == set(tabs):
-                raise
-        return await _find(target, tabs, used, sessions)
-    except NoSuchTarget as error:
-        closed = book.find_closed(prefix + target) or book.find_closed(target)
-        if closed is None or isinstance(error, AmbiguousTarget):
-            raise
-        return closed
+            return closed
+    return await find_tab(target, book, prefix, sessions, ask)
 
 
 async def _find(target: str, tabs: Mapping[str, Tab], used: Mapping[str, str], sessions: Sessions | None) -> Tab:
