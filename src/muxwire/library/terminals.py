@@ -197,15 +197,15 @@ class Terminals:
         self, command_id: str, *, wait: float = 0.0, strip_ansi: bool | None = None, max_chars: int | None = None
     ) -> ExecutionResult:
         """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget."""
-        tab, execution = await self._command(command_id)
+        tab, execution = await self._command(command_id, within=wait or inf)
         if wait > 0 and execution.running:
             async with attached(tab):
                 await tab.runner.wait(execution, wait)
         return await tab.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
 
-    async def _command(self, command_id: str) -> tuple[Tab, Execution]:
+    async def _command(self, command_id: str, *, within: float = inf) -> tuple[Tab, Execution]:
         """The tab and the command of that id, also on a machine where an earlier process left it; NoSuchTarget."""
-        await self._life.look()
+        await self._life.look(within)
         try:
             return self._book.command(command_id)
         except NoSuchTarget:

@@ -30,12 +30,14 @@ async def test_calls_end_and_go_on(
         pid = int(person.tmux("display-message", "-p", "#{pid}"))
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
             tab = await adopted.tab("work:one")
-            await tab.execute("true")
+            ran = await tab.execute("true")
             monkeypatch.setattr(patience, "ANSWER_SECONDS", NEVER)
             tab.client.patience.seconds = NEVER
             with stopped(pid):
                 with pytest.raises(TmuxSilent, match="is stopped"):
                     await adopted.wait_for(["work:one"], until="never", timeout=SOON)
+                with pytest.raises(TmuxSilent, match="is stopped"):
+                    await adopted.command_result(ran.command_id, wait=SOON)
                 steps = [{"kind": "display_message", "format": "x"}]
                 with pytest.raises(TmuxSilent, match="is stopped"):
                     await adopted.run_operations(steps, timeout=SOON)
