@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import muxwire
-from tests.library.opened import tab_for
+from tests.library.opened import known_prompt, tab_for
 
 pytestmark = pytest.mark.anyio
 
@@ -123,6 +123,19 @@ async def test_what_ended_without_a_line_end_stays(terminals: muxwire.Terminals,
         text = (await terminals.stream_logs(tab.window_id, strip_ansi=True)).chunk
         assert "printf abc\n" in text
         assert "\nabc" in text
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
+async def test_an_answer_that_begins_after_a_prompt_is_read_there(terminals: muxwire.Terminals, shell: str) -> None:
+    """Line editors move the cursor to columns that count from the line's beginning."""
+    async with tab_for(DEADLINE, terminals, shell=shell) as tab:
+        await known_prompt(tab)
+        for paste in (False, True):
+            keys = ["echo typed, and a good deal of it", *([] if paste else ["Enter"])]
+            sent = await tab.send_keys(keys, paste=paste, enter=paste, wait=DEADLINE)
+            assert sent.outcome == "ended", sent
+            assert sent.output.startswith("echo typed, and a good deal of it\ntyped, and a good deal of it\n"), sent
+            await known_prompt(tab)
 
 
 async def test_an_output_too_long_to_be_played_is_said_to_be(terminals: muxwire.Terminals) -> None:

@@ -57,6 +57,25 @@ async def test_each_shell_runs_commands_exactly(terminals: Terminals, folder: Pa
         assert (last.exit_code, last.state) == (4, "dead"), last
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_after_a_typed_line_the_shell_there_is_at_its_prompt(terminals: Terminals, shell: str) -> None:
+    with anyio.fail_after(DEADLINE):
+        made = await terminals.create_tab(host="box", shell=shell)
+        await made.execute("true")
+        for _ in range(3):
+            sent = await made.send_keys(["sleep 0.1; echo typed", "Enter"], wait=DEADLINE)
+            assert (sent.outcome, sent.state) == ("ended", "prompt"), sent
+        await made.close()
+
+
+async def test_keys_for_a_program_there_are_answered_when_it_waits_again(tab: Tab) -> None:
+    for keys, shown in (("cat", "cat\n"), ("first", "first\nfirst\n"), ("second", "second\nsecond\n")):
+        sent = await tab.send_keys([keys, "Enter"], wait=2 * DEADLINE)
+        assert (sent.outcome, sent.state, sent.output) == ("met", "interactive", shown), sent
+    ended = await tab.send_keys(["C-d"], wait=2 * DEADLINE)
+    assert (ended.outcome, ended.state) == ("ended", "prompt"), ended
+
+
 async def test_who_has_a_shell_there_that_we_do_not_know_gets_one_that_we_do(terminals: Terminals) -> None:
     with anyio.fail_after(DEADLINE):
         made = await terminals.create_tab(host="odd")

@@ -107,6 +107,7 @@ class HarnessSession:
 
     async def _done(self, keys: Sequence[str], seconds: float) -> bool:
         """Whether what the keys begin ended in time, or waits for input."""
+        await self.tab.pane.refresh_soon()
         at_prompt, self._line_open = not self._line_open and self.tab.state == "prompt", False
         lines = _lines(keys)
         if at_prompt and lines.strip():

@@ -21,7 +21,6 @@ from muxwire.vt.readable import (
     lines_before,
     needs_playing,
     on_alternate,
-    readable,
 )
 from muxwire.vt.text import undo_onlcr
 
@@ -198,7 +197,11 @@ async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> 
     """What a person would have read between two raw offsets of a pane, whatever they lie in."""
     first = max(0, begin - _LOOKBEHIND)
     data, lost = await stream.read(first, end)
-    start = max(first + lost, begin)
-    seen = visible_range(data, first + lost, start, end, TYPED_LINES, grows=True, joint=SEQUENCE_END)
-    alternate = on_alternate(data[: start - first - lost]) or False
-    return readable(seen.decode("utf-8", "replace"), columns=columns, alternate=alternate)
+    base = first + lost
+    start = max(base, begin)
+    line = data.rfind(b"\n", 0, start - base) + 1  # what moves the cursor there counts from the line's beginning
+    before, seen = (
+        visible_range(data, base, at, to, TYPED_LINES, grows=True, joint=SEQUENCE_END).decode("utf-8", "replace")
+        for at, to in ((base + line, start), (start, end))
+    )
+    return continued(before, seen, columns=columns, alternate=on_alternate(data[:line]) or False)

@@ -206,6 +206,11 @@ class PaneState:
         if self.reachable:
             self.asked_at = asked_at
 
+    async def refresh_soon(self) -> None:
+        """As `refresh`, for a call whose time may be over: what was known stays where nobody answers soon."""
+        with anyio.move_on_after(answer_seconds(self.host)):
+            await self.refresh()
+
     def front(self) -> Foreground | None:
         return self.host.foreground(self.leader_pid, supervised=self.supervised)
 

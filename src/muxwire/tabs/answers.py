@@ -10,6 +10,7 @@ import anyio
 
 from muxwire.pane.foreground_shell import quiet
 from muxwire.pane.output import cut_middle, shown_text
+from muxwire.pane.runner import LOOK_EVERY, LOOKS
 from muxwire.tabs.waits import Watch
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ async def answered(
     outcome = await _outcome(tab, sent, command, wanted, timeout)
     end = tab.pane.stream.end
     seen = await shown_text(tab.pane.stream, sent.next_byte, end, tab.columns)
+    await tab.pane.refresh_soon()
     status = None
     if outcome == "ended":
         status = tab.pane.session.prompt_status if command is None else command.exit_code
@@ -58,6 +60,7 @@ async def _outcome(
 ) -> Outcome:
     stream, begun = tab.pane.stream, time.monotonic()
     watch = Watch(tab, wanted, sent.next_byte) if wanted is not None else None
+    looks, examined = iter(LOOKS), stream.end
     with anyio.move_on_after(timeout):
         while True:
             end = stream.end
@@ -71,9 +74,13 @@ async def _outcome(
             if _ended(tab, sent, command):
                 return "ended"
             idle = watch.until_idle() if watch is not None else float("inf")
-            if idle <= 0 or (watch is None and _waits(tab, sent, begun)):
+            if idle <= 0 or (watch is None and await _waits(tab, sent, begun)):
                 return "met"
-            await stream.changed_within(min(idle, _LOOK_SECONDS))
+            if stream.end != examined:
+                looks, examined = iter(LOOKS), stream.end
+            # Another machine is asked at growing intervals, as while a command runs there.
+            pause = _LOOK_SECONDS if tab.pane.host.is_local else next(looks, LOOK_EVERY)
+            await stream.changed_within(min(idle, pause))
     return "timed_out"
 
 
@@ -85,10 +92,13 @@ def _ended(tab: LiveTab, sent: KeysSent, command: Execution | None) -> bool:
     return pane.session.at_prompt and pane.session.prompt_end > sent.next_byte
 
 
-def _waits(tab: LiveTab, sent: KeysSent, begun: float) -> bool:
+async def _waits(tab: LiveTab, sent: KeysSent, begun: float) -> bool:
     """Whether the program has answered, as far as can be seen, and waits for more."""
     if not quiet(tab.pane):
         return False
     answered = tab.pane.stream.end > sent.next_byte
     late = time.monotonic() - begun > _BEGINS_WITHIN
-    return (answered or late) and tab.state in ("prompt", "interactive", "incomplete")
+    if not (answered or late):
+        return False
+    await tab.pane.refresh()
+    return tab.state in ("prompt", "interactive", "incomplete")

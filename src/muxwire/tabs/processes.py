@@ -52,6 +52,7 @@ async def started_process(
     elif execution is not None:
         await _begun(tab.runner, execution)
     if execution is None:
+        await tab.pane.refresh_soon()
         return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=tab.state)
     result = await tab.result(execution, strip_ansi=True, max_chars=OUTPUT_CHARACTERS)
     return ProcessStart(
