@@ -58,6 +58,16 @@ async def test_each_shell_runs_commands_exactly(terminals: Terminals, folder: Pa
 
 
 @pytest.mark.parametrize("shell", SHELLS)
+async def test_an_answer_that_ends_a_command_there_has_its_exit_code(terminals: Terminals, shell: str) -> None:
+    with anyio.fail_after(DEADLINE):
+        made = await terminals.create_tab(host="box", shell=shell)
+        assert (await made.execute("sh -c 'read line; exit 3'")).state == "interactive"
+        sent = await made.send_keys(["hello", "Enter"], wait=DEADLINE)
+        assert (sent.outcome, sent.state, sent.exit_code) == ("ended", "prompt", 3), sent
+        await made.close()
+
+
+@pytest.mark.parametrize("shell", SHELLS)
 async def test_after_a_typed_line_the_shell_there_is_at_its_prompt(terminals: Terminals, shell: str) -> None:
     with anyio.fail_after(DEADLINE):
         made = await terminals.create_tab(host="box", shell=shell)
@@ -74,6 +84,32 @@ async def test_keys_for_a_program_there_are_answered_when_it_waits_again(tab: Ta
         assert (sent.outcome, sent.state, sent.output) == ("met", "interactive", shown), sent
     ended = await tab.send_keys(["C-d"], wait=2 * DEADLINE)
     assert (ended.outcome, ended.state) == ("ended", "prompt"), ended
+
+
+async def test_a_reader_there_at_the_end_of_a_pipe_is_seen_to_wait(terminals: Terminals, tab: Tab) -> None:
+    asked = await tab.execute("true | head -n 1 </dev/tty", timeout=DEADLINE / 4)
+    assert (asked.timed_out, asked.state) == (False, "interactive"), asked
+    await tab.send_keys(["hello", "Enter"])
+    told = await terminals.command_result(asked.command_id, wait=DEADLINE)
+    assert (told.output, told.exit_code) == ("hello\nhello\n", 0), told
+
+
+async def test_a_nested_shell_there_reads_our_files_which_go_with_the_tab(terminals: Terminals, tab: Tab) -> None:
+    host = tab.pane.host
+    assert isinstance(host, RemoteHost)
+    memory = Path(host.facts.memory) / Path(host.facts.folder).name
+    before = set(memory.iterdir())
+    with anyio.fail_after(DEADLINE):
+        made = await terminals.create_tab(host="box", shell="bash")
+        assert (await made.execute("bash --norc", timeout=DEADLINE / 4)).state == "interactive"
+        for _ in range(2):  # a shell that was just started may be asked first
+            assert (await made.execute("echo in")).output == "in\n"
+        assert made.pane.session.current is not None
+        assert made.pane.session.current.level == 2
+        assert set(memory.iterdir()) > before
+        await made.close(force=True)
+        while set(memory.iterdir()) != before:
+            await host.done()
 
 
 async def test_who_has_a_shell_there_that_we_do_not_know_gets_one_that_we_do(terminals: Terminals) -> None:

@@ -161,7 +161,9 @@ class RemoteHost:
     # -- processes
 
     def _of(self, pid: int) -> PaneAnswer:
-        return next((one for one in self._answers.values() if pid in one.processes), _NOTHING)
+        """The answer about that process, or that group: its leader may have ended (`seq 9 | less`)."""
+        answers = self._answers.values()
+        return next((one for one in answers if pid in one.processes or one.group(pid)), _NOTHING)
 
     def foreground_pgrp(self, leader: int) -> int | None:
         front = self.foreground(leader)

@@ -75,7 +75,7 @@ async def _outcome(
                 return "ended"
             idle = watch.until_idle() if watch is not None else float("inf")
             if idle <= 0 or (watch is None and await _waits(tab, sent, begun)):
-                return "met"
+                return "ended" if _ended(tab, sent, command) else "met"
             if stream.end != examined:
                 looks, examined = iter(LOOKS), stream.end
             # Another machine is asked at growing intervals, as while a command runs there.

@@ -138,18 +138,18 @@ probe() {
   printf '%s\tm\t%s\n' "$n" "$(stty -a <"$2" | tr '\n\t' '  ')"
   IFS= read -r s <"/proc/$1/stat" || return
   set -- ${s##*") "}
-  f=$6 q=$leader seen=' '
-  while [ "$q" ]; do
-    set -- $q
+  f=$6 o=$leader seen=' '
+  while [ "$o" ]; do
+    set -- $o
     p=$1
     shift
-    q=$*
+    o=$*
     seen="$seen$p "
     row "$p" "$f"
     for h in "/proc/$p/task"/*/children; do
       c=
       read -r c <"$h"
-      q="$q${q:+${c:+ }}${c% }"
+      o="$o${o:+${c:+ }}${c% }"
     done
   done
   case $seen in *" $f "*) ;; *) row "$f" "$f" ;; esac
