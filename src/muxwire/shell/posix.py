@@ -91,8 +91,8 @@ def one_file(request: Request, words: Words, *, start_apart: bool = False, first
     `first`: see `start_group`.
     """
     start, body = start_group(request, words, first), body_to_eval(request, words)
-    apart, text = (start + b"; ", body) if start_apart else (b"", start + b"\n" + body)
-    return apart + words.builtin + b"eval " + posix_quote(text) + b"; " + end_group(request, words)
+    ahead, text = (start + b"; ", body) if start_apart else (b"", start + b"\n" + body)
+    return ahead + words.builtin + b"eval " + posix_quote(text) + b"; " + end_group(request, words)
 
 
 def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -> bytes:
