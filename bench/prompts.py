@@ -1,4 +1,4 @@
-"""Prompts as people have them: of git, of pyenv, and of the prompt programs that this machine has."""
+"""Start-up files as people have them: of git, of pyenv, of the prompt programs and plugins that this machine has."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ LIQUIDPROMPT = Path("/usr/share/liquidprompt/liquidprompt")
 POWERLINE = Path("/usr/share/powerline/bindings")
 POWERLEVEL9K = Path("/usr/share/powerlevel9k/powerlevel9k.zsh-theme")
 PYENV = Path.home() / ".pyenv/bin/pyenv"
+DIRENV = Path("/usr/bin/direnv")
+FZF = Path("/usr/share/doc/fzf/examples/key-bindings")
+VTE = Path("/etc/profile.d/vte-2.91.sh")
+SUGGESTIONS = Path("/usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh")
+HIGHLIGHTING = Path("/usr/share/zsh-syntax-highlighting/zsh-syntax-highlighting.zsh")
 
 
 @final
@@ -43,7 +48,13 @@ PROMPTS = (
     ),
     Prompt("bash, liquidprompt", "bash", ".bashrc", f". {LIQUIDPROMPT}\n", LIQUIDPROMPT),
     Prompt("bash, powerline", "bash", ".bashrc", f". {POWERLINE}/bash/powerline.sh\n", POWERLINE),
+    Prompt("bash, direnv", "bash", ".bashrc", f'eval "$({DIRENV} hook bash)"\n', DIRENV),
+    Prompt("bash, fzf", "bash", ".bashrc", f". {FZF}.bash\n", FZF.with_suffix(".bash")),
+    Prompt("bash, VTE", "bash", ".bashrc", f"VTE_VERSION=6800\n. {VTE}\n", VTE),
+    Prompt("bash, vi", "bash", ".inputrc", "set editing-mode vi\nset show-mode-in-prompt on\n"),
     Prompt("zsh, plain", "zsh", ".zshrc", "PS1='%~ %# '\n"),
+    Prompt("zsh, suggestions", "zsh", ".zshrc", f"PS1='%~ %# '\n. {SUGGESTIONS}\n", SUGGESTIONS),
+    Prompt("zsh, highlighting", "zsh", ".zshrc", f"PS1='%~ %# '\n. {HIGHLIGHTING}\n", HIGHLIGHTING),
     Prompt("zsh, busy", "zsh", ".zshrc", "precmd() { git status >/dev/null; sleep 0.2 }\n"),
     Prompt(
         "zsh, git", "zsh", ".zshrc",
