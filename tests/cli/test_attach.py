@@ -73,6 +73,21 @@ def test_a_small_terminal_changes_no_result(place: Place, tabs: tuple[str, str])
         assert place.ok("run", "-t", "alpha", told) == "50 200\n"
 
 
+def test_an_agent_that_comes_and_goes_leaves_the_size_of_a_persons_terminal(
+    place: Place, tabs: tuple[str, str]
+) -> None:
+    with person(place, "alpha") as screen:
+        screen.shows("alpha*", status=True)
+        # tmux tells programs of a new size within a quarter of a second.
+        told = "until [ \"$(stty size)\" != '50 200' ]; do sleep 0.05; done; trap 'echo res''ized' WINCH"
+        place.ok("run", "-t", "alpha", told)
+        for _ in range(3):
+            assert place.ok("run", "-t", "alpha", "printf abc") == "abc"
+        place.ok("run", "-t", "alpha", "sleep 0.5")
+        assert "resized" not in place.ok("logs", "-t", "alpha", "--strip-ansi")
+        screen.shows("abcb$")
+
+
 def test_what_a_person_types_meanwhile_is_not_mangled(place: Place, tabs: tuple[str, str]) -> None:
     fifo = place.home / "meanwhile"
     os.mkfifo(fifo)
