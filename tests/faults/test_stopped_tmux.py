@@ -215,7 +215,6 @@ async def test_a_command_is_refused_at_its_time_where_tmux_is_asked_first(
     ("start_process", {"command": "true", "ready": "x", "ready_timeout_ms": 500}),
     ("send_keys", {"keys": "x", "wait_ms": 500}),
     ("wait_for", {"window_ids": ["work:one"], "until": "x", "timeout_ms": 500}),
-    ("stream_logs_from_tab", {"wait_ms": 500}),
     ("watch_events", {"window_ids": ["work:one"], "timeout_ms": 500}),
 ])  # fmt: skip
 async def test_a_call_ends_at_its_time_where_tmux_is_asked_which_tab_it_is_for(

@@ -327,7 +327,7 @@ class Terminals:
         wait: float = 0.0,
     ) -> LogChunk:
         """A piece of the log from an offset on; waits up to `wait` seconds if nothing is there yet. NoSuchTarget."""
-        source = await self._log_source(target, within=wait or inf)
+        source = await self._log_source(target)
         return await read_chunk(
             source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
         )
@@ -341,7 +341,7 @@ class Terminals:
         home = self.folders.state / self.folders.instance
         return tuple(await anyio.to_thread.run_sync(read_history, home, of, limit))
 
-    async def _log_source(self, target: str, command_id: str = "", *, within: float = inf) -> LogSource:
+    async def _log_source(self, target: str, command_id: str = "") -> LogSource:
         """The log of a tab, open or closed, also of an earlier server (`GENERATION/@N`), or what a command wrote."""
         if command_id:
             return LogSource.of_command(*await self._command(command_id))
@@ -350,15 +350,15 @@ class Terminals:
         except NoSuchTarget as error:
             return find_log(*self._hosts.left_by(target), error)
         if there is not None:
-            return await there._log_source(target, within=within)  # noqa: SLF001 - of our own kind
-        await self._life.look(within)
+            return await there._log_source(target)  # noqa: SLF001 - of our own kind
+        await self._life.look()
         full = self.host.prefix + target
         tab = next((one for one in self._book.open.values() if full in (one.key, one.address)), None)
         if tab is not None:
             tab.pane.use.note()
         else:
             try:
-                tab = await self.known_tab(target, within=within)
+                tab = await self.known_tab(target)
             except NoSuchTarget as error:
                 return find_log(self.folders, target, error)
         return LogSource(tab.log_path, tab)
