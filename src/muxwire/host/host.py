@@ -59,6 +59,16 @@ class Link:
     answers: bool = True
 
 
+# A call whose time is over waits no longer for a tmux that has not answered for so long, and for so many round trips.
+SILENT_SECONDS = 0.7
+SILENT_ROUND_TRIPS = 2
+
+
+def answer_seconds(host: Host) -> float:
+    """How long a call whose time is over waits for an answer of tmux there; then tmux is silent."""
+    return SILENT_SECONDS + (SILENT_ROUND_TRIPS * host.link.rtt if host.link is not None else 0.0)
+
+
 # Lines of tmux commands; what a line holds is run together, up to the first command that fails.
 Lines: TypeAlias = "Sequence[Command]"
 

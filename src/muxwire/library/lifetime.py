@@ -12,12 +12,12 @@ import anyio
 
 from muxwire.client.patience import unexplained
 from muxwire.errors import ConnectionClosed
+from muxwire.host.host import answer_seconds
 from muxwire.instance.connect import open_server
 from muxwire.instance.notifications import Notifications
 from muxwire.instance.reattach import reattach
 from muxwire.logs.history import History
 from muxwire.logs.store import FLUSH_WAIT_SECONDS
-from muxwire.pane.state import answer_seconds
 from muxwire.tabs.book import TabBook
 from muxwire.tmux.access import Access
 from muxwire.tmux.start import HISTORY_LIMIT, ServerEnding
@@ -140,7 +140,7 @@ class ServerLifetime:
 
     @contextmanager
     def time_for_answers(self, within: float) -> Iterator[None]:
-        """For what a call asks tmux before its own time begins: TmuxSilent after that, or what any call may take."""
+        """Limit what a call asks tmux before its own time begins: TmuxSilent after `within` or `answer_seconds`."""
         try:
             with anyio.fail_after(max(within, answer_seconds(self.host))):
                 yield

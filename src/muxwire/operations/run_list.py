@@ -17,9 +17,9 @@ import anyio.lowlevel
 
 from muxwire.client.patience import ANSWER_SECONDS
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
+from muxwire.host.host import answer_seconds
 from muxwire.operations.operation import Compound, Operation, Part, Ref, RunState, Step, explained, written
 from muxwire.operations.runs import Dispatch, OperationsResult
-from muxwire.pane.state import answer_seconds
 from muxwire.tabs.maker import PANE_FORMAT
 from muxwire.tabs.windows import look_up
 from muxwire.values import dataclass

@@ -15,7 +15,8 @@ import anyio
 from muxwire.errors import MORE_FILES, TabUnavailable, TmuxSilent
 from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
-from muxwire.pane.state import PROMPT_REACH, answer_seconds
+from muxwire.host.host import answer_seconds
+from muxwire.pane.state import PROMPT_REACH
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import idle_since, starting, takes_line, unhooked
 from muxwire.values import dataclass

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
+from muxwire.host.host import answer_seconds
 from muxwire.pane.foreground_shell import DRAWN_REMOTE, ask_soon
 from muxwire.pane.keys import CTRL_C
 from muxwire.pane.nesting import settle_aborted
-from muxwire.pane.state import LOOK_SECONDS, answer_seconds
+from muxwire.pane.state import LOOK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

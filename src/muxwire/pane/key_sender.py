@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
+from muxwire.host.host import answer_seconds
 from muxwire.pane.foreground_shell import refusal
 from muxwire.pane.keys import CTRL_C, PASTE_END, KeyModes, Stroke, mistaken, strokes
 from muxwire.pane.prompt_line import editor_up, interrupt_taken
-from muxwire.pane.state import answer_seconds
 from muxwire.results import KeysSent
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
 

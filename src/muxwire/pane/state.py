@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
+from muxwire.host.host import answer_seconds
 from muxwire.pane.hidden import HiddenLines
 from muxwire.pane.use import Use
 from muxwire.shell.redraw import PromptColumns
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from muxwire.shell.marks import Mark
     from muxwire.shell.tab_state import Waiting
 
-# A call whose time is over waits no longer for a tmux that has not answered for so long, and for so many round trips.
-SILENT_SECONDS = 0.7
-SILENT_ROUND_TRIPS = 2
 # Between two looks for a process group, which no event reports.
 LOOK_SECONDS = 0.001
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line continues.
@@ -40,11 +38,6 @@ _DRAWN_REACH = 4096
 PROMPT_REACH = 1024
 # What a program that waits is waiting for; anything else reads single keys.
 _WAITED_FOR = {"password": "a password (echo is off)", "line": "a line of input", "editor": "input (its shell reads)"}
-
-
-def answer_seconds(host: Host) -> float:
-    """After how long without an answer tmux there is silent to a call whose time is over."""
-    return SILENT_SECONDS + (SILENT_ROUND_TRIPS * host.link.rtt if host.link is not None else 0.0)
 
 
 def end_of(execution: Execution) -> anyio.Event:
@@ -64,7 +57,7 @@ class PaneState:
         self.tty = tty
         self.stream: PaneStream  # set by the tab as soon as both exist
         self.supervised = True  # its first process is our supervisor
-        self.asked_at = 0.0  # when what another machine has answered of it was asked, on the monotonic clock
+        self.asked_at = 0.0  # when the newest answer of another machine about it was asked for, on the monotonic clock
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt

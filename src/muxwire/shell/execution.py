@@ -49,7 +49,6 @@ class Execution:
     end_time: float = 0.0
     exit_code: int | None = None
     ending: Ending = ""
-    running: bool = field(init=False, default=True)  # until it ends
     timed_out: bool = False
     signal_sent: str = ""
     note: str = ""
@@ -81,6 +80,10 @@ class Execution:
 
     def __post_init__(self) -> None:
         self.started_in = self.cwd
+
+    @property
+    def running(self) -> bool:
+        return not self.ending
 
     @property
     def started(self) -> bool:
@@ -122,7 +125,6 @@ class Execution:
         """It ended: its output goes up to `end`."""
         if self.begin < 0:
             self.start(min(self.typed_at, end), self.typed_time)
-        self.running = False
         self.ending, self.end, self.exit_code = ending, max(end, self.begin), exit_code
         self.end_time = now
         self.cwd = cwd or self.cwd

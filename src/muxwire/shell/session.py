@@ -79,7 +79,6 @@ class ShellSession:
         self.exit_status: int | None = None
         self.repair_tty = False  # whether a signal may have left the terminal raw
         self.current: Execution | None = None  # the newest that was typed
-        self.running: Execution | None = None  # the innermost command of ours that has not ended
         self.last_input = NOTHING  # that is no command
         self.sleeps_since: float | None = None  # from when on the shell was seen to sleep at this prompt
         self.hidden_id = ""  # of what is typed out of sight now
@@ -111,6 +110,14 @@ class ShellSession:
     @property
     def dead(self) -> bool:
         return self.state in GONE
+
+    @property
+    def running(self) -> Execution | None:
+        """The innermost command of ours that has not ended."""
+        newest = self.current
+        if newest is None or not newest.ending:
+            return newest
+        return next((execution for execution in reversed(self._open.values()) if not execution.ending), None)
 
     # -- what the stream says
 
@@ -253,7 +260,7 @@ class ShellSession:
 
     def typed(self, execution: Execution) -> None:
         self._open = {key: other for key, other in self._open.items() if not other.ending}
-        self._open[execution.command_id] = self.current = self.running = execution
+        self._open[execution.command_id] = self.current = execution
         if execution.level < 3:  # its shell got the modes back
             self.repair_tty = False
         self._move(Input.LINE_TYPED)
@@ -343,8 +350,7 @@ class ShellSession:
         first = next((execution for execution in executions if not execution.ending), executions[-1])
         self._open = {execution.command_id: execution for execution in executions if not execution.ending}
         self._recalled = {execution.command_id: execution for execution in executions if execution.level > 1}
-        self.running = next(reversed(self._open.values()), None)
-        self.current = self.running or executions[-1]
+        self.current = next(reversed(self._open.values()), executions[-1])
         self.cwd, self.prompt_seq = executions[-1].cwd, first.prompt_seq
         self.state = ShellState.SUBMITTED if self.prompt_seq else ShellState.STARTING
         return first.typed_at
@@ -370,7 +376,6 @@ class ShellSession:
             if what is Input.LINE_INTERRUPTED:  # what came since it was typed is its line's echo, and no output
                 execution.start(end, execution.typed_time)
             execution.finish(ending, now, end=end, exit_code=exit_code, cwd=cwd, note=note)
-            self.running = next((one for one in reversed(self._open.values()) if not one.ending), None)
             self._tell(CommandEnded(execution))
 
     def _give_up(self, what: Input, note: str, before: int, now: float, end: int) -> None:

@@ -40,7 +40,8 @@ async def answered(
     outcome = await _outcome(tab, sent, command, wanted, timeout)
     end = tab.pane.stream.end
     seen = await shown_text(tab.pane.stream, sent.next_byte, end, tab.columns)
-    await tab.pane.refresh_soon()
+    if outcome != "met" or wanted is not None:  # else the state was just asked for
+        await tab.pane.refresh_soon()
     status = None
     if outcome == "ended":
         status = tab.pane.session.prompt_status if command is None else command.exit_code

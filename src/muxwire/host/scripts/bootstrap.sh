@@ -59,15 +59,15 @@ in_memory
 while p=$(t list-clients -F '#{?client_control_mode,#{client_pid},}') && [ "$p" ]; do
   kill -9 $p
 done 2>/dev/null
-s=${SHELL-} f=$(readlink -f "${SHELL-}")
-case " $shells " in
-  *" ${s##*/} "*|*" ${f##*/} "*) [ -x "$s" ] ;;
-  *) false ;;
-esac || s=$(command -v bash) || s=/bin/sh
+for s in "${SHELL-}" "$(command -v bash)" /bin/sh; do
+  [ -x "$s" ] || continue
+  f=$(readlink -f "$s")
+  case " $shells " in *" ${s##*/} "*|*" ${f##*/} "*) break ;; esac
+done
 [ -r /proc/self/wchan ] && p=1 || p=0
 mkfifo "$d/in$$" || fail directory "cannot make a FIFO in $d"
 printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
-  "$id" "$d" "$q" "$s" "$(readlink -f "$s")" "${HOME:-/}" "$m" "$p" "$v"
+  "$id" "$d" "$q" "$s" "$f" "${HOME:-/}" "$m" "$p" "$v"
 # What stands between the carrier and tmux: tmux does not notice an end of input while its output is stuck, and then
 # every pane stands still. Descriptor 4 keeps its input open until the server knows that the client has ended: if the
 # input ends before, the server may end too (B14). A hang-up ends the carrier, and with it the input here.
