@@ -103,7 +103,7 @@ async def _timed(opened: Terminals, host: str, via: Sequence[str], scale: Scale)
     commands, bytes_back, apart = [], [], []
     with subprocess.Popen([*via, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as cat:
         for _ in range(scale.of(COMMANDS, COMMANDS_SHORT)):
-            # Before either, since it leaves the caches cold.
+            # Once before each of the two, since it leaves the caches cold.
             apart.append(_apart(via))
             commands.append(await _took(tab))
             apart.append(_apart(via))

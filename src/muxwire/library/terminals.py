@@ -137,7 +137,7 @@ class Terminals:
     async def tab(self, target: str = ".", *, within: float = inf) -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed.
 
-        TmuxSilent if tmux, which is asked for some names, does not answer `within` seconds, or in what any call takes.
+        Tmux is asked about some names: TmuxSilent without an answer after `within` seconds, `answer_seconds` at least.
         """
         if (there := await self._hosts.tab(target, within)) is not None:
             return there

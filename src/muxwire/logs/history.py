@@ -77,7 +77,7 @@ class History:
     def note(self, entry: JournalEntry) -> None:
         """Take a command."""
         if len(self._waiting) < WAITING_MAX:
-            # Not in the thread: it would hold Python for a whole batch, and the commands meanwhile with it.
+            # Not in the thread: it would hold the GIL for a whole batch, and delay the commands of that time.
             self._waiting.append(_line(entry))
         if not self._armed:
             self._armed = True

@@ -56,7 +56,7 @@ class Rollback:
 
     def __init__(self, server: TmuxServer, apart: Callable[[Callable[[], Awaitable[object]]], Awaitable[None]]) -> None:
         """`apart` does what no call may interrupt; a call may end before it."""
-        self.silent = True  # until tmux has answered: then each undo is begun only, and done if tmux answers later
+        self.silent = True  # until tmux has answered; an undo is only begun meanwhile, and done when tmux answers
         self.rolled_back: list[str] = []
         self.errors: list[str] = []
         self.pictures: dict[str, Picture] = {}

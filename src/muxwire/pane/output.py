@@ -199,7 +199,7 @@ async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> 
     data, lost = await stream.read(first, end)
     base = first + lost
     start = max(base, begin)
-    line = data.rfind(b"\n", 0, start - base) + 1  # what moves the cursor there counts from the line's beginning
+    line = data.rfind(b"\n", 0, start - base) + 1  # cursor columns count from there
     before, seen = (
         visible_range(data, base, at, to, TYPED_LINES, grows=True, joint=SEQUENCE_END).decode("utf-8", "replace")
         for at, to in ((base + line, start), (start, end))

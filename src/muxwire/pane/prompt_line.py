@@ -301,7 +301,7 @@ class PromptEnd:
         return after[0] if after else None
 
     def _asked(self) -> bool:
-        """Whether the newest command, or a start-up file, asked the terminal something: the answer is read as typed."""
+        """Whether the newest command, or a start-up file, queried the terminal: the answer is read as typed text."""
         pane, ran = self._pane, self._pane.session.current
         begin = max(ran.begin if ran is not None else 0, pane.stream.end - _QUERY_REACH)
         return _QUERY.search(pane.stream.ring.read(begin, pane.stream.end)) is not None

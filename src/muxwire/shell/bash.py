@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 # readline two system calls; CSI with a final byte from `p` on is for private use (ECMA-48, 5.4).
 CLEAR_KEY = b"\x1b[{"
 LINE_KEY = b"\x1b[}"
-# Takes the line that names our file out of the history of a nested shell that keeps lines with a space in front. One
-# line, as what comes before the command is in its error messages.
+# Deletes the line that names our file from the history of a nested shell whose HISTCONTROL does not ignore lines that
+# begin with a space. It has no newline: line numbers in the command's error messages count what comes before it.
 _FORGET = (
     rb"case :${HISTCONTROL-}: in *:ignorespace:* | *:ignoreboth:*) ;; "
     rb"*) __muxwire_r=$(HISTTIMEFORMAT= \builtin history 1); case $__muxwire_r in "

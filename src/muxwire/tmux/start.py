@@ -125,7 +125,7 @@ class ServerStart:
         """Start our `tmux -C`, and the server if there is none: it ends with us until it has answered."""
         # If the server has ended since the probe, none may start with its configuration: it would write into its logs.
         runs = () if self._running is None else ("-N",)
-        # ignore-size: where a person's terminal is attached its size counts, also as we come and go; else ours does.
+        # ignore-size: while a person's terminal is attached, it alone sets the size; without one, we do.
         argv = (
             *self.command, *runs, "-C", "new-session", "-A", "-f", "ignore-size", "-s", HUB,
             "-x", str(COLUMNS), "-y", str(ROWS), "-n", KEEPER_NAME, "--", *KEEPER,

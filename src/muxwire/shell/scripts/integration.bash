@@ -10,7 +10,7 @@ if [ -n "$__muxwire_l" ]; then
 else                                                # bash itself reads /etc/bash.bashrc where it is built to
   [ -r ~/.bashrc ] && . ~/.bashrc
 fi
-# ble.sh takes readline's place, and our keys, and keeps what a command writes to stderr: here it stays out.
+# ble.sh replaces readline and its key bindings, ours too, and keeps what commands write to stderr: it is detached here.
 case ${BLE_VERSION-} in
   ?*) case ${_ble_attached-} in ?*) ble-detach/impl ;; esac
       ble-attach() { \builtin :; } ;;
@@ -111,7 +111,7 @@ __muxwire_i() {
   case ${__muxwire_t-}:$SHELLOPTS in ?*:*posix*) \builtin bind "$__muxwire_t" ;; esac
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
-    *)                                              # bash-preexec takes it away; by then our line may be in there
+    *)                                              # bash-preexec removes it; our line may be in the history by then
       HISTCONTROL=${HISTCONTROL:+$HISTCONTROL:}ignorespace
       told=$(HISTTIMEFORMAT= \builtin history 1 2>/dev/null)
       case $told in
