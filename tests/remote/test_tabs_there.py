@@ -112,6 +112,13 @@ async def test_a_nested_shell_there_reads_our_files_which_go_with_the_tab(termin
             await host.done()
 
 
+async def test_our_client_there_leaves_the_size_to_a_persons_terminal(tab: Tab) -> None:
+    rows = await tab.client.command("list-clients", "-F", "#{client_control_mode} #{client_flags}")
+    assert len(rows) == 1
+    assert b"ignore-size" in rows[0]
+    assert (await tab.execute("stty size")).output == "50 200\n"  # nobody else is attached
+
+
 async def test_who_has_a_shell_there_that_we_do_not_know_gets_one_that_we_do(terminals: Terminals) -> None:
     with anyio.fail_after(DEADLINE):
         made = await terminals.create_tab(host="odd")

@@ -73,7 +73,7 @@ printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
 # input ends before, the server may end too (B14). A hang-up ends the carrier, and with it the input here.
 trap '' HUP
 exec 3<&0
-t -C attach-session -t =hub <"$d/in$$" 3<&- &
+t -C attach-session -f ignore-size -t =hub <"$d/in$$" 3<&- &
 c=$!
 { exec 4>"$d/in$$"; cat <&3 >&4; trap '' TERM; kill -9 "$c"; t display-message -p; } >/dev/null 2>&1 &
 g=$!
