@@ -17,7 +17,7 @@ import pytest
 from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.host.host import TtyModes
 from muxwire.ids import pane_id
-from muxwire.pane import key_sender, prompt_line
+from muxwire.pane import interrupt, key_sender
 from muxwire.pane.foreground_shell import shell_sleeps
 from muxwire.pane.key_sender import LINE_MAX, OpenLine
 from muxwire.pane.keys import KeyModes, key_bytes, mistaken, strokes
@@ -371,7 +371,7 @@ async def test_what_comes_after_a_c_c_is_read_whole(
 
 async def test_an_older_prompt_is_no_answer_to_a_c_c(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
     """The prompt after a line may come after the C-c, though the shell drew it before: it has not seen to that yet."""
-    monkeypatch.setattr(prompt_line, "PROMPT_GRACE", DEADLINE)
+    monkeypatch.setattr(interrupt, "PROMPT_GRACE", DEADLINE)
     async with tab_for(DEADLINE, terminals) as tab:
         await known_prompt(tab)
         pane, shell, held = tab.pane, tab.pane.session.shell_pid, bytearray()
@@ -381,13 +381,13 @@ async def test_an_older_prompt_is_no_answer_to_a_c_c(terminals: Terminals, monke
             await tab.client.command("display-message", "-p", "")
         os.kill(shell, signal.SIGSTOP)  # as on a busy machine
         await tab.send_keys(["C-c"])
-        pressed = tab.runner.keyboard.pressed_at
+        pressed = tab.pane.pressed_at
         tab.client.attach_pane(pane_id(tab.pane_id), pane.stream.feed)
         pane.stream.feed(bytes(held))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(tab.send_keys, ["echo two", "Enter"])
             for _ in range(10):  # what keys that did not wait would need
                 await tab.client.command("display-message", "-p", "")
-            assert tab.runner.keyboard.pressed_at == pressed
+            assert tab.pane.pressed_at == pressed
             os.kill(shell, signal.SIGCONT)
         await shown(tab, r"\x07two\r\n")

@@ -28,7 +28,13 @@ NONCE = "fedcba9876543210"
 def pane(folder: Path, store: LogStore, shell: str) -> tuple[PaneState, Execution]:
     """A pane with an open command, fed by the test instead of tmux."""
     state = PaneState(
-        host=LocalHost(os.environ), nonce=NONCE, shell=shell_for(shell), leader_pid=os.getpid(), tty="", cwd="/"
+        host=LocalHost(os.environ),
+        pane_id="%1",
+        nonce=NONCE,
+        shell=shell_for(shell),
+        leader_pid=os.getpid(),
+        tty="",
+        cwd="/",
     )
     state.stream = PaneStream(store.open(folder / "pane.log"), state.on_mark)
     execution = Execution(command_id=ID, command=b"x", prompt_seq=1, typed_at=0, typed_time=0.0)

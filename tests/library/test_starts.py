@@ -9,7 +9,6 @@ import anyio
 import pytest
 
 from muxwire import ExecutionResult, InvalidArgument, ProcessStart, TabUnavailable
-from muxwire.pane.state import PaneState
 from muxwire.tabs.waits import Wanted, Watch
 from tests.library.opened import tab_for
 
@@ -138,17 +137,3 @@ async def test_no_time_at_all_is_refused(terminals: Terminals, timeout: float) -
             await tab.execute_script("shell", "echo no", timeout=timeout)
         assert (await tab.execute("echo ok")).output == "ok\n"
         assert tab.pane.stream.ring.find(b"no", before) < 0
-
-
-async def test_tabs_are_listed_while_one_is_closed(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = await terminals.create_tab(), await terminals.create_tab()
-    refresh = PaneState.refresh
-
-    async def closes(pane: PaneState) -> None:
-        if pane is first.pane and not second.pane.session.closed:
-            await second.close(force=True)
-        await refresh(pane)
-
-    monkeypatch.setattr(PaneState, "refresh", closes)
-    listed = {row.window_id for row in (await terminals.list_tabs(closed=False)).tabs}
-    assert (first.key in listed, second.key in listed) == (True, False)

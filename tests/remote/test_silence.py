@@ -10,6 +10,7 @@ import pytest
 from muxwire import TmuxSilent
 from muxwire.host import questions
 from muxwire.instance import remote
+from muxwire.pane import state
 from tests.library.opened import known_prompt
 from tests.remote.proxied import PATIENT, Proxied, proxied
 
@@ -151,7 +152,10 @@ async def test_a_command_that_was_typed_in_vain_runs_once_at_most(box: Proxied, 
     ran.unlink(missing_ok=True)
 
 
-async def test_who_was_cancelled_does_not_say_that_nothing_was_answered(box: Proxied) -> None:
+async def test_who_was_cancelled_does_not_say_that_nothing_was_answered(
+    box: Proxied, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "NEW_SECONDS", 0.0)  # each is asked
     tab, command_id = await running(box, "read -r line")
     assert (await box.opened.command_result(command_id, wait=PATIENT)).state == "interactive"
     with anyio.CancelScope() as scope:

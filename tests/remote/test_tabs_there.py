@@ -16,11 +16,12 @@ import muxwire
 from muxwire import InvalidArgument, NoSuchTarget
 from muxwire.host.remote import RemoteHost
 from muxwire.pane import prompt_line
+from muxwire.pane.state import PaneState
 from tests.library.opened import known_prompt
 from tests.remote.proxied import PATIENT, environ_there
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from muxwire import Tab, Terminals
 
@@ -193,15 +194,30 @@ async def test_a_program_in_place_of_a_shell_tells_its_status(terminals: Termina
         assert "said" in (await terminals.read_logs(made.key)).content
 
 
+async def test_tabs_are_listed_while_one_is_closed(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = [await terminals.create_tab(host="box", shell="bash") for _ in range(2)]
+    refresh = PaneState.refresh
+
+    async def closes(pane: PaneState) -> None:
+        if pane is first.pane and not second.pane.session.closed:
+            await second.close(force=True)
+        await refresh(pane)
+
+    monkeypatch.setattr(PaneState, "refresh", closes)
+    listed = {row.window_id for row in (await terminals.list_tabs(closed=False)).tabs}
+    assert (first.key in listed, second.key in listed) == (True, False)
+    await first.close(force=True)
+
+
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The panes about which the helper is asked."""
     asked = []
     refresh = RemoteHost.refresh
 
-    async def counted(host: RemoteHost, leader: int, tty: str) -> None:
+    async def counted(host: RemoteHost, leader: int, tty: str, pane: str, begins: Callable[[], None]) -> None:
         asked.append(leader)
-        await refresh(host, leader, tty)
+        await refresh(host, leader, tty, pane, begins)
 
     monkeypatch.setattr(RemoteHost, "refresh", counted)
     return asked

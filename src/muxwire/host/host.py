@@ -18,7 +18,7 @@ from muxwire.values import dataclass
 if TYPE_CHECKING:
     import os
     import signal
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from muxwire.protocol.commands import Command
@@ -64,9 +64,14 @@ SILENT_SECONDS = 0.7
 SILENT_ROUND_TRIPS = 2
 
 
+def round_trip(host: Host) -> float:
+    """Seconds from a question to its answer; 0 for this machine."""
+    return host.link.rtt if host.link is not None else 0.0
+
+
 def answer_seconds(host: Host) -> float:
     """How long a call whose time is over waits for an answer of tmux there; then tmux is silent."""
-    return SILENT_SECONDS + (SILENT_ROUND_TRIPS * host.link.rtt if host.link is not None else 0.0)
+    return SILENT_SECONDS + SILENT_ROUND_TRIPS * round_trip(host)
 
 
 # Lines of tmux commands; what a line holds is run together, up to the first command that fails.
@@ -118,8 +123,17 @@ class Host(Protocol):
     async def done(self) -> None:
         """Return when every request so far was carried out."""
 
-    async def refresh(self, leader: int, tty: str) -> None:
-        """Bring the answers for that pane up to date: its first process, and the path of its terminal."""
+    async def refresh(self, leader: int, tty: str, pane: str, begins: Callable[[], None]) -> None:
+        """Bring the answers for that pane up to date: its first process, the path of its terminal, its id.
+
+        `begins` is called when another machine's answer begins to come: only then its processes are examined.
+        """
+
+    def cursor(self, leader: int) -> tuple[int, int] | None:
+        """Column and row of that pane's cursor, by the newest answer; None if tmux must be asked.
+
+        Where it is known, what the pane wrote before its processes were examined is here.
+        """
 
     # -- processes
 

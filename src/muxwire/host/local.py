@@ -15,7 +15,7 @@ from muxwire.host import command_files, environment, folders, processes, shells,
 
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from muxwire.host.host import CommandFiles
 
@@ -76,8 +76,11 @@ class LocalHost:
     async def done(self) -> None:
         """Each is carried out at once."""
 
-    async def refresh(self, leader: int, tty: str) -> None:
+    async def refresh(self, leader: int, tty: str, pane: str, begins: Callable[[], None]) -> None:
         """Nothing to do: each question is put to the kernel."""
+
+    def cursor(self, leader: int) -> tuple[int, int] | None:
+        """Tmux is asked for it."""
 
     def program_of(self, pid: int) -> str:
         return processes.executable(pid) or processes.command_name(pid)

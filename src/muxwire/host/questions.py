@@ -11,7 +11,7 @@ from muxwire.errors import ConnectionClosed
 from muxwire.protocol.commands import command_list
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from muxwire.protocol.commands import Command
 
@@ -37,7 +37,8 @@ class Line(Protocol):
 class Question:
     """A question that has not been answered yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, begins: Callable[[], None] = lambda: None) -> None:
+        self.begins = begins  # called before the first row is taken
         self.rows: list[list[str]] = []
         self.encoded: list[str] = []  # lines that are no rows
         self.size = 0
@@ -85,19 +86,23 @@ class Helper:
                 question.answered = True
                 question.done.set()
             else:
+                if not question.rows:
+                    question.begins()
                 self._answering = question
                 question.rows.append(fields)
 
-    async def ask(self, verb: str, *words: str) -> list[list[str]] | None:
-        """The rows of an answer; None if there is none in time."""
-        found = await self.answer(verb, *words)
+    async def ask(self, verb: str, *words: str, begins: Callable[[], None] = lambda: None) -> list[list[str]] | None:
+        """The rows of an answer, whose coming `begins` is told; None if there is none in time."""
+        found = await self.answer(verb, *words, begins=begins)
         return found.rows if found is not None else None
 
-    async def answer(self, verb: str, *words: str, again: bool = True) -> Question | None:
+    async def answer(
+        self, verb: str, *words: str, again: bool = True, begins: Callable[[], None] = lambda: None
+    ) -> Question | None:
         """Ask, and `again` where the connection was lost meanwhile: these questions change nothing."""
         cut = True
         while cut:
-            question = Question()
+            question = Question(begins)
             try:
                 number = self._request(verb, *words, question=question)
             except ConnectionClosed:

@@ -28,7 +28,7 @@ from muxwire.shell.quoting import os_bytes
 if TYPE_CHECKING:
     import os
     import signal
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from muxwire.host.bootstrap import Facts
     from muxwire.host.host import CommandFiles, Foreground, Lines, TtyModes
@@ -92,12 +92,12 @@ class RemoteHost:
 
     # -- questions
 
-    async def refresh(self, leader: int, tty: str) -> None:
+    async def refresh(self, leader: int, tty: str, pane: str, begins: Callable[[], None]) -> None:
         if not self.link.up:
             return
         asked_at = time.monotonic()
         try:
-            rows = await self._helper.ask("p", str(leader), tty)
+            rows = await self._helper.ask("p", str(leader), tty, pane, begins=begins)
         except anyio.get_cancelled_exc_class():
             if time.monotonic() - asked_at > _ANSWERED_WITHIN + self.link.rtt:
                 self.link.answers = False
@@ -110,8 +110,11 @@ class RemoteHost:
             for kind, *fields in rows:
                 answer.take(kind, fields)
         except (ValueError, IndexError):
-            return
+            answer = PaneAnswer()  # no helper of ours wrote that
         self._answers[leader], self._ttys[tty] = answer, leader
+
+    def cursor(self, leader: int) -> tuple[int, int] | None:
+        return self._answers.get(leader, _NOTHING).cursor
 
     def print_mark(self, tty: str, mark: bytes) -> None:
         self._helper.say("r", tty, _escaped(mark))
@@ -145,18 +148,29 @@ class RemoteHost:
 
     async def look_up(self, folders: Collection[str], programs: Collection[str]) -> None:
         """Bring the answers of `checked_folder`, `checked_program` and `shell_for` for these."""
-        for folder in folders:
-            rows = await self._told("f", _escaped(os_bytes(self._absolute(folder, ""))))
-            self._folders.update({str(self._absolute(folder, "")): row[1] for row in rows if row[0] == "f"})
-        for program in programs:
-            rows = await self._told("x", _escaped(os_bytes(program)))
-            self._programs.update((program, (row[1], row[2] or row[1])) for row in rows if row[0] == "x")
+        words = [*(("f", self._absolute(folder, "")) for folder in folders), *(("x", program) for program in programs)]
+        found: dict[tuple[str, str], list[list[str]]] = {}
 
-    async def _told(self, verb: str, word: str) -> list[list[str]]:
-        for _ in range(_ASKED_AGAIN):
-            if (rows := await self._helper.ask(verb, word)) is not None:
-                return rows
-        raise ConnectionClosed(f"{self.name} does not answer", remedy="try again when its link is up (list_tabs)")
+        async def ask(verb: str, word: str) -> None:
+            for _ in range(_ASKED_AGAIN):
+                rows = await self._helper.ask(verb, _escaped(os_bytes(word)))
+                if rows is not None:
+                    found[verb, word] = rows
+                    break
+
+        async with anyio.create_task_group() as tasks:
+            for verb, word in words:
+                tasks.start_soon(ask, verb, word)
+        for verb, word in words:
+            if (verb, word) not in found:
+                raise ConnectionClosed(
+                    f"{self.name} does not answer", remedy="try again when its link is up (list_tabs)"
+                )
+            for row in found[verb, word]:
+                if verb == "f":
+                    self._folders[word] = row[1]
+                else:
+                    self._programs[word] = row[1], row[2] or row[1]
 
     # -- processes
 

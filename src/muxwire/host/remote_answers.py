@@ -44,6 +44,7 @@ class PaneAnswer:
     arguments: dict[int, list[str]] = field(default_factory=dict)
     masks: dict[int, list[int]] = field(default_factory=dict)
     shares: set[int] = field(default_factory=set)
+    cursor: tuple[int, int] | None = None
 
     def take(self, kind: str, fields: list[str]) -> None:
         """Take one line; ValueError for one that no helper of ours writes."""
@@ -59,6 +60,9 @@ class PaneAnswer:
                 self.arguments[int(fields[0])] = fields[1].split("\x1f")[1:-1]
             case "g":
                 self.masks.setdefault(int(fields[0]), []).append(int(fields[2], 16))
+            case "u":
+                x, y = fields[0].split()
+                self.cursor = int(x), int(y)
             case "r":
                 self.shares.add(int(fields[0]))
             case _:

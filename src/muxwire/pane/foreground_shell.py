@@ -95,9 +95,12 @@ async def ask_soon(pane: PaneState, client: ControlClient, *words: str) -> tuple
 
 
 async def caught_up(pane: PaneState, client: ControlClient) -> bool:
-    """Whether the stream has all that the pane wrote before: the kernel is ahead of it. ConnectionClosed."""
+    """Whether the stream has all that the pane wrote before: the kernel is ahead of it. ConnectionClosed.
+
+    Another machine's answer came after one of tmux's, but may have come before what a pane that writes much wrote.
+    """
     end = pane.stream.end
-    for _ in range(CATCH_UP):
+    for _ in range(CATCH_UP - pane.answered_whole):
         await ask_soon(pane, client, "display-message", "-p", "")
     return pane.stream.end == end and not pane.stream.rejoining
 

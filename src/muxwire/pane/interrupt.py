@@ -8,6 +8,7 @@ may swallow it and run the line afterwards.
 
 from __future__ import annotations
 
+import math
 import signal
 import time
 from contextlib import suppress
@@ -16,11 +17,12 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
-from muxwire.host.host import answer_seconds
-from muxwire.pane.foreground_shell import DRAWN_REMOTE, ask_soon
+from muxwire.host.host import answer_seconds, round_trip
+from muxwire.pane.foreground_shell import DRAWN_REMOTE, PROMPT_GRACE, ask_soon, reads_on
 from muxwire.pane.keys import CTRL_C
 from muxwire.pane.nesting import settle_aborted
 from muxwire.pane.state import LOOK_SECONDS
+from muxwire.shell.execution import INTERRUPTED, shell_status
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -59,6 +61,23 @@ def continue_shell(pane: PaneState) -> None:
     """
     if pane.session.shell_pid and pane.host.is_stopped(pane.session.shell_pid):
         pane.host.signal_process(pane.session.shell_pid, signal.SIGCONT)
+
+
+async def interrupt_taken(pane: PaneState, keyboard: Keyboard, client: ControlClient) -> None:
+    """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
+
+    A prompt with another status than C-c's may be older, and come late: then the kernel is asked. ConnectionClosed.
+    """
+    pressed, session = keyboard.interrupted_at, pane.session
+    if (left := pressed + PROMPT_GRACE - time.monotonic()) > 0:
+        with anyio.move_on_after(left):
+            await pane.stream.until(lambda: session.dead or session.prompt_time > pressed, left)
+            while not (
+                session.dead or shell_status(session.prompt_status) == INTERRUPTED or await reads_on(pane, client)
+            ):
+                await pane.stream.changed_within(LOOK_SECONDS)
+        if keyboard.interrupted_at == pressed:  # no other was typed meanwhile
+            keyboard.interrupted_at = -math.inf
 
 
 @final
@@ -212,7 +231,8 @@ class Interrupter:
         pane = self._pane
         group, deadline = pane.host.foreground_pgrp(pane.leader_pid), time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            if await pane.stream.until(over, min(left, _LOST_AFTER), look=DRAWN_REMOTE):
+            lost_after = _LOST_AFTER + round_trip(pane.host)
+            if await pane.stream.until(over, min(left, lost_after), look=DRAWN_REMOTE):
                 return True
             await pane.refresh()
             now = pane.host.foreground_pgrp(pane.leader_pid)

@@ -16,8 +16,9 @@ import anyio
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
 from muxwire.host.host import answer_seconds
 from muxwire.pane.foreground_shell import refusal
+from muxwire.pane.interrupt import interrupt_taken
 from muxwire.pane.keys import CTRL_C, PASTE_END, KeyModes, Stroke, mistaken, strokes
-from muxwire.pane.prompt_line import editor_up, interrupt_taken
+from muxwire.pane.prompt_line import editor_up
 from muxwire.results import KeysSent
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
 
@@ -101,14 +102,12 @@ class KeySender:
         pane: PaneState,
         keyboard: Keyboard,
         client: ControlClient,
-        pane_id: str,
         on_input: Callable[[], None] = lambda: None,
     ) -> None:
         self._pane = pane
         self._on_input = on_input  # something is about to be typed
         self._keyboard = keyboard
         self._client = client
-        self._pane_id = pane_id
         self._turn = anyio.Lock()
         self._line = OpenLine()
         self._until = math.inf  # on the monotonic clock: the time of the call whose turn it is
@@ -168,7 +167,7 @@ class KeySender:
             notes.append(await self._overtaken(next_byte))
         if modes.in_mode:
             notes.append("somebody scrolls in this pane (copy mode); the keys went to the program all the same")
-        pane_id = self._pane.host.prefix + self._pane_id
+        pane_id = self._pane.host.prefix + self._pane.pane_id
         return KeysSent(sent=len(data), pane=pane_id, next_byte=next_byte, note="; ".join(filter(None, notes)))
 
     async def _prompt_to_come(self) -> None:
@@ -191,7 +190,7 @@ class KeySender:
     async def _modes(self) -> KeyModes:
         if self._pane.session.dead:
             raise refusal(self._pane)
-        (asked,) = self._client.submit(("display-message", "-p", "-t", self._pane_id, _MODES))
+        (asked,) = self._client.submit(("display-message", "-p", "-t", self._pane.pane_id, _MODES))
         (answer,) = await asked.wait_within(self._left())
         return KeyModes(*(flag == b"1" for flag in answer.split(b" ")))
 

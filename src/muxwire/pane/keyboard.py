@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from muxwire.client.client import ControlClient
     from muxwire.client.pending import Pending
+    from muxwire.pane.state import PaneState
     from muxwire.protocol.commands import Command
 
 # One control line is parsed on tmux's only thread: 16 KiB keeps every pane's latency below a millisecond.
@@ -38,12 +39,13 @@ _ESCAPING_VERSION = (3, 7)
 @final
 class Keyboard:
     def __init__(
-        self, client: ControlClient, pane_id: str, version: tuple[int, int], *, may_be_dead: bool = False
+        self, pane: PaneState, client: ControlClient, version: tuple[int, int], *, may_be_dead: bool = False
     ) -> None:
         """`may_be_dead`: no supervisor of ours keeps the pane alive, so tmux has to look before it pastes."""
-        self.pressed_at = float("-inf")  # when we last typed something, on the monotonic clock
-        self.interrupted_at = float("-inf")  # and a C-c after which nothing was typed in the same write
+        self.interrupted_at = float("-inf")  # when we last typed a C-c, and nothing after it in the same write
+        self._pane = pane
         self._client = client
+        pane_id = pane.pane_id
         self._buffer = f"muxwire{pane_id}"
         flags = ("-r", "-d", "-S") if version >= _ESCAPING_VERSION else ("-r", "-d")
         paste = ("paste-buffer", *flags, "-b", self._buffer, "-t", pane_id)
@@ -63,9 +65,9 @@ class Keyboard:
         With `bracketed` it is one paste, marked as such by tmux if the program asked for that (DECSET 2004).
         InvalidArgument for a NUL, which tmux cannot carry.
         """
-        self.pressed_at = time.monotonic()
+        self._pane.pressed_at = time.monotonic()
         if data.endswith(CTRL_C):
-            self.interrupted_at = self.pressed_at
+            self.interrupted_at = self._pane.pressed_at
         commands = (self._kept_commands if len(data) <= _SHORT else self._commands)(data, bracketed=bracketed)
         if before:
             commands = (*before[:-1], joined((before[-1], commands[0])), *commands[1:])

@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 # A shell on the other side of the world answers a probe within half a second; one that just starts, on a machine with
 # much to do, took 2 s.
 PROBE_TIMEOUT = 5.0
-# What `#{alternate_on}#{cursor_flag}` is where lines are shown and typed: top hides the cursor, vim and less switch.
-_LINES = b"01"
+# What it is where lines are shown and typed: top hides the cursor, vim and less switch.
+_SCREEN, _LINES = "#{alternate_on}#{cursor_flag}", b"01"
 # With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
 _CLEAR_LINE = b" \x15"
 
 
 async def reach_shell(
-    pane: PaneState, keyboard: Keyboard, found: ForegroundShell, client: ControlClient, pane_id: str
+    pane: PaneState, keyboard: Keyboard, found: ForegroundShell, client: ControlClient
 ) -> ForegroundShell:
     """Return the shell that answered over the relay; TabUnavailable if nothing that understood did."""
-    (screen,) = await ask_soon(pane, client, "display-message", "-p", "-t", pane_id, "#{alternate_on}#{cursor_flag}")
+    (screen,) = await ask_soon(pane, client, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
     if screen != _LINES:
         raise TabUnavailable(
             "a program reached through the one in the foreground has the whole screen",

@@ -6,7 +6,6 @@ as long as they like; what is typed meanwhile the kernel echoes, and no line edi
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import time
@@ -14,20 +13,17 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
+from muxwire.host.host import answer_seconds, round_trip
 from muxwire.pane.foreground_shell import (
     DRAWN,
-    PROMPT_GRACE,
     START_TIMEOUT,
     ForegroundShell,
-    ask_soon,
     caught_up,
     fall_silent,
     mend_line_modes,
-    reads_on,
     shell_sleeps,
 )
 from muxwire.shell import CLEAR_LINE, CLEAR_TYPED
-from muxwire.shell.execution import INTERRUPTED, shell_status
 from muxwire.shell.tab_state import idle_since, prompt_due
 
 if TYPE_CHECKING:
@@ -59,11 +55,13 @@ SLEEPS_LONG = 0.05
 EDITOR_GRACE = 0.3
 # A shell has a key within a ms, later on a busy machine; some have nothing to write for it (`stty -echo`, vi's keys).
 CLEARED = 0.05
+# A key and a question behind it; once more where the shell was slower than the answer.
+QUESTION_ROUND_TRIPS = 2
 # Nobody types after a prompt so soon after its mark; a program that runs one command after the other is as quick.
 REACTION = 0.005
 # DECSET 2004, bracketed paste: readline asks for it when it has taken the tty (`rl_prep_terminal` in rltty.c), zsh
 # when it has drawn the prompt too (`zleread` in zle_main.c).
-_EDITOR_SIGN = b"\x1b[?2004h"
+_EDITOR_SIGN, _EDITOR_LEFT = b"\x1b[?2004h", b"\x1b[?2004l"
 _TELLS = ("bash", "zsh")
 # They begin a new line for their prompt if the output has not.
 _NEW_LINE = ("zsh", "fish")
@@ -101,23 +99,6 @@ async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
     await client.poll(whole)
     if not whole():
         await pane.stream.until(lambda: pane.is_back, PROMPT_SOON)
-
-
-async def interrupt_taken(pane: PaneState, keyboard: Keyboard, client: ControlClient) -> None:
-    """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
-
-    A prompt with another status than C-c's may be older, and come late: then the kernel is asked. ConnectionClosed.
-    """
-    pressed, session = keyboard.interrupted_at, pane.session
-    if (left := pressed + PROMPT_GRACE - time.monotonic()) > 0:
-        with anyio.move_on_after(left):
-            await pane.stream.until(lambda: session.dead or session.prompt_time > pressed, left)
-            while not (
-                session.dead or shell_status(session.prompt_status) == INTERRUPTED or await reads_on(pane, client)
-            ):
-                await pane.stream.changed_within(LOOK_MIN)
-        if keyboard.interrupted_at == pressed:  # no other was typed meanwhile
-            keyboard.interrupted_at = -math.inf
 
 
 def on_its_way(pane: PaneState) -> bool:
@@ -167,16 +148,21 @@ def _takes_tty(pane: PaneState, client: ControlClient) -> bool:
     return True
 
 
-async def line_kind(pane: PaneState, client: ControlClient) -> str:
-    """What reads after the prompt: `editor`, `line` (the editor is off), or "" for nothing yet. ConnectionClosed."""
+async def line_kind(pane: PaneState, client: ControlClient, *, drawn_whole: bool = True) -> str:
+    """What reads after the prompt: `editor`, `line` (the editor is off), or "" for nothing yet. ConnectionClosed.
+
+    Without `drawn_whole` an editor of another machine that has said that it is on need not have drawn its prompt.
+    """
     assert pane.shell is not None
     drawn = pane.drawn_prompt
+    told = pane.shell.name in _TELLS and drawn.rfind(_EDITOR_SIGN) > drawn.rfind(_EDITOR_LEFT)
     if drawn in pane.prompts:  # nearly always
         pane.prompts.took = pane.stream.last_output - pane.session.prompt_time
-        told = pane.shell.name in _TELLS and _EDITOR_SIGN in drawn
         plain = not (pane.shell.private_key or pane.shell.draws_early)
         if told or plain or _takes_tty(pane, client):
             return "editor"
+    elif told and not (drawn_whole or pane.host.is_local):
+        return "editor"
     elif time.monotonic() - pane.session.prompt_time < _expected(pane):
         return ""
     await pane.refresh()
@@ -187,7 +173,7 @@ async def line_kind(pane: PaneState, client: ControlClient) -> str:
     seq = pane.session.prompt_seq
     if not pane.host.sees_waits:
         await fall_silent(pane, DRAWN, lambda: pane.prompt_whole)
-    elif not await caught_up(pane, client) and time.monotonic() - since < SLEEPS_LONG:
+    elif not (pane.answered_whole or await caught_up(pane, client)) and time.monotonic() - since < SLEEPS_LONG:
         return ""
     kind = shell_sleeps(pane) if pane.session.at_prompt and pane.session.prompt_seq == seq else ""
     return "line" if kind and kind != "editor" and pane.shell.private_key else kind and "editor"
@@ -195,7 +181,7 @@ async def line_kind(pane: PaneState, client: ControlClient) -> str:
 
 async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> ForegroundShell | None:
     """The tab's own shell, if it reads after its prompt now, for a call that has begun then. ConnectionClosed."""
-    kind = await line_kind(pane, client)
+    kind = await line_kind(pane, client, drawn_whole=False)
     if not kind:
         return None
     assert pane.shell is not None
@@ -247,7 +233,7 @@ def _begins_line(pane: PaneState) -> bool:
 class PromptEnd:
     """Where the prompt of one pane ends on the screen."""
 
-    def __init__(self, pane: PaneState, keyboard: Keyboard, client: ControlClient, pane_id: str) -> None:
+    def __init__(self, pane: PaneState, keyboard: Keyboard, client: ControlClient) -> None:
         self.column: int | None = None  # where it ended when it was last looked for; None: nobody knows
         self.cleared = False  # whether the line was cleared to see where the prompt ends
         self._had_text = False  # whether there was something: zsh gives it back at the next prompt
@@ -255,7 +241,6 @@ class PromptEnd:
         self._pane = pane
         self._keyboard = keyboard
         self._client = client
-        self._pane_id = pane_id
 
     async def find(self, listener: ForegroundShell) -> None:
         """Find out the column, if it is the tab's own shell that listens. ConnectionClosed."""
@@ -282,11 +267,12 @@ class PromptEnd:
         typed = known not in (0, len(drawn))
         asked = self._asked()
         self.cleared = self._had_text or typed or asked or not fresh
-        before, end = await self._cursor(), pane.stream.end
         if self.cleared:
+            earlier = self._ask_cursor()
             if not (asked and await self._took_answer(shell, drawn)):
                 await self._clear(shell, edits=edits)
             after = await self._cursor()
+            before, end = await earlier.position(), earlier.end
             if typed and begins:
                 # What was on its way to the shell is drawn meanwhile, too; unless it is another, longer prompt.
                 with anyio.move_on_after(EDITOR_GRACE):
@@ -295,7 +281,11 @@ class PromptEnd:
                         after = await self._cursor()
             self._had_text = after != before
         else:
-            after = before
+            with anyio.move_on_after(answer_seconds(pane.host)):
+                while not (pane.host.is_local or pane.answered_whole or await line_kind(pane, self._client)):
+                    await pane.stream.changed_within(LOOK_MIN)
+            before = after = await self._cursor()
+            end = pane.stream.end
         if begins and after and after == before and drawn and end == pane.session.prompt_end + len(drawn):
             pane.prompts.remember(drawn, after[0])
         return after[0] if after else None
@@ -334,10 +324,21 @@ class PromptEnd:
         mend_line_modes(pane, shell)
         self._keyboard.press(shell.clear_key if edits else CLEAR_TYPED)
         signs = edits and bool(shell.clear_sign)
-        with anyio.move_on_after(LATE_GRACE if signs and self._signs else CLEARED):
-            while not self._took_key(shell, end, edits=edits) or not await line_kind(pane, self._client):
+        grace = LATE_GRACE if signs and self._signs else CLEARED
+        with anyio.move_on_after(grace + QUESTION_ROUND_TRIPS * round_trip(pane.host)):
+            while not await self._edits_again(shell, end, edits=edits):
                 await pane.stream.changed_within(LOOK_MIN)
         self._signs = not signs or self._took_key(shell, end, edits=edits)
+
+    async def _edits_again(self, shell: Shell, end: int, *, edits: bool) -> bool:
+        """Whether the shell has read our key, and waits for more. ConnectionClosed."""
+        pane, sleeps = self._pane, False
+        if not pane.host.is_local:  # asked at once, behind the key: its answer takes longer than the shell
+            await pane.refresh()
+            sleeps = pane.answered_whole and bool(shell_sleeps(pane))
+        if not self._took_key(shell, end, edits=edits):
+            return sleeps and not (edits and shell.clear_sign)  # it has nothing to write for it
+        return sleeps or bool(await line_kind(pane, self._client))
 
     def _took_key(self, shell: Shell, end: int, *, edits: bool) -> bool:
         """Whether the shell has read our key: `clear_sign` has come, or, from a shell without one, any output.
@@ -357,6 +358,28 @@ class PromptEnd:
         return not self._pane.drawn_prompt.endswith(text.encode())
 
     async def _cursor(self) -> tuple[int, ...]:
-        asked = ("display-message", "-p", "-t", self._pane_id, "#{cursor_x} #{cursor_y}")
-        answer = await ask_soon(self._pane, self._client, *asked)
+        if self._pane.answered_whole and (known := self._pane.host.cursor(self._pane.leader_pid)):
+            return known
+        return await self._ask_cursor().position()
+
+    def _ask_cursor(self) -> _CursorAnswer:
+        return _CursorAnswer(self._pane, self._client)
+
+
+@final
+class _CursorAnswer:
+    """Where the cursor of a pane is, of which tmux has been asked just now. ConnectionClosed."""
+
+    def __init__(self, pane: PaneState, client: ControlClient) -> None:
+        self.end = -1  # of the stream when the answer came: all that was on the screen then is before it
+        self._pane = pane
+        (self._asked,) = client.submit(("display-message", "-p", "-t", pane.pane_id, "#{cursor_x} #{cursor_y}"))
+        self._asked.then(self._answered)
+
+    def _answered(self) -> None:
+        self.end = self._pane.stream.end
+
+    async def position(self) -> tuple[int, ...]:
+        """Column and row, () for a pane that is gone; TmuxSilent."""
+        answer = await self._asked.wait_within(answer_seconds(self._pane.host))
         return tuple(int(number) for number in answer[0].split()) if answer else ()

@@ -21,6 +21,7 @@ import anyio
 
 from muxwire.errors import ConnectionClosed
 from muxwire.host.environment import check_command
+from muxwire.host.host import round_trip
 from muxwire.pane.foreground_shell import (
     DRAWN,
     PROMPT_GRACE,
@@ -37,7 +38,7 @@ from muxwire.pane.foreground_shell import (
     ready_deadline,
     refusal,
 )
-from muxwire.pane.interrupt import Interrupter, continue_shell
+from muxwire.pane.interrupt import Interrupter, continue_shell, interrupt_taken
 from muxwire.pane.keys import CTRL_C
 from muxwire.pane.nesting import (
     check_reach,
@@ -47,7 +48,7 @@ from muxwire.pane.nesting import (
     settle_aborted,
     typed_lines,
 )
-from muxwire.pane.prompt_line import PromptEnd, in_vain, interrupt_taken, look_again, own_listener, prompt_soon
+from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, own_listener, prompt_soon
 from muxwire.pane.state import end_of
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.execution import Execution
@@ -87,7 +88,6 @@ class Runner:
         pane: PaneState,
         keyboard: Keyboard,
         client: ControlClient,
-        pane_id: str,
         folder: Path,
         columns: Callable[[], int],
         alarm: Deadlines,
@@ -99,8 +99,7 @@ class Runner:
         self.keyboard = keyboard
         self.interrupter = Interrupter(pane, keyboard, client, self._unstick, spawn)
         self._client = client
-        self._prompt_end = PromptEnd(pane, keyboard, client, pane_id)
-        self._pane_id = pane_id
+        self._prompt_end = PromptEnd(pane, keyboard, client)
         self.folder = folder
         self._columns = columns
         self._alarm = alarm
@@ -162,7 +161,7 @@ class Runner:
 
     async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
         deadline = time.monotonic() + timeout
-        looks = iter(LOOKS)
+        looks = iter((LOOKS[0] + round_trip(self.pane.host), *LOOKS[1:]))
         while execution.running and (left := deadline - time.monotonic()) > 0:
             await self._alarm.wait(end_of(execution), min(left, next(looks, LOOK_EVERY)))
             if execution.ending:
@@ -198,7 +197,6 @@ class Runner:
         with contextlib.suppress(ConnectionClosed):
             if not await caught_up(self.pane, self._client):
                 return False
-        await self.pane.refresh()
         return self.pane.tab_state() == "interactive"
 
     async def interrupt(
@@ -250,10 +248,12 @@ class Runner:
             found = await own_listener(pane, self._client, begun) if at_prompt else await self._other_shell(waited)
             if found is not None and found.level == 3:
                 check_reach(env, cwd)
-                return await reach_shell(pane, self.keyboard, found, self._client, self._pane_id)
+                return await reach_shell(pane, self.keyboard, found, self._client)
             if found is not None:
                 await self._prompt_end.find(found)
                 return found
+            if not at_prompt and pane.takes_next:
+                continue  # another machine has said so only now
             if typed is not None and not typed.running:
                 continue  # an earlier process typed it, and it never ran: the shell may listen all the time
             if pane.session.dead or waited >= deadline - begun or await self._in_vain(waited):

@@ -58,12 +58,11 @@ class _Look:
 
 @final
 class ScreenView:
-    def __init__(self, pane: PaneState, client: ControlClient, pane_id: str, version: Version, zones: Zones) -> None:
+    def __init__(self, pane: PaneState, client: ControlClient, version: Version, zones: Zones) -> None:
         self._pane = pane
         self._zones = zones
         self._client = client
-        self._pane_id = pane_id
-        self._called = pane.host.prefix + pane_id
+        self._called = pane.host.prefix + pane.pane_id
         self._version = version
         # The joined rows alone are all of it while no row is wrapped, and take tmux half the time.
         self._questions = {
@@ -156,10 +155,10 @@ class ScreenView:
             self._searched = max(ring.end - LINES_REACH, self._searched)
 
     def _commands(self, *above: tuple[str, ...], styled: bool, wraps: bool) -> list[tuple[str, ...]]:
-        said = ("display-message", "-p", "-t", self._pane_id, _FORMAT)
+        said = ("display-message", "-p", "-t", self._pane.pane_id, _FORMAT)
         flags = ("-e",) if styled else ()
         rows = ((*flags, *row_flags(self._version)),) if wraps else ()
-        return [said, *capture_commands(self._version, self._pane_id, (*flags, "-J"), *rows, *above)]
+        return [said, *capture_commands(self._version, self._pane.pane_id, (*flags, "-J"), *rows, *above)]
 
     async def _asked(self, question: tuple[Command, ...], asked_at: int, *, styled: bool) -> _Look:
         (answer,) = self._client.submit_prepared(question or self._questions[styled, self._wraps])

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from muxwire.shell.marks import Mark
     from muxwire.shell.tab_state import Waiting
 
+# An answer of another machine that came no longer ago is not asked for again, unless something was typed since: who
+# calls what decides by it may have asked already.
+NEW_SECONDS = 0.01
 # Between two looks for a process group, which no event reports.
 LOOK_SECONDS = 0.001
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line continues.
@@ -49,8 +52,11 @@ def end_of(execution: Execution) -> anyio.Event:
 
 @final
 class PaneState:
-    def __init__(self, *, host: Host, nonce: str, shell: Shell | None, leader_pid: int, tty: str, cwd: str) -> None:
+    def __init__(
+        self, *, host: Host, pane_id: str, nonce: str, shell: Shell | None, leader_pid: int, tty: str, cwd: str
+    ) -> None:
         self.host = host
+        self.pane_id = pane_id
         self.session = ShellSession(nonce=nonce, shell=shell, cwd=cwd, read=self._read, tell=self._on_fact)
         self.shell = shell
         self.leader_pid = leader_pid
@@ -58,6 +64,8 @@ class PaneState:
         self.stream: PaneStream  # set by the tab as soon as both exist
         self.supervised = True  # its first process is our supervisor
         self.asked_at = 0.0  # when the newest answer of another machine about it was asked for, on the monotonic clock
+        self._answered_at, self._answer_end = 0.0, -1  # when that answer came, and where the stream ended as it began
+        self.pressed_at = float("-inf")  # when we last typed something, on the monotonic clock
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
@@ -195,9 +203,24 @@ class PaneState:
     async def refresh(self) -> None:
         """Bring what is known of its processes and its terminal up to date, before something is decided by it."""
         asked_at = time.monotonic()
-        await self.host.refresh(self.leader_pid, self.tty)
-        if self.reachable:
-            self.asked_at = asked_at
+        if self.asked_at > self.pressed_at and asked_at - self._answered_at < NEW_SECONDS:
+            return
+
+        def begins() -> None:
+            self.asked_at, self._answer_end = asked_at, self.stream.end
+
+        await self.host.refresh(self.leader_pid, self.tty, self.pane_id, begins)
+        if self.asked_at == asked_at:
+            self._answered_at = time.monotonic()
+
+    @property
+    def answered_whole(self) -> bool:
+        """Whether nothing was written since another machine examined it, nor is such output on its way, unless much is.
+
+        tmux sends on what panes write in turns: a question's answer may overtake the rest of a long output.
+        """
+        silent = self.stream.end == self._answer_end and not self.stream.rejoining
+        return silent and self.reachable and self.host.cursor(self.leader_pid) is not None
 
     async def refresh_soon(self) -> None:
         """As `refresh`, for a call whose time may be over: what was known stays where nobody answers soon."""

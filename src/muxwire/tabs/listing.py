@@ -6,7 +6,7 @@ from collections import Counter
 from math import inf
 from typing import TYPE_CHECKING
 
-from anyio import move_on_after
+from anyio import create_task_group, move_on_after
 
 from muxwire.errors import MuxwireError
 from muxwire.results import SessionInfo, TabInfo, TabList
@@ -65,8 +65,10 @@ async def _asked(
         [line.decode("utf-8", "replace").partition(" ")[::2] for line in answer] for answer in answers
     )
     commands = dict(panes)
-    for tab in tuple(book.open.values()):  # some are opened or closed meanwhile
-        await tab.pane.refresh()
+    if not server.host.is_local:
+        async with create_task_group() as tasks:
+            for tab in book.open.values():
+                tasks.start_soon(tab.pane.refresh)
     counts = Counter(row.session for row in windows)
     # Our own control client is no visitor.
     visitors = Counter(session for control, session in clients if control != "1")

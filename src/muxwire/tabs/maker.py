@@ -227,13 +227,10 @@ class TabMaker:
     async def _place(self, request: TabRequest, window: str) -> str:
         """Give the window its size, and show it where a person would look for it; return its session's id."""
         server = self._server
-        pending = []
+        server.client.submit(self.show_in_place_of_keeper(window))  # nothing waits for that
         if request.size is not None:
             columns, rows = map(str, request.size)
-            pending += server.client.submit(("resize-window", "-t", window, "-x", columns, "-y", rows))
-        pending += server.client.submit(self.show_in_place_of_keeper(window))
-        for answer in pending:
-            await answer.wait()
+            await server.client.command("resize-window", "-t", window, "-x", columns, "-y", rows)
         if request.session in ("", server.sessions.hub_name):
             return server.sessions.hub
         return await server.sessions.link(window, request.session)
@@ -263,17 +260,23 @@ class TabMaker:
             log_path = server.logs / kept_log_name(server.record(record.nonce), log_path.name)
         shell = self._host.shell_for(record.shell) if record.shell else None
         state = PaneState(
-            host=self._host, nonce=record.nonce, shell=shell, leader_pid=place.pid, tty=place.tty, cwd=record.cwd
+            host=self._host,
+            pane_id=place.pane,
+            nonce=record.nonce,
+            shell=shell,
+            leader_pid=place.pid,
+            tty=place.tty,
+            cwd=record.cwd,
         )
         log = server.open_log(log_path)
         state.stream = PaneStream(log, state.on_mark, start=log.end, capacity=self._ring)
         may_be_dead = server.access.role == "adopted"
-        keyboard = Keyboard(server.client, place.pane, server.version, may_be_dead=may_be_dead)
+        keyboard = Keyboard(state, server.client, server.version, may_be_dead=may_be_dead)
         # On another machine only one process types.
         shared = server.access.persistent and self._host.is_local
         turn = TypingLock(folder, state, server.client, self._book.spawn) if shared else None
         book, client = self._book, server.client
-        runner = Runner(state, keyboard, client, place.pane, folder, lambda: tab.columns, book.alarm, book.spawn, turn)
+        runner = Runner(state, keyboard, client, folder, lambda: tab.columns, book.alarm, book.spawn, turn)
         tab = Tab(
             record,
             window_id=place.window,

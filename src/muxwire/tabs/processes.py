@@ -112,7 +112,7 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     if newest is not None and _back_from(pane, newest):
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
         return _stopped(pane, True, "", newest.exit_code, newest)
-    await pane.line_taken(runner.keyboard.pressed_at + _TAKEN_WITHIN - time.monotonic())
+    await pane.line_taken(pane.pressed_at + _TAKEN_WITHIN - time.monotonic())
     await _forked(pane)
     if not pane.is_back:
         await runner.interrupter.forked(pane.session.preexec_time or 0.0, first, lambda: pane.is_back)
@@ -191,7 +191,7 @@ async def _stop_over(
         return pane.session.dead or b"\n" in pane.stream.ring.read(begin, prompt)
 
     # bash that is hit between its fork and the program's own group loses its terminal to that program, and ends.
-    left = _ENTERED_WITHIN - (time.monotonic() - runner.keyboard.pressed_at)
+    left = _ENTERED_WITHIN - (time.monotonic() - pane.pressed_at)
     if await pane.stream.until(lambda: b"\n" in pane.stream.ring.read(begin, pane.stream.end), left):
         await pane.stream.until(over, FORKS_WITHIN, look=DRAWN_REMOTE)
     sent = await runner.interrupter.stop(over, first=first, grace=grace, spared=newest.shell_pgrp)

@@ -98,8 +98,8 @@ class Tab:
             if self.record is not None:
                 self.record.note_input(pane.stream.end)
 
-        self._keys = KeySender(pane, runner.keyboard, server.client, pane_id, on_input=on_input)
-        self._view = ScreenView(pane, server.client, pane_id, server.version, zones)
+        self._keys = KeySender(pane, runner.keyboard, server.client, on_input=on_input)
+        self._view = ScreenView(pane, server.client, server.version, zones)
 
     @property
     def key(self) -> str:

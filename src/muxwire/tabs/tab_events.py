@@ -139,7 +139,7 @@ class TabEvents:
     def _on_accepted(self) -> None:
         now = time.monotonic()
         self._line_began = now, self._tab.pane.session.preexec_offset, self._tab.pane.session.cwd
-        pressed = self._tab.runner.keyboard.pressed_at
+        pressed = self._tab.pane.pressed_at
         prompt_time = self._tab.pane.session.prompt_time
         ahead = now - prompt_time < TYPED_AHEAD and (self._last == "keys" or pressed >= self._last_time)
         if pressed >= prompt_time or ahead:

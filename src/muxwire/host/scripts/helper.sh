@@ -132,9 +132,10 @@ masks() {
   done <"/proc/$1/status"
 }
 
-# What runs in the pane of $1, whose terminal is $2: its processes as a tree, for a session has no list of its own.
+# What runs in the pane $3 of $1, whose terminal is $2: its processes as a tree, for a session has no list of its own. And
+# the cursor, last: until tmux answers a new client it has read what the pane wrote before, and has sent it on.
 probe() {
-  leader=$1
+  leader=$1 pane=$3
   printf '%s\tm\t%s\n' "$n" "$(stty -a <"$2" | tr '\n\t' '  ')"
   IFS= read -r s <"/proc/$1/stat" || return
   set -- ${s##*") "}
@@ -158,6 +159,7 @@ probe() {
   IFS= read -r s <"/proc/$f/stat"
   set -- ${s##*") "}
   [ $((${7:-0} & 64)) = 0 ] || { masks "$f"; masks "$2"; }
+  c=$(t display-message -p -t "$pane" '#{cursor_x} #{cursor_y}') && printf '%s\tu\t%s\n' "$n" "$c"
 }
 
 # What the spool of the pane $1 holds from offset $2 on, up to a quarter of a MiB of it.
