@@ -92,7 +92,7 @@ async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
     """
 
     def whole() -> bool:
-        return pane.listens and (not pane.prompts.took or pane.prompt_whole)
+        return pane.listens and (pane.prompt_whole if pane.prompts.took else pane.drawn_prompt != b"")
 
     if whole():
         return
