@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
     from muxwire.client.pending import Pending
+from tests.library.opened import tab_for
 from tests.users import needs
 
 pytestmark = pytest.mark.anyio
@@ -50,6 +51,22 @@ async def test_a_nested_shell_runs_commands_exactly(terminals: Terminals, tab: T
     assert (ended.running, ended.exit_code, ended.state) == (False, 9, "prompt"), ended
     again = await tab.execute("echo ok; pwd")
     assert (again.output, again.exit_code) == ("ok\n/\n", 0)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
+@pytest.mark.parametrize("typed", [True, False], ids=["typed", "executed"])
+async def test_exit_has_the_status_with_which_a_nested_shell_ends(
+    terminals: Terminals, shell: str, typed: bool
+) -> None:
+    async with tab_for(4 * SOON, terminals, shell) as tab:
+        for command, status in (("true", 0), ("sh -c 'exit 7'", 7), ("true", 0)):
+            if typed:
+                await tab.send_keys(["bash --norc --noprofile", "Enter"], wait=SOON)
+            else:
+                await tab.execute("bash --norc --noprofile", timeout=SOON)
+            assert (await tab.execute(command)).exit_code == status
+            left = await tab.execute("exit")
+            assert (left.exit_code, left.state) == (status, "prompt"), left
 
 
 async def test_no_command_in_a_nested_shell_waits_for_a_prompt_of_ours(

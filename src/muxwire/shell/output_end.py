@@ -71,5 +71,7 @@ def cut_short(
     else:
         end -= trailing_before(execution, end, name, read)
     by_key = signalled is not None and (signalled or read(end - len(_ECHOED), end) == _ECHOED)
-    # A shell gives a command up by an error, which has a status, or by C-c: of that zsh may say 0, and ksh 256.
-    return end, INTERRUPTED if status in (0, 2 * SIGNAL_STATUS) or (status == 1 and by_key) else status
+    # A shell gives a command up by an error, which has a status, or by C-c: of that zsh may say 0, and ksh 256. After a
+    # command in a nested shell the prompt says that this has ended, by `exit` for one.
+    silent = execution.level == 1 and status in (0, 2 * SIGNAL_STATUS)
+    return end, INTERRUPTED if silent or (status == 1 and by_key) else status
