@@ -1,13 +1,14 @@
 """Everyday use at random: tabs with the prompts that people have are opened, used, stopped and closed for a while.
 
-`python -m bench everyday [--seconds N] [--users N] [--beside N] [--seed N]`. It measures no time; it counts broken
-promises.
+`python -m bench everyday [--seconds N] [--users N] [--beside N] [--link MS] [--seed N]`. It measures no time; it counts
+broken promises.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
 import random
 import secrets
@@ -26,6 +27,7 @@ import anyio
 
 import muxwire
 from bench.prompts import Prompt, available, home_of
+from bench.remote import carrier
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -42,6 +44,7 @@ TABS_MAX = 4
 # Long enough for some hundred actions; an hour of one user then is about three turns of each prompt.
 TURN_SECONDS = 60.0
 COMPUTES = "while True: pass"
+_HOST = "there"
 
 
 @final
@@ -73,9 +76,10 @@ class Figures:
 class Everyday:
     """Somebody who uses the tabs of one prompt, one after the other and several at once."""
 
-    def __init__(self, prompt: Prompt, terminals: muxwire.Terminals, seed: int, figures: Figures) -> None:
+    def __init__(self, prompt: Prompt, terminals: muxwire.Terminals, host: str, seed: int, figures: Figures) -> None:
         self._prompt = prompt
         self._terminals = terminals
+        self._host = host
         self._work = f"{terminals.host.environ['HOME']}/work"
         self._random = random.Random(f"{seed} {prompt.name}")
         self._figures = figures
@@ -110,7 +114,8 @@ class Everyday:
             await self._close(self._random.choice(self._tabs))
         if not self._tabs or self._random.random() < 0.3:
             self._figures.done[self._prompt.name, "fresh tabs"] += 1
-            self._tabs.append(await self._terminals.create_tab(shell=shutil.which(self._prompt.shell), cwd=self._work))
+            shell = shutil.which(self._prompt.shell)
+            self._tabs.append(await self._terminals.create_tab(shell=shell, cwd=self._work, host=self._host))
             return self._tabs[-1]
         return self._random.choice(self._tabs)
 
@@ -186,8 +191,8 @@ def running(command: str) -> bool:
     return False
 
 
-async def use(prompt: Prompt, folder: Path, until: float, seed: int, figures: Figures) -> None:
-    """Use one prompt in an instance of its own."""
+async def use(prompt: Prompt, folder: Path, until: float, seed: int, figures: Figures, link: float | None) -> None:
+    """Use one prompt in an instance of its own, behind a link of so many ms if one is given."""
     home = home_of(prompt, folder)
     work = home / "work"
     subprocess.run(["git", "init", "-q", str(work)], check=True, env={"HOME": str(home), "PATH": os.defpath})
@@ -202,20 +207,27 @@ async def use(prompt: Prompt, folder: Path, until: float, seed: int, figures: Fi
         "SHELL": shutil.which("bash") or "/bin/sh",
         "LANG": "C.UTF-8",
     }
-    async with muxwire.open_terminals(environ=environ) as terminals:
-        await Everyday(prompt, terminals, seed, figures).run(until)
+    hosts = home / "hosts.toml"
+    if link is not None:
+        hosts.write_text(f"[hosts.{_HOST}]\nvia = {json.dumps(carrier(environ, link))}\n")
+    async with muxwire.open_terminals(environ=environ | {"MUXWIRE_HOSTS": str(hosts)}) as terminals:
+        await Everyday(prompt, terminals, _HOST if link is not None else "", seed, figures).run(until)
 
 
-async def take_turns(prompts: Iterator[Prompt], folder: Path, until: float, seed: int, figures: Figures) -> None:
+async def take_turns(
+    prompts: Iterator[Prompt], folder: Path, until: float, seed: int, figures: Figures, link: float | None
+) -> None:
     """Use one prompt after the other, in an instance of its own each time."""
     for turn in itertools.count(seed):
         if time.monotonic() >= until:
             return
         with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own:
-            await use(next(prompts), Path(own), min(until, time.monotonic() + TURN_SECONDS), turn, figures)
+            await use(next(prompts), Path(own), min(until, time.monotonic() + TURN_SECONDS), turn, figures, link)
 
 
-async def everyday(prompts: list[Prompt], seconds: float, users: int, beside: int, seed: int) -> Figures:
+async def everyday(
+    prompts: list[Prompt], seconds: float, users: int, beside: int, seed: int, link: float | None
+) -> Figures:
     """That many users who take turns with the prompts, beside that many programs that compute."""
     figures = Figures()
     turns = itertools.cycle(prompts)
@@ -227,7 +239,7 @@ async def everyday(prompts: list[Prompt], seconds: float, users: int, beside: in
             ends.callback(subprocess.Popen([sys.executable, "-c", COMPUTES]).kill)
         async with anyio.create_task_group() as group:
             for user in range(users):
-                group.start_soon(take_turns, turns, folder, until, seed * users + user, figures)
+                group.start_soon(take_turns, turns, folder, until, seed * users + user, figures, link)
     return figures
 
 
@@ -238,12 +250,14 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--beside", type=int, default=0, metavar="N", help="beside N programs that compute")
     parser.add_argument("--users", type=int, metavar="N", help="N at the same time (default: one for each prompt)")
     parser.add_argument("--prompt", action="append", metavar="TEXT", help="only prompts whose name begins so")
+    parser.add_argument("--link", type=float, metavar="MS", help="on another machine, behind a link of that round trip")
     parser.add_argument("--seed", type=int, default=20261122)
     given = parser.parse_args(argv)
     chosen = [
         one for one in available() if one.name.startswith(tuple(given.prompt or [""])) and shutil.which(one.shell)
     ]
-    figures = anyio.run(everyday, chosen, given.seconds, given.users or len(chosen), given.beside, given.seed)
+    users = given.users or len(chosen)
+    figures = anyio.run(everyday, chosen, given.seconds, users, given.beside, given.seed, given.link)
     print(figures.text())
     for line in figures.details:
         print(f"not as promised: {line}")

@@ -36,6 +36,8 @@ LOSSES, LOSSES_SHORT = 5, 1
 MEGABYTES, MEGABYTES_SHORT = 20, 1
 HOSTS, HOSTS_SHORT = 50, 2
 PATIENT = 120.0
+# What a login there would set.
+_THERE = ("HOME", "PATH", "SHELL", "TMPDIR", "LANG", "ENV")
 # The targets of the design: over the round trip, in ms; of each further host.
 OVER_RTT_MS, HOST_MB, HOST_CPU_MS = 2.0, 2.0, 80.0
 
@@ -47,8 +49,8 @@ async def run(scale: Scale) -> Report:
     with temporary_home() as name:
         home = Path(name)
         environ = clean_environment(home)
-        carriers = {f"link-{link}": _carrier(environ, link) for link in links}
-        carriers |= {f"host-{number}": _carrier(environ, 0) for number in range(scale.of(HOSTS, HOSTS_SHORT))}
+        carriers = {f"link-{link}": carrier(environ, link) for link in links}
+        carriers |= {f"host-{number}": carrier(environ, 0) for number in range(scale.of(HOSTS, HOSTS_SHORT))}
         hosts = home / "hosts.toml"
         hosts.write_text("".join(f"[hosts.{key}]\nvia = {json.dumps(via)}\n" for key, via in carriers.items()))
         environ["MUXWIRE_HOSTS"] = str(hosts)
@@ -89,8 +91,9 @@ async def run(scale: Scale) -> Report:
     )
 
 
-def _carrier(environ: Mapping[str, str], milliseconds: int) -> list[str]:
-    there = [f"{name}={environ[name]}" for name in ("HOME", "PATH", "SHELL", "TMPDIR") if name in environ]
+def carrier(environ: Mapping[str, str], milliseconds: float) -> list[str]:
+    """The program that reaches this machine as another one, by a link of that round trip."""
+    there = [f"{name}={environ[name]}" for name in _THERE if name in environ]
     delay = [sys.executable, str(Path(__file__).with_name("delayed.py")), str(milliseconds)] if milliseconds else []
     return [*delay, "env", "-i", *there]
 

@@ -10,6 +10,8 @@ import pytest
 from tests.library.opened import busy_loop, seen, tab_for
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from muxwire import Terminals
 
 pytestmark = pytest.mark.anyio
@@ -63,3 +65,31 @@ async def test_a_tty_that_an_interrupted_loop_left_raw_is_mended(terminals: Term
         assert (cut.exit_code, cut.running) == (130, False), cut
         result = await tab.execute("echo ok")
         assert (result.output, result.exit_code) == ("ok\n", 0), result
+
+
+# As zsh-syntax-highlighting and fast-syntax-highlighting do: a function of that name, and what is too long is left out.
+HIGHLIGHTS = r"""
+_zsh_highlight() {
+  [[ -n ${ZSH_HIGHLIGHT_MAXLENGTH:-} ]] && (( $#BUFFER > ZSH_HIGHLIGHT_MAXLENGTH )) && return
+  print -r -- "$BUFFER" >>~/highlighted
+}
+zle -N zle-line-finish _zsh_highlight
+"""
+
+
+@pytest.mark.parametrize(("limit", "value"), [("", ""), ("ZSH_HIGHLIGHT_MAXLENGTH=300", "300"), ("setopt nounset", "")])
+async def test_plugins_of_zsh_highlight_what_a_person_types_and_no_line_of_ours(
+    terminals: Terminals, tmp_path: Path, limit: str, value: str
+) -> None:
+    (tmp_path / ".zshrc").write_text(f"{HIGHLIGHTS}{limit}\n")
+    async with tab_for(DEADLINE, terminals, "zsh", HOME=str(tmp_path)) as tab:
+        for _ in range(2):
+            assert (await tab.execute('echo "<${ZSH_HIGHLIGHT_MAXLENGTH-}>"')).output == f"<{value}>\n"
+            assert (await tab.send_keys(["echo theirs", "Enter"], wait=DEADLINE)).outcome == "ended"
+    assert (tmp_path / "highlighted").read_text() == "echo theirs\n" * 2
+
+
+async def test_a_limit_that_may_not_be_changed_stays(terminals: Terminals, tmp_path: Path) -> None:
+    (tmp_path / ".zshrc").write_text(f"{HIGHLIGHTS}typeset -r ZSH_HIGHLIGHT_MAXLENGTH=300\n")
+    async with tab_for(DEADLINE, terminals, "zsh", HOME=str(tmp_path)) as tab:
+        assert (await tab.execute("echo $ZSH_HIGHLIGHT_MAXLENGTH")).output == "300\n"

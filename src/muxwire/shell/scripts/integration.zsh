@@ -17,7 +17,11 @@ __muxwire_p() {
 
 # C: a command line was accepted.
 __muxwire_c() {
-  { \builtin printf '\033]7770;C;%s;%s\007' "$__muxwire_n" $__muxwire_q >/dev/tty; \builtin return 0 } &>/dev/null
+  {
+    [[ -z ${__muxwire_m+x} ]] || { ZSH_HIGHLIGHT_MAXLENGTH=$__muxwire_m; \builtin unset __muxwire_m }
+    \builtin printf '\033]7770;C;%s;%s\007' "$__muxwire_n" $__muxwire_q >/dev/tty
+    \builtin return 0
+  } &>/dev/null
 }
 
 # E. A body that could not be parsed while the shell traces has not printed S. Before the words of ours that end a body
@@ -81,6 +85,9 @@ __muxwire_k() {
   [[ $CONTEXT == start ]] || { zle push-input; \builtin return }
   [[ -n $BUFFER ]] && zle .push-input
   BUFFER=' { \builtin \. "$__muxwire"&&:;\builtin \eval "$_mux"; } always { { __muxwire_e; } 2>/dev/null; };_mux&&:'
+  # Plugins that colour the line take 10 to 30 ms for ours, which nobody is to see: they leave alone what is too long.
+  [[ -n ${functions[_zsh_highlight]+x} && ${(t)ZSH_HIGHLIGHT_MAXLENGTH-} != *readonly* ]] &&
+    typeset -g __muxwire_m=${ZSH_HIGHLIGHT_MAXLENGTH-} ZSH_HIGHLIGHT_MAXLENGTH=0
   zle .accept-line
 }
 
