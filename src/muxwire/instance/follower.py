@@ -19,6 +19,7 @@ from muxwire.pane.stream import PaneStream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from muxwire.logs.store import PaneLog
     from muxwire.tabs.book import TabBook
@@ -33,12 +34,22 @@ _NOT_WRITTEN = "the owner did not write its log"
 
 
 class _OwnersLogs(KeptOutput):
-    """The logs that the owner writes, as what is kept of the panes' output."""
+    """The logs that the owner writes, as what is kept of the panes' output; behind their end, what tmux keeps.
+
+    An owner that leaves meanwhile writes no more.
+    """
 
     look_seconds = BATCH_SECONDS / 2
 
     async def read(self, tab: Tab, offset: int) -> tuple[int, bytes] | None:
-        return offset, await anyio.to_thread.run_sync(read_raw, tab.log_path, offset, offset + _READ_BYTES)
+        return offset, await anyio.to_thread.run_sync(_kept, tab.log_path, offset)
+
+
+def _kept(log: Path, offset: int) -> bytes:
+    if data := read_raw(log, offset, offset + _READ_BYTES):
+        return data
+    first, data = Spool(log).read(offset)
+    return data if first == offset else b""
 
 
 async def follow_owner(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:
@@ -63,7 +74,8 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
         else:
             await _complete(tab, log)
             tab.pane.stream.log = log
-            listen(tab)
+            if not tab.pane.stream.rejoining:  # else it is heard when that is over: its terminal is stopped
+                listen(tab)
     living = {tab.log_path.stem for tab in tabs if not tab.pane.session.closed}
     await complete_logs(server.folders, server.log_store, server.generation, living)
     server.log_store.keep_limits_of(server.folders.state / server.folders.instance)

@@ -164,7 +164,7 @@ async def test_a_follower_succeeds_the_owner(instance: Instance) -> None:
 async def test_a_follower_that_attaches_while_the_owner_leaves(
     instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It could not hear of that, and becomes the owner all the same."""
+    """It could not hear of that, becomes the owner all the same, and lacks nothing that the owner did not write."""
     served = connect._served
     with anyio.fail_after(DEADLINE):
         async with instance.open() as owner:
@@ -178,8 +178,11 @@ async def test_a_follower_that_attaches_while_the_owner_leaves(
             monkeypatch.setattr(connect, "_served", late)
             async with instance.open() as follower:
                 await becomes_owner(follower)
-                assert (await (await follower.tab("shared")).execute("echo two")).output == "two\n"
+                tab = await follower.tab("shared")
+                assert (await tab.execute("echo two")).output == "two\n"
                 assert "\ntwo\n" in (await follower.read_logs("shared", strip_ansi=True)).content
+                gaps = tab.log_path.with_suffix(".gaps")
+                assert not gaps.exists() or not gaps.read_text()
 
 
 async def test_a_tab_that_is_closed_while_a_follower_succeeds(
