@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from muxwire.tabs.waits import SLICE, Watch
-from tests.library.opened import closed, known_prompt
+from tests.library.opened import closed, known_prompt, tab_for
 from tests.processes import stopped
 
 if TYPE_CHECKING:
@@ -34,6 +34,28 @@ async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: 
     met = await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
     assert (met.outcome, met.next_byte > running.next_byte) == ("met", True)
     await tab.close(force=True)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
+async def test_what_begins_with_a_line_end_is_found_in_the_first_line(terminals: Terminals, shell: str) -> None:
+    """The line end is that of the line that was typed; alone it is no answer."""
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        await known_prompt(tab) if shell != "fish" else await tab.execute("true")
+        await tab.send_keys(["echo needle; cat", "Enter"])
+        assert (await terminals.wait_for([tab.key], until="\nneedle", timeout=DEADLINE)).match == "\nneedle"
+        await tab.send_keys(["thread", "Enter"])  # to a program that reads lines: the echo, and the line again
+        assert (await terminals.wait_for([tab.key], until="\nthread", timeout=DEADLINE)).match == "\nthread"
+        await tab.send_keys(["C-c"])
+        await tab.execute("cat >/dev/null", wait=False)
+        await tab.send_keys(["quiet", "Enter"])
+        assert (await terminals.wait_for([tab.key], until="\n", timeout=0.5)).outcome == "timed_out"
+
+
+async def test_a_command_is_ready_when_its_first_line_is_there(terminals: Terminals) -> None:
+    async with tab_for(DEADLINE, terminals) as tab:
+        begun = await tab.start_process("echo up; sleep 100", ready="\nup", ready_timeout=DEADLINE)
+        assert begun.ready
+        await tab.stop_process()
 
 
 async def test_no_time_at_all_is_enough_to_look_once(terminals: Terminals) -> None:

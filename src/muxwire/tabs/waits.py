@@ -144,6 +144,9 @@ class TextSearch:
         if begin is None and not final:
             return None
         match = self._pattern.search(text, begin or 0)  # ^ holds after a line end, not at a cut
+        if match is None and begin and text[begin - 1] == "\n":  # what is wanted may begin with it, and be more
+            at_line_end = self._pattern.match(text, begin - 1)
+            match = at_line_end if at_line_end and at_line_end.end() > begin else None
         if match:
             return Found(match[0], self._raw_end(data, base, start, stop, match.end(), before))
         if self._typed is not None and (begin or 0) <= len(self._text):

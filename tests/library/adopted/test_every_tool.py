@@ -102,7 +102,8 @@ async def stop_process(tools: Tools) -> None:
     assert (await tools("stop_process", window_id="one"))["success"]
     # What the person started is the person's.
     await tools("send_keys", window_id="one", keys=["echo up again; cat", "Enter"])
-    await tools("wait_for", window_ids=["one"], until="\nup again", timeout_ms=20_000)
+    seen = await tools("wait_for", window_ids=["one"], until="\nup again", timeout_ms=20_000)
+    assert seen["outcome"] == "met"
     for signal in ("SIGINT", "SIGKILL"):
         await tools.refuses("stop_process", window_id="one", signal=signal)
     await tools("send_keys", window_id="one", keys=["C-d"])
