@@ -2,9 +2,9 @@
 
 A control client hears the panes of the session that it is attached to, and while it is attached tmux reads these panes
 whatever other control clients do (iTerm2 relies on the opposite); and to attach clears the alert of the session's
-current window. So a link rests until a tab of its session is used, and stays no longer than that call, or a command
-that a call has left running. It is attached with `ignore-size` and `-E`: no size, no variable and no option changes,
-and a session's current window stays.
+current window. So a link rests until a tab of its session is used, and stays no longer than that call, or what it has
+left running: a command, or the program of a line that was typed. It is attached with `ignore-size` and `-E`: no size,
+no variable and no option changes, and a session's current window stays.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from muxwire.instance.connect import Wrap
     from muxwire.logs.store import LogStore
     from muxwire.protocol.events import Event
-    from muxwire.shell.execution import Execution
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
@@ -90,8 +89,9 @@ class Link:
         """Let go of the server, unless another call comes or a command of ours still runs."""
         await anyio.sleep(LINGER_SECONDS)
         # All tabs anew after each: another command may have been left running while this one ended.
-        while not self._calls and (running := self._left_running()) is not None:
-            await end_of(running).wait()
+        while not self._calls and (tab := self._left_running()) is not None:
+            running = tab.pane.session.running
+            await (end_of(running).wait() if running is not None else _written(tab))
         if self._calls or self._resting or self.client.closed:
             return
         self._resting, self._wanted, self._back = True, anyio.Event(), anyio.Event()
@@ -101,8 +101,8 @@ class Link:
     def _tabs(self) -> list[Tab]:
         return [tab for tab in self._book.open.values() if tab.session_id == self.session]
 
-    def _left_running(self) -> Execution | None:
-        return next((tab.pane.session.running for tab in self._tabs() if tab.pane.session.running is not None), None)
+    def _left_running(self) -> Tab | None:
+        return next((tab for tab in self._tabs() if tab.pane.session.running is not None or _runs_typed(tab)), None)
 
     async def reconnect(self, reason: str) -> str:
         """There is no connection: not before somebody wants it, or for good."""
@@ -129,6 +129,19 @@ class Link:
         self._back.set()
         if not self._calls:  # who wanted it was cancelled meanwhile
             self._book.spawn(self._rest)
+
+
+def _runs_typed(tab: Tab) -> bool:
+    """Whether a program is in front since a line was typed at the shell by a call; not what a person starts later."""
+    pane = tab.pane
+    pane.entered = pane.entered and pane.is_program(pane.host.foreground_pgrp(pane.leader_pid))
+    return pane.entered
+
+
+async def _written(tab: Tab) -> None:
+    """Wait for output: a program that ends is followed by a prompt. What writes much is not examined all the time."""
+    await tab.pane.stream.changed()
+    await anyio.sleep(LINGER_SECONDS)
 
 
 def expect_gap(tab: Tab) -> None:

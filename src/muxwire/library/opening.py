@@ -80,7 +80,7 @@ async def open_terminals(
 
     `socket` is the path of a tmux server that a person runs, `socket_name` what they call it with `tmux -L`: its
     windows are the tabs then, nothing of it is changed, and we are attached to a session only while a call uses a tab
-    of it.
+    of it, or what it has started there runs.
 
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
     `close_idle`: tabs that nobody has used for so many seconds are closed: no call named them, no person typed there,

@@ -160,6 +160,7 @@ class KeySender:
             )
         next_byte = self._pane.stream.end
         self._pane.session.input_typed(data, next_byte)
+        self._pane.entered |= b"\r" in data and self._pane.shell_in_front()
         self._on_input()
         await self._type(found, in_mode=modes.in_mode)
         notes = ["" if literal or paste else mistaken(keys)]

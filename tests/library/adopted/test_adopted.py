@@ -8,12 +8,14 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.instance import adopted_link
 from muxwire.tabs.attached import attached
 from tests.library.adopted.person import CLIENTS, Person, differences
 
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 30
+LOOKS = 20
 
 
 async def test_nothing_changes(person: Person, environ: dict[str, str], folder: Path) -> None:
@@ -74,6 +76,34 @@ async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ:
         with pytest.raises(muxwire.InvalidArgument, match="close_idle"):
             async with muxwire.open_terminals(socket=person.socket, environ=environ, close_idle=60):
                 pass
+
+
+async def test_what_a_program_prints_that_keys_have_started_is_heard(
+    person: Person, environ: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as it is in front, and nothing that the person starts after it."""
+    monkeypatch.setattr(adopted_link, "LINGER_SECONDS", 0.05)
+    go = folder / "go"
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            one = await adopted.tab("work:one")
+            await one.send_keys([f"sh -c 'until [ -e {go} ]; do sleep 0.05; done; echo late'", "Enter"])
+            for _ in range(LOOKS):
+                await anyio.sleep(0.02)
+                assert "1" in person.tmux("list-clients", "-F", CLIENTS)
+            go.touch()
+            while "\nlate\n" not in person.tmux("capture-pane", "-p", "-t", "work:one"):
+                await anyio.sleep(0.02)
+            await person.alone()
+            assert (await adopted.wait_for(["one"], until="\nlate", timeout=0)).outcome == "met"
+            assert "\nlate\n" in (await adopted.read_logs("one", strip_ansi=True)).content
+            await person.alone()
+            person.tmux("send-keys", "-t", "work:one", "cat", "Enter")
+            while person.tmux("display-message", "-p", "-t", "work:one", "#{pane_current_command}").strip() != "cat":
+                await anyio.sleep(0.02)
+            await one.snapshot()
+            await person.alone()
 
 
 async def test_attached_no_longer_than_a_call_or_its_command(

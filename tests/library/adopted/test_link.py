@@ -37,7 +37,8 @@ class Command:
 async def test_a_command_left_running_while_another_ends_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adopted_link, "LINGER_SECONDS", 0)
     one, two = (
-        SimpleNamespace(session_id="$0", pane=SimpleNamespace(session=SimpleNamespace(running=None))) for _ in range(2)
+        SimpleNamespace(session_id="$0", pane=SimpleNamespace(session=SimpleNamespace(running=None), entered=False))
+        for _ in range(2)
     )
     later: list[Command] = []
     left_behind: list[list[Command]] = []
