@@ -297,8 +297,8 @@ def prompt_after(pane: PaneState, execution: Execution, begin: int) -> int:
     if prompt and _looks(drawn) == _looks(prompt):
         return end - len(drawn)
     last = tail.rpartition(b"^C")[2]
-    if last == tail or execution.shell_name in ("dash", "ash", "ksh"):
-        return -1
+    if last == tail or (prompt and execution.shell_name in ("dash", "ash", "ksh")):
+        return -1  # of these every prompt looks like the one before, unless that was drawn before we came to the pane
     last = last.rpartition(b"\n")[2]  # fish goes to a new line without a line feed
     # The editor is up before its prompt is drawn: no line feed yet means so, unless it stays that way.
     return end - len(last) if last and (b"\n" in tail or quiet(pane)) else -1

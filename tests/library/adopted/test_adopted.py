@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import anyio
@@ -104,6 +105,30 @@ async def test_what_a_program_prints_that_keys_have_started_is_heard(
                 await anyio.sleep(0.02)
             await one.snapshot()
             await person.alone()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
+@pytest.mark.parametrize("how", ["timeout", "stop"])
+async def test_a_prompt_that_was_never_heard_is_known_after_a_c_c(
+    person: Person, environ: dict[str, str], folder: Path, shell: str, how: str
+) -> None:
+    """It was drawn before we attached; the first command is interrupted, and the shell at its prompt again."""
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        words = ["busybox", "sh"] if shell == "busybox" else [str(shutil.which(shell))]
+        person.tmux("new-window", "-d", "-n", "first", "-t", "work:", "env", "PS1=first> ", *words)
+        while not person.tmux("capture-pane", "-p", "-t", "work:first").strip():
+            await anyio.sleep(0.02)
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            tab = await adopted.tab("work:first")
+            if how == "timeout":
+                assert (await tab.execute("sleep 1000", timeout=1)).timed_out
+            else:
+                await tab.execute("sleep 1000", wait=False)
+                stopped = await tab.stop_process()
+                assert (stopped.success, stopped.state) == (True, "prompt"), stopped
+            after = await tab.execute("echo after; (exit 3)" if shell != "fish" else "echo after; sh -c 'exit 3'")
+            assert (after.output, after.exit_code, after.state) == ("after\n", 3, "prompt"), after
 
 
 async def test_attached_no_longer_than_a_call_or_its_command(
