@@ -69,6 +69,16 @@ async def test_exit_has_the_status_with_which_a_nested_shell_ends(
             assert (left.exit_code, left.state) == (status, "prompt"), left
 
 
+@pytest.mark.parametrize("kind", ["dash", "busybox", "ksh", "bash"])
+async def test_a_prompt_that_changes_is_known_after_a_c_c(tab: Tab, kind: str) -> None:
+    await tab.execute(f"PS1='$PWD > ' {NESTED[kind]}", timeout=5)
+    assert (await tab.execute("PS1='$PWD > '")).exit_code == 0
+    for place in ("/usr", "/", "/tmp"):
+        cut = await tab.execute(f"cd {place}; sleep 1000", timeout=0.5)
+        assert (cut.timed_out, cut.exit_code, cut.running) == (True, 130, False), cut
+        assert (await tab.execute("pwd")).output == f"{place}\n"
+
+
 async def test_no_command_in_a_nested_shell_waits_for_a_prompt_of_ours(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,8 @@ CATCH_UP = 2
 
 # Their line editors are up before their prompts are drawn.
 _EDITING = ("bash", "zsh", "fish")
+# The kernel does not distinguish their `read` from their prompt.
+_READ_ALIKE = ("dash", "ash", "ksh")
 # Programs that put another terminal's shell on this one. Others (a REPL, a database) would take a probe as input.
 RELAYS = {
     "ssh", "mosh-client", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "lxc", "lxc-attach",
@@ -297,9 +299,12 @@ def prompt_after(pane: PaneState, execution: Execution, begin: int) -> int:
     if prompt and _looks(drawn) == _looks(prompt):
         return end - len(drawn)
     last = tail.rpartition(b"^C")[2]
-    if last == tail or (prompt and execution.shell_name in ("dash", "ash", "ksh")):
-        return -1  # of these every prompt looks like the one before, unless that was drawn before we came to the pane
+    if last == tail:
+        return -1
     last = last.rpartition(b"\n")[2]  # fish goes to a new line without a line feed
+    # Their prompt ends with the same sign wherever they are, a question of their `read` hardly; b"" was drawn earlier.
+    if prompt and execution.shell_name in _READ_ALIKE and _looks(last)[-1:] != _looks(prompt)[-1:]:
+        return -1
     # The editor is up before its prompt is drawn: no line feed yet means so, unless it stays that way.
     return end - len(last) if last and (b"\n" in tail or quiet(pane)) else -1
 
