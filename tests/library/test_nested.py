@@ -79,6 +79,16 @@ async def test_a_prompt_that_changes_is_known_after_a_c_c(tab: Tab, kind: str) -
         assert (await tab.execute("pwd")).output == f"{place}\n"
 
 
+async def test_programs_of_a_nested_prompt_are_no_command_that_continues(tab: Tab) -> None:
+    """After a C-c the prompt's programs run; interrupted, the shell begins them anew."""
+    await tab.execute("PROMPT_COMMAND='command ls >/dev/null; sleep 0.2' bash --norc --noprofile", timeout=5)
+    for number in range(3):
+        cut = await tab.execute("sleep 1000", timeout=1.5)
+        assert cut.timed_out, cut
+        after = await tab.execute(f"echo {number}")
+        assert (after.output, after.exit_code) == (f"{number}\n", 0), after
+
+
 async def test_no_command_in_a_nested_shell_waits_for_a_prompt_of_ours(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

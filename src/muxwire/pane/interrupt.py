@@ -227,17 +227,19 @@ class Interrupter:
         return sent
 
     async def _wait(self, seconds: float, over: Callable[[], bool], spared: int) -> bool:
-        """Wait for the end; press C-c again while the shell itself goes from one program to the next."""
-        pane = self._pane
+        """Wait for the end; press C-c again while the shell itself goes from one program to the next.
+
+        Each time after twice as long: they may be those of a nested shell's prompt, which it begins anew after a C-c.
+        """
+        pane, lost_after = self._pane, _LOST_AFTER
         group, deadline = pane.host.foreground_pgrp(pane.leader_pid), time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            lost_after = _LOST_AFTER + round_trip(pane.host)
-            if await pane.stream.until(over, min(left, lost_after), look=DRAWN_REMOTE):
+            if await pane.stream.until(over, min(left, lost_after + round_trip(pane.host)), look=DRAWN_REMOTE):
                 return True
             await pane.refresh()
             now = pane.host.foreground_pgrp(pane.leader_pid)
             if now != group and pane.is_program(now, spared):
-                group = now
+                group, lost_after = now, 2 * lost_after
                 self._press()
         return over()
 

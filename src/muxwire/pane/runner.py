@@ -274,6 +274,8 @@ class Runner:
         if pane.takes_next:
             return None  # it came to its prompt meanwhile
         continue_shell(pane)
+        if (running := pane.session.running) is not None:
+            settle_aborted(pane, self.keyboard, running)
         found = None if pane.session.dead else find_shell(pane, waited, self.folder)
         if found is not None and found.pgrp == pane.session.shell_pid and not await caught_up(pane, self._client):
             return None  # it may have said that it is at its prompt
