@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from muxwire.instance.connect import Wrap
     from muxwire.logs.store import LogStore
+    from muxwire.pane.state import PaneState
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
@@ -91,7 +92,7 @@ class Link:
         # All tabs anew after each: another command may have been left running while this one ended.
         while not self._calls and (tab := self._left_running()) is not None:
             running = tab.pane.session.running
-            await (end_of(running).wait() if running is not None else _written(tab))
+            await (end_of(running).wait() if running is not None else _typed_line(tab.pane))
         if self._calls or self._resting or self.client.closed:
             return
         self._resting, self._wanted, self._back = True, anyio.Event(), anyio.Event()
@@ -102,7 +103,7 @@ class Link:
         return [tab for tab in self._book.open.values() if tab.session_id == self.session]
 
     def _left_running(self) -> Tab | None:
-        return next((tab for tab in self._tabs() if tab.pane.session.running is not None or _runs_typed(tab)), None)
+        return next((tab for tab in self._tabs() if tab.pane.session.running is not None or tab.pane.entered), None)
 
     async def reconnect(self, reason: str) -> str:
         """There is no connection: not before somebody wants it, or for good."""
@@ -131,17 +132,21 @@ class Link:
             self._book.spawn(self._rest)
 
 
-def _runs_typed(tab: Tab) -> bool:
-    """Whether a program is in front since a line was typed at the shell by a call; not what a person starts later."""
-    pane = tab.pane
-    pane.entered = pane.entered and pane.is_program(pane.host.foreground_pgrp(pane.leader_pid))
-    return pane.entered
+async def _typed_line(pane: PaneState) -> None:
+    """Wait for more of a line that a call typed at the shell; what a person starts after it is none of it.
+
+    A program that ends is followed by a prompt. One that writes much is not examined all the time.
+    """
+    if _program_in_front(pane):
+        await pane.stream.changed()
+        await anyio.sleep(LINGER_SECONDS)
+    else:  # what it wrote last may be on its way; and a shell that computes may not have begun it
+        await anyio.sleep(LINGER_SECONDS)
+        pane.entered = _program_in_front(pane) or not pane.host.sleeps_for_keys(pane.session.shell_pid, polls=True)
 
 
-async def _written(tab: Tab) -> None:
-    """Wait for output: a program that ends is followed by a prompt. What writes much is not examined all the time."""
-    await tab.pane.stream.changed()
-    await anyio.sleep(LINGER_SECONDS)
+def _program_in_front(pane: PaneState) -> bool:
+    return pane.is_program(pane.host.foreground_pgrp(pane.leader_pid))
 
 
 def expect_gap(tab: Tab) -> None:
