@@ -92,7 +92,7 @@ class Helper:
                 question.rows.append(fields)
 
     async def ask(self, verb: str, *words: str, begins: Callable[[], None] = lambda: None) -> list[list[str]] | None:
-        """The rows of an answer, whose coming `begins` is told; None if there is none in time."""
+        """The rows of an answer; None if there is none in time. `begins` is called when the first one has come."""
         found = await self.answer(verb, *words, begins=begins)
         return found.rows if found is not None else None
 

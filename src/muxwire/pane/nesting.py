@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # A shell on the other side of the world answers a probe within half a second; one that just starts, on a machine with
 # much to do, took 2 s.
 PROBE_TIMEOUT = 5.0
-# What it is where lines are shown and typed: top hides the cursor, vim and less switch.
+# A format, and its value where lines are shown and typed: top hides the cursor, vim and less switch.
 _SCREEN, _LINES = "#{alternate_on}#{cursor_flag}", b"01"
 # With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
 _CLEAR_LINE = b" \x15"

@@ -65,7 +65,7 @@ class PaneState:
         self.supervised = True  # its first process is our supervisor
         self.asked_at = 0.0  # when the newest answer of another machine about it was asked for, on the monotonic clock
         self._answered_at, self._answer_end = 0.0, -1  # when that answer came, and where the stream ended as it began
-        self.entered = False  # whether a line was typed at its shell, which has had a program in front since
+        self.entered = False  # whether a line that we typed at its shell may still run
         self.pressed_at = float("-inf")  # when we last typed something, on the monotonic clock
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()

@@ -40,7 +40,7 @@ async def answered(
     outcome = await _outcome(tab, sent, command, wanted, timeout)
     end = tab.pane.stream.end
     seen = await shown_text(tab.pane.stream, sent.next_byte, end, tab.columns)
-    marked = tab.pane.session.at_prompt and tab.pane.session.has_preexec_mark  # nothing else is needed to know it
+    marked = tab.pane.session.at_prompt and tab.pane.session.has_preexec_mark  # the marks alone give the state
     if not marked and (outcome != "met" or wanted is not None):  # else the state was just asked for
         await tab.pane.refresh_soon()
     status = None
