@@ -117,8 +117,9 @@ async def test_keys_that_begin_with_a_dash_are_text(session: HarnessSession) -> 
     await session.send_keys(["cat", "Enter"])
     await session.get_incremental_output()
     await session.send_keys(["-x", "Enter"])
+    seen = await shown(session, "-x\n", times=2)  # typed, and printed: before that it could come into the next line
     await session.send_keys("-----BEGIN KEY-----\n")
-    seen = await shown(session, "-----BEGIN KEY-----\n", times=2)  # typed, and printed; maybe both lines typed first
+    seen += await shown(session, "-----BEGIN KEY-----\n", times=2)
     assert seen.count("-x\n") == 2
     await session.send_keys("C-d")
 
