@@ -137,16 +137,12 @@ async def _typed_line(pane: PaneState) -> None:
 
     A program that ends is followed by a prompt. One that writes much is not examined all the time.
     """
-    if _program_in_front(pane):
+    if pane.program_in_front():
         await pane.stream.changed()
         await anyio.sleep(LINGER_SECONDS)
     else:  # what it wrote last may be on its way; and a shell that computes may not have begun it
         await anyio.sleep(LINGER_SECONDS)
-        pane.entered = _program_in_front(pane) or not pane.host.sleeps_for_keys(pane.session.shell_pid, polls=True)
-
-
-def _program_in_front(pane: PaneState) -> bool:
-    return pane.is_program(pane.host.foreground_pgrp(pane.leader_pid))
+        pane.entered = pane.program_in_front() or not pane.host.sleeps_for_keys(pane.session.shell_pid, polls=True)
 
 
 def expect_gap(tab: Tab) -> None:

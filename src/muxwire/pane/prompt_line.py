@@ -268,7 +268,7 @@ class PromptEnd:
         asked = self._asked()
         self.cleared = self._had_text or typed or asked or not fresh
         if self.cleared:
-            earlier = self._ask_cursor()
+            earlier = _CursorAnswer(pane, self._client)
             if not (asked and await self._took_answer(shell, drawn)):
                 await self._clear(shell, edits=edits)
             after = await self._cursor()
@@ -360,10 +360,7 @@ class PromptEnd:
     async def _cursor(self) -> tuple[int, ...]:
         if self._pane.answered_whole and (known := self._pane.host.cursor(self._pane.leader_pid)):
             return known
-        return await self._ask_cursor().position()
-
-    def _ask_cursor(self) -> _CursorAnswer:
-        return _CursorAnswer(self._pane, self._client)
+        return await _CursorAnswer(self._pane, self._client).position()
 
 
 @final

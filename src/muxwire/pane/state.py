@@ -100,8 +100,7 @@ class PaneState:
         session, says = self.session, self.session.has_preexec_mark
 
         def taken() -> bool:
-            front = None if says else self.host.foreground_pgrp(self.leader_pid)
-            return session.state is not ShellState.SUBMITTED or self.is_program(front)
+            return session.state is not ShellState.SUBMITTED or (not says and self.program_in_front())
 
         await self.stream.until(taken, seconds, look=None if says else LOOK_SECONDS)
 
@@ -265,6 +264,9 @@ class PaneState:
 
     def shell_in_front(self) -> bool:
         return self.host.foreground_pgrp(self.leader_pid) == self.session.shell_pid
+
+    def program_in_front(self) -> bool:
+        return self.is_program(self.host.foreground_pgrp(self.leader_pid))
 
     def front_shell(self) -> Shell | None:
         front = self.front()
