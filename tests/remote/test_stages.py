@@ -13,6 +13,7 @@ import pytest
 
 import muxwire
 from muxwire import HostUnavailable
+from muxwire.client.watchdog import process_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 30.0
+
+
+def children() -> set[int]:
+    """The processes that this one has started and not buried."""
+    return {pid for pid, (parent, *_) in process_table().items() if parent == os.getpid()}
 
 
 async def unavailable(folder: Path, environ: dict[str, str], via: Sequence[str]) -> HostUnavailable:
@@ -30,8 +36,10 @@ async def unavailable(folder: Path, environ: dict[str, str], via: Sequence[str])
         async with muxwire.open_terminals(
             state_dir=folder / "state", environ=environ | {"MUXWIRE_HOSTS": str(hosts)}
         ) as opened:
+            before = children()
             with pytest.raises(HostUnavailable) as caught:
                 await opened.create_tab(host="there")
+            assert children() == before
     assert caught.value.host == "there"
     assert caught.value.remedy or caught.value.stage == "not_allowed"
     return caught.value
@@ -92,6 +100,17 @@ async def test_shell_that_says_nonsense_without_end(folder: Path, environ: dict[
     script = program(folder, "floods", "#!/bin/sh\nexec yes muxwire:0000000000000000\n")
     error = await unavailable(folder, environ, [script])
     assert error.stage == "shell", error
+
+
+async def test_shell_that_leaves_out_what_was_asked(folder: Path, environ: dict[str, str]) -> None:
+    text = """#!/bin/sh
+read -r line
+id=${line#id=\\'} id=${id%%\\'*}
+printf 'muxwire:%s\\tok\\tonly this\\n' "$id"
+exec cat
+"""
+    error = await unavailable(folder, environ, [program(folder, "leaves-out", text)])
+    assert (error.stage, "only this" in error.reason) == ("shell", True), error
 
 
 async def test_tmux_missing(folder: Path, environ: dict[str, str]) -> None:

@@ -74,34 +74,34 @@ class CarrierProcess(ProcessPipes):
         try:
             self._start(self.carrier.command, self._make_pipes())
         except TmuxUnavailable as error:
-            raise self._unavailable("connect", str(error)) from error
+            raise self.unavailable("connect", str(error)) from error
         self._is_open = True
         try:
             with anyio.fail_after(OPEN_SECONDS):
                 await self.send(self._script(connection, again))
                 kind, *facts = await self._facts(f"muxwire:{connection}\t".encode())
         except TimeoutError as error:
-            raise self._unavailable(*self._why(b"", f"no answer within {OPEN_SECONDS:.0f} s")) from error
+            raise self.unavailable(*self._why(b"", f"no answer within {OPEN_SECONDS:.0f} s")) from error
         if kind == "ok":
             return facts
         stage, reason = (*facts, "", "")[:2]
         if stage == "gone":
             raise TmuxUnavailable(reason)
-        raise self._unavailable(stage if stage in _REMEDIES else "shell", reason)
+        raise self.unavailable(stage if stage in _REMEDIES else "shell", reason)
 
     async def _facts(self, begin: bytes) -> list[str]:
         seen = b""
         while len(seen) < _GREETING_BYTES:
             data = await super().receive()
             if not data:
-                raise self._unavailable(*self._why(seen, "it ended without a message"))
+                raise self.unavailable(*self._why(seen, "it ended without a message"))
             seen += data
             self._read_complaint()
             at = seen.find(begin)
             if at >= 0 and (end := seen.find(b"\n", at)) >= 0:
                 self._kept = seen[end + 1 :]
                 return seen[at + len(begin) : end].decode("utf-8", "surrogateescape").split("\t")
-        raise self._unavailable("shell", "it says much, and nothing of what was asked")
+        raise self.unavailable("shell", "it says much, and nothing of what was asked")
 
     async def receive(self) -> bytes:
         """As the pipes; what came with the facts comes first."""
@@ -152,6 +152,7 @@ class CarrierProcess(ProcessPipes):
         no_shell = seen or any(text in reason.lower() for text in _NO_SHELL)
         return "shell" if no_shell else "connect", reason or otherwise
 
-    def _unavailable(self, stage: str, reason: str) -> HostUnavailable:
+    def unavailable(self, stage: str, reason: str) -> HostUnavailable:
+        """What to raise for a machine that is of no use, with what to do next."""
         shown = "".join(sign if sign.isprintable() else " " for sign in reason)
         return HostUnavailable(self.carrier.host, stage, shown, remedy=_REMEDIES[stage])

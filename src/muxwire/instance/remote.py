@@ -116,7 +116,7 @@ class RemoteConnection:
         try:
             self.facts = Facts.read(fields)
         except ValueError as error:
-            raise HostUnavailable(self.host.name, "shell", f"it said {fields!r}") from error
+            raise self.process.unavailable("shell", f"it said {fields!r}") from error
 
     async def reopen(self) -> None:
         """Connect again, however often that takes, for as long as the programs there live; TmuxUnavailable."""
@@ -188,41 +188,42 @@ async def open_remote(
     logs = folders.state / folders.instance
     process, keeper = connection.process, ""
     store = LogStore(say_log_error, limits=LogLimits.from_environment(environ), home=logs)
-    await connection.begin(logs, start=start)
-    rejoin = Rejoin(connection, book, f"{COLUMNS}x{ROWS}")
+    async with process:
+        await connection.begin(logs, start=start)
+        rejoin = Rejoin(connection, book, f"{COLUMNS}x{ROWS}")
 
-    def reconnected() -> None:
-        connection.use(client, keeper)
-        rejoin.on_reconnected()
+        def reconnected() -> None:
+            connection.use(client, keeper)
+            rejoin.on_reconnected()
 
-    client = rejoin.client = ControlClient(
-        wrap(process) if wrap else process,
-        on_notification=on_notification,
-        on_chunk=store.flush_soon,
-        reconnect=rejoin.reconnect,
-        on_reconnected=reconnected,
-        attaches=True,
-        resending=Resending(asked_later),
-    )
-    client.patience.seconds, client.patience.explain = ANSWER_SECONDS, connection.silent
-    async with store, client:
-        greeting, window, keeper = await _greet(client, host)
-        connection.use(client, keeper)
-        client.attach_pane(pane_id(keeper), host.feed)
-        server = _served(connection, folders, client, greeting, window, store, access)
-        server.rejoin = rejoin.begin
-        with suppress(OSError):  # then nobody else finds it; the tabs work
-            note_link(logs, host.name, connection.directory)
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(watch_end, client, on_end)
-                tasks.start_soon(connection.beat, client)
-                yield server
-                tasks.cancel_scope.cancel()
-        finally:
-            connection.ending, host.link.up = True, False
-            if not (access.persistent and book.open):
-                await _end(host, client, logs)
+        client = rejoin.client = ControlClient(
+            wrap(process) if wrap else process,
+            on_notification=on_notification,
+            on_chunk=store.flush_soon,
+            reconnect=rejoin.reconnect,
+            on_reconnected=reconnected,
+            attaches=True,
+            resending=Resending(asked_later),
+        )
+        client.patience.seconds, client.patience.explain = ANSWER_SECONDS, connection.silent
+        async with store, client:
+            greeting, window, keeper = await _greet(client, connection)
+            connection.use(client, keeper)
+            client.attach_pane(pane_id(keeper), host.feed)
+            server = _served(connection, folders, client, greeting, window, store, access)
+            server.rejoin = rejoin.begin
+            with suppress(OSError):  # then nobody else finds it; the tabs work
+                note_link(logs, host.name, connection.directory)
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(watch_end, client, on_end)
+                    tasks.start_soon(connection.beat, client)
+                    yield server
+                    tasks.cancel_scope.cancel()
+            finally:
+                connection.ending, host.link.up = True, False
+                if not (access.persistent and book.open):
+                    await _end(host, client, logs)
 
 
 async def _end(host: RemoteHost, client: ControlClient, logs: Path) -> None:
@@ -252,7 +253,7 @@ def _served(
     return server
 
 
-async def _greet(client: ControlClient, host: RemoteHost) -> tuple[Greeting, str, str]:
+async def _greet(client: ControlClient, connection: RemoteConnection) -> tuple[Greeting, str, str]:
     """Who the server is, and its keeper: the window and the pane of the helper."""
     began = time.monotonic()
     try:
@@ -262,12 +263,12 @@ async def _greet(client: ControlClient, host: RemoteHost) -> tuple[Greeting, str
             ("refresh-client", "-C", f"{COLUMNS}x{ROWS}"),
         )
         (answer,), panes, _ = [await one.wait() for one in asked]
-        greeting = Greeting.read(answer, host)
+        greeting = Greeting.read(answer, connection.host)
         client.undoes_dollars = greeting.version == DOLLAR_VERSION
-        host.link.rtt = time.monotonic() - began
+        connection.host.link.rtt = time.monotonic() - began
         window, pane = next(row for row in (line.decode().split(" ") for line in panes) if row[2] == KEEPER_NAME)[:2]
     except (MuxwireError, ValueError, StopIteration) as error:
-        raise HostUnavailable(host.name, "shell", f"its tmux did not answer as it should: {error}") from error
+        raise connection.process.unavailable("shell", f"its tmux did not answer as it should: {error}") from error
     return greeting, window, pane
 
 
