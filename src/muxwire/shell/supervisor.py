@@ -7,17 +7,31 @@ from __future__ import annotations
 # tty left with `tostop` must not stop the printf. tmux drops what a pane wrote last when its process ends, so the
 # supervisor stays until it is dismissed (2147483647 s is the longest sleep that every sleep(1) takes).
 _SCRIPT = (
-    "exec 3>&2 2>/dev/null; trap : INT QUIT TSTP; "
+    "exec 3>&2 2>/dev/null; trap : INT QUIT TSTP; %s"
     '(exec "$@" 2>&3 3>&-); s=$?; '
     'trap "" INT QUIT TSTP TTOU TTIN; '
-    'printf "\\033]7770;X;%s;%s\\007" "$0" "$s"; '
+    'printf "\\033]7770;X;%%s;%%s\\007" "$0" "$s"; '
     "PATH=$PATH:/usr/bin:/bin; exec sleep 2147483647"
+)
+
+# tmux makes a window in its client's size, and gives it another one by a further command. A program that asks once for
+# the size is not to see the first one. Another change than the one that was asked for is of a person's tmux, where a
+# border takes a row. In the worst case it waits for 2 s: longer than a round trip. In a subshell: the variables may
+# be the program's.
+_UNTIL_SIZED = (
+    "(PATH=$PATH:/usr/bin:/bin n=0; now=$(stty size); first=$now; "
+    'while [ "$now" != "%d %d" ] && [ "$now" = "$first" ] && [ "$n" -lt 100 ]; do '
+    "n=$((n + 1)); sleep 0.02; now=$(stty size); done); "
 )
 
 # What tmux takes the supervisor for.
 SUPERVISOR = "sh"
 
 
-def supervisor_argv(argv: tuple[str, ...], nonce: str) -> tuple[str, ...]:
-    """Return the argv that runs `argv`, prints X when it ended, and then waits to be dismissed."""
-    return ("/bin/sh", "-c", _SCRIPT, nonce, *argv)
+def supervisor_argv(argv: tuple[str, ...], nonce: str, size: tuple[int, int] | None = None) -> tuple[str, ...]:
+    """Return the argv that runs `argv`, prints X when it ended, and then waits to be dismissed.
+
+    With a size (columns, rows) `argv` begins when the terminal has it.
+    """
+    until_sized = _UNTIL_SIZED % (size[1], size[0]) if size is not None else ""
+    return ("/bin/sh", "-c", _SCRIPT % until_sized, nonce, *argv)

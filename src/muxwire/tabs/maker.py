@@ -68,6 +68,7 @@ class PaneSpec:
     folder: Path
     argv: tuple[str, ...]
     env: Mapping[str, str]
+    size: tuple[int, int] | None  # columns and rows, if it is to have others than tmux gives it
     coming: set[str]
     host: Host
     connections: int  # how often the connection was regained before
@@ -81,7 +82,7 @@ class PaneSpec:
     def what_runs(self) -> tuple[str, ...]:
         cwd, argv = self.host.start(self.folder, self.record.cwd, self.argv)
         settings = [word for pair in self.env.items() for word in ("-e", "=".join(pair))]
-        return ("-c", cwd, *settings, "--", *supervisor_argv(argv, self.record.nonce))
+        return ("-c", cwd, *settings, "--", *supervisor_argv(argv, self.record.nonce, self.size))
 
 
 @final
@@ -176,7 +177,9 @@ class TabMaker:
             self._host.remove_folder(folder)
             raise
         self._book.coming.add(nonce)
-        return PaneSpec(record, folder, argv, env, self._book.coming, self._host, self._server.client.connections)
+        return PaneSpec(
+            record, folder, argv, env, request.size, self._book.coming, self._host, self._server.client.connections
+        )
 
     def check_room(self, count: int = 1) -> None:
         """NotPermitted if so many more panes are more than may be open."""

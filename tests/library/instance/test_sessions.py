@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import anyio
 import pytest
 
@@ -120,6 +122,28 @@ async def test_a_tab_has_the_size_that_it_was_given(alone: muxwire.Terminals) ->
             await anyio.lowlevel.checkpoint()
         while (await usual.execute("stty size")).output != "50 200\n":
             pass
+
+
+async def test_a_program_begins_in_the_size_that_its_tab_was_given(alone: muxwire.Terminals, tmp_path: Path) -> None:
+    """The shell is quick: `stty` alone takes longer than tmux does to change the size."""
+    with anyio.fail_after(DEADLINE):
+        for number in range(QUICK):
+            seen = tmp_path / str(number)
+            busybox = ["busybox", "sh", "-c", f"stty size >{seen}.made; mv {seen}.made {seen}; echo $n $now; cat"]
+            tab = await alone.create_tab(command=busybox, size=(93, 27), env={"n": "5", "now": "then"})
+            while not seen.exists():
+                await anyio.sleep(0.001)
+            assert seen.read_text() == "27 93\n"
+            assert (await alone.wait_for([tab.key], until="5 then", from_byte=0)).outcome == "met"
+            await tab.close(force=True)
+
+
+async def test_a_program_begins_where_a_border_takes_a_row(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        first = await alone.create_tab(command=["cat"])
+        await first.client.command("set-option", "-gw", "pane-border-status", "top")
+        tab = await alone.create_tab(command=["sh", "-c", "stty size; cat"], size=(93, 27))
+        assert (await alone.wait_for([tab.key], until="26 93", from_byte=0)).outcome == "met"
 
 
 async def scrollback(tab: muxwire.Tab) -> tuple[int, int]:
