@@ -175,6 +175,20 @@ async def test_nothing_of_ours_stays_beside_a_prompt(
         await screen.shows(entries)
 
 
+@pytest.mark.parametrize("rows", ["at \\t\\n", "\n\\n$(echo at)\\n", "at "])
+async def test_nor_what_bash_prints_before_a_command(
+    folder: Path, environ: dict[str, str], tmp_path: Path, rows: str
+) -> None:
+    async with late_screen(folder, environ | {"PS0": rows}, tmp_path, "bash", "quick") as screen:
+        text = "x" * SCREEN[0] + "\n"
+        for command, output in (("echo first", "first\n"), (f": {'long ' * 200}", ""), (f"echo {text[:-1]}", text)):
+            await screen.tab.execute("clear")
+            result = await screen.tab.execute(command)
+            assert (result.output, result.exit_code) == (output, 0)
+            shown = "".join(await screen.rows())
+            assert shown == f"{END}{command.rstrip()}{output.rstrip()}{END.rstrip()}", shown
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("kind", ["quick", "program in it", "git", "never the same"])
 async def test_what_a_person_has_half_typed_leaves_nothing_behind(

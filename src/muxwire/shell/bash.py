@@ -69,11 +69,14 @@ class Bash(Shell):
     def _text(request: Request) -> bytes:
         """As `text_to_eval` does; what takes bash time is left out where nothing shows our words (`__muxwire_k`)."""
         *heads, start = start_formats(request.redraw, request.command_id)
+        up = b"${__muxwire_up-}" if request.redraw else b""
+        if heads:
+            heads[0], up = up + heads[0], b""
         prints = before_start(request, BUILTIN, heads)
         body = body_to_eval(request, BUILTIN)
         end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
         return (
-            b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=" % (request.command_id, start)
+            b"__muxwire_s=$? __muxwire_d=%b __muxwire_a=%b'%b' __muxwire_b=" % (request.command_id, up, start)
             + posix_quote(b"__muxwire_a\n" + body) + end + b"\n"
             + (b"{ " + prints + b"}" + UNSEEN + b"\n" if prints else b"")
             + b'[[ $-$__muxwire_s$__muxwire_o == "$__muxwire_k" ]] || \\builtin eval "$__muxwire_j"\n'

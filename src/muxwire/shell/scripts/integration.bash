@@ -137,10 +137,14 @@ __muxwire_i() {
 }
 __muxwire_i
 
-# C: a command line was accepted. Older shells have no PS0; the others say so now, as of a prompt number 0.
+# C: a command line was accepted. Older shells have no PS0; the others say so now, as of a prompt number 0. What the
+# user's PS0 prints stands between the typed line and the cursor: so many rows more to go up (`__muxwire_up`).
+__muxwire_up=
 case $BASH_VERSION in
   [123].* | 4.[0-3]*) ;;
-  *) PS0=$'\e]7770;C;'$__muxwire_n$';$__muxwire_q\a'${PS0-}
+  *) __muxwire_u=${PS0-} __muxwire_u=${__muxwire_u//\\n/$'\n'} __muxwire_u=${__muxwire_u//[!$'\n']/}
+     case $__muxwire_u in ?*) __muxwire_up='\033['${#__muxwire_u}A ;; esac
+     PS0=$'\e]7770;C;'$__muxwire_n$';$__muxwire_q\a'${PS0-}
      \builtin printf '\033]7770;C;%s;0\007' "$__muxwire_n" >/dev/tty ;;
 esac
 
