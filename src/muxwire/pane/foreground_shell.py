@@ -248,10 +248,13 @@ def asks_secret(pane: PaneState) -> bool:
 
 async def prompt_begun(pane: PaneState, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
     """Wait, for a while at most, until something stands where a nested shell shows its prompt; False if it did."""
+    own = listener.pgrp == pane.session.shell_pid  # a person's, which had drawn its first prompt before we came
     before = pane.session.current
-    known = before is not None and before.shell_pgrp == listener.pgrp
-    empty = known and before is not None and not _looks(before.shell_prompt)
-    if listener.pgrp == pane.session.shell_pid or empty or _shows_prompt(pane):
+    if before is None or before.shell_pgrp != listener.pgrp:
+        due = not own
+    else:  # not where the last one was empty, unless that was not heard
+        due = bool(_looks(before.shell_prompt)) or (own and not before.shell_prompt)
+    if not due or _shows_prompt(pane):
         return False
     await pane.stream.until(lambda: _shows_prompt(pane), at_most)
     return True

@@ -107,6 +107,28 @@ async def test_what_a_program_prints_that_keys_have_started_is_heard(
             await person.alone()
 
 
+async def test_commands_one_after_the_other_stand_behind_prompts_that_come_late(
+    person: Person, environ: dict[str, str], folder: Path
+) -> None:
+    """The editor of fish takes the terminal, and is silent, before the prompt is drawn."""
+    prompt = "function fish_prompt; for i in (seq 20000); end; echo -n 'late> '; end"
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        fish = [str(shutil.which("fish")), "--no-config", "--init-command", prompt]
+        person.tmux("new-window", "-d", "-n", "fish", "-t", "work:", *fish)
+        wanted = "late>"
+        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+            while not person.tmux("capture-pane", "-p", "-t", "work:fish").rstrip().endswith("late>"):
+                await anyio.sleep(0.02)
+            tab = await adopted.tab("work:fish")
+            for number in range(LOOKS // 4):
+                assert (await tab.execute(f"echo {number}")).output == f"{number}\n"
+                wanted += f" echo {number}\n{number}\nlate>"
+        while not (shown := person.tmux("capture-pane", "-p", "-t", "work:fish").rstrip()).endswith("late>"):
+            await anyio.sleep(0.02)
+        assert shown == wanted
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
 @pytest.mark.parametrize("how", ["timeout", "stop"])
 async def test_a_prompt_that_was_never_heard_is_known_after_a_c_c(
