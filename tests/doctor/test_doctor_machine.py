@@ -42,7 +42,7 @@ def test_instances_that_are_looked_for_elsewhere(environ: dict[str, str], home: 
     assert machine.runtime_variable(unset, usual.parent).level == "ok"
     assert machine.runtime_variable(lost, usual.parent).remedy == "unset XDG_RUNTIME_DIR"
     usual.mkdir(parents=True)
-    for variables in (lost, unset):
+    for variables in (lost, unset, environ | {"XDG_RUNTIME_DIR": os.curdir}):
         found = machine.runtime_variable(variables, usual.parent)
         assert (found.level, found.remedy) == ("warning", f"export XDG_RUNTIME_DIR={usual}")
 

@@ -129,21 +129,24 @@ class Folders:
 def folders_for(
     instance: str, environ: Mapping[str, str], *, state_dir: Path | None = None, adopted: Path | None = None
 ) -> Folders:
-    """Choose the directories of `instance` from the environment; nothing is made yet."""
-    runtime_home = environ.get("XDG_RUNTIME_DIR", "")
-    if runtime_home and Path(runtime_home).is_dir():
-        runtime = memory = Path(runtime_home) / "muxwire"
+    """Choose the directories of `instance` from the environment; nothing is made yet.
+
+    A relative path in a variable of XDG is ignored, as the XDG Base Directory Specification has it.
+    """
+    runtime_home = Path(environ.get("XDG_RUNTIME_DIR", ""))
+    if runtime_home.is_absolute() and runtime_home.is_dir():
+        runtime = memory = runtime_home / "muxwire"
     else:
-        runtime = Path(environ.get("TMPDIR") or tempfile.gettempdir()) / f"muxwire-{os.getuid()}"
+        runtime = Path(environ.get("TMPDIR") or tempfile.gettempdir()).absolute() / f"muxwire-{os.getuid()}"
         # Every command's body is a file for a moment: on a disk that costs as much as running the command. But there
         # is one such directory: with another TMPDIR an instance `main` is another instance, and must not share it.
         shared = runtime.parent == _TEMPORARY and os.access(MEMORY, os.W_OK | os.X_OK)
         memory = MEMORY / runtime.name if shared else runtime
     if state_dir is None:
-        given, xdg = environ.get("MUXWIRE_STATE_DIR", ""), environ.get("XDG_STATE_HOME", "")
+        given, xdg = environ.get("MUXWIRE_STATE_DIR", ""), Path(environ.get("XDG_STATE_HOME", ""))
         home = Path(environ.get("HOME") or Path.home())
-        state_dir = Path(given) if given else (Path(xdg) if xdg else home / ".local" / "state") / "muxwire"
-    return Folders(runtime=runtime, memory=memory, state=state_dir, instance=instance, adopted=adopted)
+        state_dir = Path(given) if given else (xdg if xdg.is_absolute() else home / ".local" / "state") / "muxwire"
+    return Folders(runtime=runtime, memory=memory, state=state_dir.absolute(), instance=instance, adopted=adopted)
 
 
 def private_folder(path: Path, *, only_ours: bool = True) -> None:

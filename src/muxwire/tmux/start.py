@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -51,8 +53,8 @@ STOPPED_SECONDS = 1
 _LOST = ("server exited unexpectedly", "no server running on ", "error connecting to ")
 
 _LOG = logging.getLogger("muxwire")
-GREETING = "#{pid} #{session_id} #{@muxwire-generation} #{version}"
-_WORDS = 4
+GREETING = "#{pid} #{session_id} #{@muxwire-generation} #{version} #{@muxwire-state}"
+_WORDS = 5
 
 # message-limit first: tmux's message log keeps the text of every command, typed secrets included.
 # exit-empty off: the server lives until we end it. automatic-rename off: else a notification each half second.
@@ -72,6 +74,8 @@ set -g status-left-length 40
 set -g default-command ''
 set -g detach-on-destroy on
 """
+# Whose locks and logs are kept where: the path in hexadecimal digits.
+_STATE = "set -s @muxwire-state {state}\n"
 # The last line: where it counts, tmux has read all.
 _READ_ALL = "set -s @muxwire-generation {generation}\n"
 
@@ -84,18 +88,25 @@ class ServerEnding(TmuxUnavailable):
 @final
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """Who a server is: its process, the id of its hub, which life of the instance it is, its version."""
+    """Who a server is: its process, the id of its hub, which life of the instance it is, its version, its state.
+
+    `state` is the directory of the instance's locks and logs, None if it was started by an older muxwire or is no
+    server of this machine.
+    """
 
     pid: int
     hub: str
     generation: int
     version: tuple[int, int]
+    version_text: str
+    state: Path | None
 
     @classmethod
     def read(cls, answer: bytes, host: Host) -> Greeting:
         """Read what tmux printed for `GREETING`; generation 0 for a server that is not ours. TmuxUnavailable."""
-        pid, hub, generation, version = answer.decode("utf-8", "replace").split(" ", _WORDS - 1)
-        return cls(int(pid), hub, int(generation or 0), read_version(version, host))
+        pid, hub, generation, version, state = answer.decode("utf-8", "replace").split(" ", _WORDS - 1)
+        there = Path(os.fsdecode(bytes.fromhex(state))) if state else None
+        return cls(int(pid), hub, int(generation or 0), read_version(version, host), version, there)
 
 
 @final
@@ -115,7 +126,9 @@ class ServerStart:
         try:
             self._host.install(self._folders.shells)
             if self._running is None:
-                self._host.replace_file(self._folders.config, configuration(self._folders, history_limit).encode())
+                state = _STATE.format(state=os.fsencode(self._folders.state).hex())
+                config = state + configuration(self._folders, history_limit)
+                self._host.replace_file(self._folders.config, config.encode())
         except OSError as error:
             where = error.filename or self._folders.shells.parent
             remedy = remedy_for(error) or "point XDG_RUNTIME_DIR at a directory of your own"
@@ -158,7 +171,17 @@ class ServerStart:
         client.patience.explain = lambda: silent_server(self._host, greeting.pid, self._ends_it)
         if self._access.persistent:
             process.watchdog.keep_server()
+            self._check_state(greeting.state)
         return greeting
+
+    def _check_state(self, there: Path | None) -> None:
+        """Refuse to be a second owner: the locks, and what is known of the tabs, are in that directory."""
+        here = self._folders.state
+        if there is not None and there != here and not (there.exists() and there.samefile(here)):
+            raise InstanceUnavailable(
+                f"the instance {self._folders.instance} runs with the state directory {there}, not {here}",
+                remedy=f"set MUXWIRE_STATE_DIR={there}, or choose another name",
+            )
 
     async def _answered(self, client: ControlClient) -> Greeting:
         try:
@@ -175,7 +198,7 @@ class ServerStart:
                 f"the tmux server at {self._folders.socket_path} was not started by muxwire", remedy=self._ends_it
             )
         if self._running:
-            await self._compare(answer.decode("utf-8", "replace").split(" ", _WORDS - 1)[-1])
+            await self._compare(found.version_text)
         return found
 
     @property

@@ -37,6 +37,26 @@ async def test_no_more_tabs_than_were_allowed(tmp_path: Path, environ: dict[str,
             assert (await first.execute("echo still here")).output == "still here\n"
 
 
+async def test_a_relative_directory_is_no_other_place_in_each_directory(
+    tmp_path: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """XDG has one ignored; with ours, or TMPDIR, the path is that of the moment: tmux itself runs elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
+    home = {"HOME": str(tmp_path / "home")}
+    for variables, where in (
+        ({"XDG_STATE_HOME": "state", "XDG_RUNTIME_DIR": "run", "TMPDIR": "run"}, "home/.local/state/muxwire"),
+        ({"MUXWIRE_STATE_DIR": "state"}, "state"),
+    ):
+        async with muxwire.open_terminals(environ=environ | home | variables) as terminals:
+            with anyio.fail_after(DEADLINE):
+                tab = await terminals.create_tab()
+                assert (await tab.execute("echo here")).output == "here\n"
+                assert tab.log_path.is_relative_to(tmp_path / where)
+                assert terminals.folders.socket_path.is_absolute()
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted({"home", "run", where.partition("/")[0]})
+
+
 async def test_a_small_ring_loses_no_output(tmp_path: Path, environ: dict[str, str]) -> None:
     environ = environ | {"MUXWIRE_RING_BYTES": f"{64 << 10}"}
     async with muxwire.open_terminals(state_dir=tmp_path, environ=environ) as terminals:

@@ -16,7 +16,9 @@ import anyio
 import anyio.to_thread
 import pytest
 
+import muxwire
 from muxwire.client.transport import Transport
+from muxwire.errors import InstanceUnavailable
 
 from .conftest import Instance
 
@@ -112,6 +114,30 @@ async def test_every_one_of_them_has_the_one_server(instance: Instance) -> None:
             assert SECRET not in instance.tmux("show-messages")
             assert instance.tmux("list-sessions", "-F", "#{session_name}") == "hub"
             instance.tmux("kill-server")
+
+
+async def test_another_state_directory_is_refused(instance: Instance) -> None:
+    """Its locks are elsewhere: there would be two owners, and the second one knows none of the tabs."""
+    link = instance.state.with_name("link")
+    link.symlink_to(instance.state.parent)
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as terminals:
+            tab = await terminals.create_tab(shell="bash")
+            assert (await tab.execute("echo first")).output == "first\n"
+            elsewhere = instance.state.with_name("elsewhere")
+            with pytest.raises(
+                InstanceUnavailable, match=f"state directory {instance.state}, not {elsewhere}"
+            ) as found:
+                async with muxwire.open_terminals(instance.name, environ=instance.environ, state_dir=elsewhere):
+                    pass
+            assert f"MUXWIRE_STATE_DIR={instance.state}" in found.value.remedy
+            assert (await tab.execute("echo again")).output == "again\n"
+            async with muxwire.open_terminals(
+                instance.name, environ=instance.environ, state_dir=link / "state"
+            ) as same:
+                assert (await (await same.tab(tab.key)).execute("echo same")).output == "same\n"
+        async with instance.open() as terminals:
+            assert (await (await terminals.tab(tab.key)).execute("echo last")).output == "last\n"
 
 
 async def test_a_server_that_is_just_ending_is_waited_for(instance: Instance) -> None:

@@ -105,8 +105,8 @@ def servers(places: Folders, host: Host) -> Iterator[Finding]:
 def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -> Finding:
     """Whether every program of this user looks for instances in the same place; `homes` is where logins make theirs."""
     given, usual = environ.get("XDG_RUNTIME_DIR", ""), homes / str(os.getuid())
-    if given and not Path(given).is_dir():
-        said = f"XDG_RUNTIME_DIR={given} is no directory; another is used, and what was started elsewhere is not seen"
+    if given and not (Path(given).is_absolute() and Path(given).is_dir()):
+        said = f"XDG_RUNTIME_DIR={given} is no directory's absolute path; what was started elsewhere is not seen"
     elif not given and usual.is_dir():
         said = f"XDG_RUNTIME_DIR is not set, and {usual} is there: instances that were started with it are not seen"
     else:
