@@ -16,7 +16,8 @@ from bench.sandwich import between, end_mark, typed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What these approaches cannot do, whoever drives them: a screen has no tabs, and a shell for each command has no state.
+# What these approaches cannot do, whoever drives them: a shell for each command has no state, and a screen has no tabs
+# before tmux 3.6.
 MISSED = {"capture-pane": {"tab, blanks"}, "pipe-pane": set[str](), "subprocess": {"state there"}}
 HERE = {approach.name: approach for approach in APPROACHES if approach.package is None}
 
@@ -30,7 +31,7 @@ def driven(request: pytest.FixtureRequest) -> Iterator[Driven]:
 
 def test_every_case(driven: Driven) -> None:
     score = driven.score()
-    assert {one.case.name for one in score.misses} == MISSED[driven.approach.name], score.told(9)
+    assert {one.case.name for one in score.misses} <= MISSED[driven.approach.name], score.told(9)
     assert all(one.code for one in score.judged), score.told(9)
 
 
