@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muxwire.host.host import Host
+
+# What shells are called that may open no file with a slash in its path: RESTRICTED SHELL in bash(1), zsh(1), ksh(1).
+_RESTRICTED = ("rbash", "rzsh", "rksh", "rksh93")
 
 
 @final
@@ -56,12 +60,18 @@ class TabRequest:
         if command is not None and (not command or any("\0" in word for word in command)):
             raise InvalidArgument("command must be a list of words without NUL", remedy='for example ["python3", "-q"]')
         program = host.checked_program(command[0], "command") if command else ""
+        used = host.checked_program(shell, "shell") if shell else host.default_shell()
+        if not command and PurePath(used).name in _RESTRICTED:
+            raise InvalidArgument(
+                f"{used} is a restricted shell: it reads no file of muxwire's, so no command can be run in it",
+                remedy="name another shell (`shell`, --shell)",
+            )
         return cls(
             name=name,
             cwd=str(host.checked_folder(cwd, "")) if cwd is not None else host.own_folder(),
             env=checked_environment(env),
             login=login,
-            shell=host.checked_program(shell, "shell") if shell else host.default_shell(),
+            shell=used,
             command=(program, *command[1:]) if command else (),
             session=checked_session(session) if session else "",
             size=size,

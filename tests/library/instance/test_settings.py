@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import anyio
@@ -35,6 +36,21 @@ async def test_no_more_tabs_than_were_allowed(tmp_path: Path, environ: dict[str,
             [step] = (await terminals.run_operations([split])).steps
             assert step.status == "succeeded"
             assert (await first.execute("echo still here")).output == "still here\n"
+
+
+async def test_a_restricted_shell_is_refused(tmp_path: Path, environ: dict[str, str]) -> None:
+    """Not replaced: whoever chose it wants no other one to run there."""
+    restricted = tmp_path / "rbash"
+    restricted.symlink_to(str(shutil.which("bash")))
+    environ = environ | {"SHELL": str(restricted)}
+    async with muxwire.open_terminals(state_dir=tmp_path / "state", environ=environ) as terminals:
+        with anyio.fail_after(DEADLINE):
+            for shell in (None, str(restricted)):
+                with pytest.raises(muxwire.InvalidArgument, match="rbash is a restricted shell"):
+                    await terminals.create_tab(shell=shell)
+            assert (await terminals.list_tabs()).tabs == ()
+            assert (await (await terminals.create_tab(shell="bash")).execute("echo free")).output == "free\n"
+            await terminals.create_tab(command=["sleep", "1000"])
 
 
 async def test_a_relative_directory_is_no_other_place_in_each_directory(
