@@ -54,7 +54,6 @@ _LOST = ("server exited unexpectedly", "no server running on ", "error connectin
 
 _LOG = logging.getLogger("muxwire")
 GREETING = "#{pid} #{session_id} #{@muxwire-generation} #{version} #{@muxwire-state}"
-_WORDS = 5
 
 # message-limit first: tmux's message log keeps the text of every command, typed secrets included.
 # exit-empty off: the server lives until we end it. automatic-rename off: else a notification each half second.
@@ -104,7 +103,8 @@ class Greeting:
     @classmethod
     def read(cls, answer: bytes, host: Host) -> Greeting:
         """Read what tmux printed for `GREETING`; generation 0 for a server that is not ours. TmuxUnavailable."""
-        pid, hub, generation, version, state = answer.decode("utf-8", "replace").split(" ", _WORDS - 1)
+        pid, hub, generation, version, *rest = answer.decode("utf-8", "replace").split(" ")
+        state = "".join(rest)
         there = Path(os.fsdecode(bytes.fromhex(state))) if state else None
         return cls(int(pid), hub, int(generation or 0), read_version(version, host), version, there)
 

@@ -54,12 +54,13 @@ async def test_a_restricted_shell_is_refused(tmp_path: Path, environ: dict[str, 
 
 
 async def test_a_relative_directory_is_no_other_place_in_each_directory(
-    tmp_path: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """XDG has one ignored; with ours, or TMPDIR, the path is that of the moment: tmux itself runs elsewhere."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "run").mkdir()
-    home = {"HOME": str(tmp_path / "home")}
+    here = folder / "here"
+    (here / "run").mkdir(parents=True)
+    monkeypatch.chdir(here)
+    home = {"HOME": str(here / "home")}
     for variables, where in (
         ({"XDG_STATE_HOME": "state", "XDG_RUNTIME_DIR": "run", "TMPDIR": "run"}, "home/.local/state/muxwire"),
         ({"MUXWIRE_STATE_DIR": "state"}, "state"),
@@ -68,9 +69,9 @@ async def test_a_relative_directory_is_no_other_place_in_each_directory(
             with anyio.fail_after(DEADLINE):
                 tab = await terminals.create_tab()
                 assert (await tab.execute("echo here")).output == "here\n"
-                assert tab.log_path.is_relative_to(tmp_path / where)
+                assert tab.log_path.is_relative_to(here / where)
                 assert terminals.folders.socket_path.is_absolute()
-        assert sorted(path.name for path in tmp_path.iterdir()) == sorted({"home", "run", where.partition("/")[0]})
+        assert sorted(path.name for path in here.iterdir()) == sorted({"home", "run", where.partition("/")[0]})
 
 
 async def test_a_small_ring_loses_no_output(tmp_path: Path, environ: dict[str, str]) -> None:
