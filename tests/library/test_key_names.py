@@ -42,8 +42,7 @@ TEXT = ("enter", "C-é", "C-M-é", "M-C-é", "S-é", "S-a")
 # Here tmux 3.3, 3.4 and 3.7 differ; 3.7 types a half of some names as text.
 DISPUTED = (
     "S-Tab", "S-C-Tab", "S-M-C-Tab", "M-BTab", "S-M-BTab", "M-C-BTab", "C-M-BTab", "S-M-C-BTab", "S-C-Space",
-    "S-M-C-Space", "M-C-Escape",
-    "C-M-Escape", "S-M-C-Escape", "M-C-BSpace", "C-M-BSpace", "S-M-C-BSpace",
+    "S-M-C-Space", "M-C-Escape", "C-M-Escape", "S-M-C-Escape", "M-C-BSpace", "C-M-BSpace", "S-M-C-BSpace",
 )  # fmt: skip
 # tmux types nothing for a key that its table lacks, or the name as text; for these ours are what terminals send.
 NOTHING = (b"",)
