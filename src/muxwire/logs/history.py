@@ -70,18 +70,26 @@ class History:
         self.path = home / HISTORY_FILE
         self._spawn = spawn
         self.is_follower = is_follower
+        self._noted: list[JournalEntry] = []
         self._waiting: list[bytes] = []
         self._armed = False
         self._torn = b""  # what ends a line of which the disk took a part
 
     def note(self, entry: JournalEntry) -> None:
-        """Take a command."""
-        if len(self._waiting) < WAITING_MAX:
-            # Not in the thread: it would hold the GIL for a whole batch, and delay the commands of that time.
-            self._waiting.append(_line(entry))
+        """Take a command. Its end is being reported: the line is made later."""
+        if len(self._waiting) + len(self._noted) < WAITING_MAX:
+            self._noted.append(entry)
         if not self._armed:
             self._armed = True
             self._spawn(self._write_soon)
+
+    def make_lines(self) -> None:
+        """Make the lines of what was noted: to be called where nobody waits for us, as while a shell works.
+
+        Not in the thread: it would hold the GIL for a whole batch, and delay the commands of that time.
+        """
+        self._waiting += map(_line, self._noted)
+        self._noted.clear()
 
     async def _write_soon(self) -> None:
         await anyio.sleep(BATCH_SECONDS)
@@ -89,6 +97,7 @@ class History:
 
     async def flush(self) -> None:
         """Write what waits; never fails."""
+        self.make_lines()
         waiting, self._waiting, self._armed = self._waiting, [], False
         if waiting:
             await anyio.to_thread.run_sync(self._write, waiting, abandon_on_cancel=True)

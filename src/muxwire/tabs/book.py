@@ -189,7 +189,7 @@ class TabBook:
             tab.events.named()
 
     def remember(self, tab: Tab, execution: Execution) -> None:
-        """A command was typed; it can be asked about by its id."""
+        """A command was typed; it can be asked about by its id. Its shell works now: there is time for the journal."""
         while len(self._commands) >= REMEMBERED_COMMANDS:
             self._commands.popitem(last=False)
         self._commands[execution.command_id] = (tab, execution)
@@ -199,6 +199,8 @@ class TabBook:
             tab.events.typed(execution)
         if tab.record is not None:
             tab.record.note(execution, tab.pane.session.shell_pid)
+        if self.history is not None:
+            self.history.make_lines()
 
     def recall(self, tab: Tab) -> list[Execution]:
         """The commands that an earlier process typed into this tab, oldest first; they can be asked about again."""
