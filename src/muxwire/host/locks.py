@@ -11,7 +11,7 @@ import json
 import os
 import time
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import anyio
 
@@ -37,9 +37,10 @@ class InstanceLock:
     A child that has `descriptor` holds it too. `refused`: it was tried, and another process has it.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Say where its file is; it is made when it is first tried."""
+    def __init__(self, path: Path, socket: Path | None = None) -> None:
+        """Say where its file is, which is made when it is first tried, and where the instance's server listens."""
         self._path = path
+        self._socket = str(socket or "")
         self.held = self.refused = self._released = False
         self.descriptor = -1
 
@@ -53,10 +54,13 @@ class InstanceLock:
             self.held, self.refused = True, False
             with suppress(OSError):  # a full disk: the text is for `holder` alone
                 os.ftruncate(self.descriptor, 0)
-                os.pwrite(
-                    self.descriptor, json.dumps({"pid": os.getpid(), "started": started(os.getpid())}).encode(), 0
-                )
+                owner = {"pid": os.getpid(), "started": started(os.getpid()), "socket": self._socket}
+                os.pwrite(self.descriptor, json.dumps(owner).encode(), 0)
         return self.held
+
+    def socket_of_holder(self) -> str:
+        """Where the server of the process that has the lock listens; "" if nobody knows."""
+        return str(_written(self._path).get("socket", ""))
 
     async def take_soon(self) -> bool:
         """Take the lock; false if a living process has it, and stays.
@@ -170,9 +174,18 @@ def _locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
 
 def holder(path: Path) -> int:
     """The process id of the owner that wrote its name into the lock's file; 0 if that process has ended."""
+    found = _written(path)
     try:
-        found = json.loads(path.read_bytes())
         pid, begun = int(found["pid"]), str(found["started"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return 0
     return pid if started(pid) == begun else 0
+
+
+def _written(path: Path) -> dict[str, Any]:
+    """What the owner wrote into the lock's file; nothing while it is made, and after its end."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

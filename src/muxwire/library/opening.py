@@ -58,7 +58,7 @@ def named_access(folders: Folders, host: Host) -> Access:
                 f"the instance {folders.instance} does not run", remedy="`muxwire ls` shows those that do"
             )
         return Access(persistent=True, follower=True)
-    return Access(persistent=True, lock=InstanceLock(folders.lock))
+    return Access(persistent=True, lock=InstanceLock(folders.lock, folders.socket_path))
 
 
 @asynccontextmanager

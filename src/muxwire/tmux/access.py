@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
+
+from muxwire.errors import InstanceUnavailable
 
 if TYPE_CHECKING:
     from muxwire.host.folders import Folders
@@ -29,10 +32,23 @@ class Access:
         self._adopted = adopted
 
     async def settle(self, folders: Folders) -> None:
-        """Before the server is started or attached to: become its owner if nobody else is. InstanceUnavailable."""
-        if self.lock is not None:
-            folders.prepare()
-            await self.lock.take_soon()
+        """Before the server is started or attached to: become its owner if nobody else is.
+
+        InstanceUnavailable, also if the owner's server listens elsewhere: nobody would own the one here.
+        """
+        if self.lock is None:
+            return
+        folders.prepare()
+        if await self.lock.take_soon() or not (there := self.lock.socket_of_holder()):
+            return
+        home = Path(there).parent
+        if home.resolve() != folders.runtime.resolve():
+            named = home.name == "muxwire"  # as `folders_for` has it
+            variables = f"XDG_RUNTIME_DIR={home.parent}" if named else f"TMPDIR={home.parent}, and no XDG_RUNTIME_DIR"
+            raise InstanceUnavailable(
+                f"the instance {folders.instance} is in use with its socket at {there}, not at {folders.socket_path}",
+                remedy=f"set {variables}; or choose another name",
+            )
 
     @property
     def role(self) -> Role:

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -136,6 +137,32 @@ async def test_another_state_directory_is_refused(instance: Instance) -> None:
                 instance.name, environ=instance.environ, state_dir=link / "state"
             ) as same:
                 assert (await (await same.tab(tab.key)).execute("echo same")).output == "same\n"
+        async with instance.open() as terminals:
+            assert (await (await terminals.tab(tab.key)).execute("echo last")).output == "last\n"
+
+
+async def test_another_runtime_directory_is_refused_while_the_owner_lives(instance: Instance) -> None:
+    """Its server would have no owner, and nobody would write the logs there."""
+    run = instance.socket.parent.parent
+    other, link = run.with_name("other"), run.with_name("same")
+    other.mkdir(mode=0o700)
+    link.symlink_to(run)
+
+    def opened(place: Path) -> AbstractAsyncContextManager[muxwire.Terminals]:
+        environ = instance.environ | {"XDG_RUNTIME_DIR": str(place)}
+        return muxwire.open_terminals(instance.name, environ=environ, state_dir=instance.state)
+
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as terminals:
+            tab = await terminals.create_tab(shell="bash")
+            async with opened(other) as elsewhere:
+                with pytest.raises(InstanceUnavailable, match=f"in use with its socket at {instance.socket}") as found:
+                    await elsewhere.create_tab(shell="bash")
+                assert f"XDG_RUNTIME_DIR={run};" in found.value.remedy
+            async with opened(link) as same:
+                assert (await (await same.tab(tab.key)).execute("echo same")).output == "same\n"
+        async with opened(other) as elsewhere:
+            assert (await (await elsewhere.create_tab(shell="bash")).execute("echo mine")).output == "mine\n"
         async with instance.open() as terminals:
             assert (await (await terminals.tab(tab.key)).execute("echo last")).output == "last\n"
 
