@@ -7,13 +7,16 @@ import shutil
 from typing import TYPE_CHECKING, final
 
 from muxwire.host.descriptors import OURS, open_file
-from muxwire.host.folders import write_private
+from muxwire.host.folders import private_folder, write_private
 from muxwire.shell import WRAPPERS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.host.host import Lines
+
+# Above the directory of a tab: that of its instance, and that of all instances.
+_OURS = 2
 
 
 @final
@@ -72,13 +75,21 @@ class LocalFiles:
         self._kept: dict[str, WrapperFile] = {}
 
     def write(self, name: str, content: bytes) -> Lines:
+        try:
+            self._write(name, content)
+        except FileNotFoundError:  # the runtime directory was removed: nobody is logged in any more
+            for folder in (*reversed(self._folder.parents[:_OURS]), self._folder):
+                private_folder(folder)
+            self._write(name, content)
+        return ()
+
+    def _write(self, name: str, content: bytes) -> None:
         if name not in WRAPPERS:
             write_private(self._folder / name, content)
-            return ()
+            return
         if name not in self._kept:
             self._kept[name] = WrapperFile(self._folder / name)
         self._kept[name].write(content)
-        return ()
 
     def close(self, *, remove: bool) -> None:
         for file in self._kept.values():

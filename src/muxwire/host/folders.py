@@ -70,6 +70,11 @@ class Folders:
         return self.state / self.instance / "start"
 
     @property
+    def server(self) -> Path:
+        """Which process the tmux server of a named instance is."""
+        return self.state / self.instance / "server"
+
+    @property
     def config(self) -> Path:
         return self.runtime / self.instance / "tmux.conf"
 

@@ -23,6 +23,7 @@ from muxwire.instance.spools import join_spools
 from muxwire.instance.stream_join import JOIN_SECONDS
 from muxwire.logs import read as log_read
 from muxwire.shell.marks import MarkScanner
+from muxwire.shell.supervisor import NOTE
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
 from muxwire.tabs.windows import restore_sizes
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _PANES = f"{PANE_FORMAT} #{{session_id}} #{{pane_start_command}}"
 # The nonce among the words of a supervisor, whatever version of us wrote its script.
 _NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
+_NOTED = re.compile(rf"{NOTE} ([\w=-]+);")
 # A server option for each control client: which process drives it.
 _CLIENT_OPTION = "@muxwire-client-"
 _CLIENT = re.compile(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
@@ -65,11 +67,22 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
         place = PanePlace.parse((line,))
         *_, session, command = line.decode("utf-8", "replace").split(" ", 7)
         records = (TabRecord.load(server.record(nonce)) for nonce in _NONCE.findall(command))
-        record = next(filter(None, records), None)
+        record = next(filter(None, records), None) or _recorded(server, command)
         # A window that is linked into several sessions is listed for each.
         if record is not None and place.pane not in found:
             found[place.pane] = RunningPane(place, session, record)
     return list(found.values())
+
+
+def _recorded(server: TmuxServer, command: str) -> TabRecord | None:
+    """The record that stands in a supervisor's command, saved again: the runtime directory was removed meanwhile."""
+    noted = _NOTED.search(command) if server.host.is_local else None
+    record = TabRecord.unpacked(noted[1]) if noted is not None else None
+    if record is not None:
+        folder = server.record(record.nonce)
+        server.host.make_folder(folder)
+        record.save(folder)
+    return record
 
 
 async def reattach(server: TmuxServer, book: TabBook) -> None:

@@ -24,6 +24,7 @@ from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
 from muxwire.tabs.idle import checked_idle
 from muxwire.tmux.access import Access
+from muxwire.tmux.lost_socket import server_pid
 from muxwire.tmux.program import server_runs
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ async def _opened(
             life.book.idle_timeout = idle
             terminals = Terminals(life)
             try:
-                if access.role == "adopted" or (access.persistent and server_runs(host, folders.socket_path)):
+                if access.role == "adopted" or (access.persistent and server_pid(folders, host) is not None):
                     await terminals.server()
                 # A name of which nothing is known leaves nothing until it is used.
                 elif access.lock is not None and folders.generations() and await access.lock.take_soon():

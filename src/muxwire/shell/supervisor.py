@@ -7,7 +7,7 @@ from __future__ import annotations
 # tty left with `tostop` must not stop the printf. tmux drops what a pane wrote last when its process ends, so the
 # supervisor stays until it is dismissed (2147483647 s is the longest sleep that every sleep(1) takes).
 _SCRIPT = (
-    "exec 3>&2 2>/dev/null; trap : INT QUIT TSTP; %s"
+    "%sexec 3>&2 2>/dev/null; trap : INT QUIT TSTP; %s"
     '(exec "$@" 2>&3 3>&-); s=$?; '
     'trap "" INT QUIT TSTP TTOU TTIN; '
     'printf "\\033]7770;X;%%s;%%s\\007" "$0" "$s"; '
@@ -24,14 +24,19 @@ _UNTIL_SIZED = (
     "n=$((n + 1)); sleep 0.02; now=$(stty size); done); "
 )
 
+# What stands before the note in a supervisor's script.
+NOTE = "muxwire-tab"
+
 # What tmux takes the supervisor for.
 SUPERVISOR = "sh"
 
 
-def supervisor_argv(argv: tuple[str, ...], nonce: str, size: tuple[int, int] | None = None) -> tuple[str, ...]:
+def supervisor_argv(
+    argv: tuple[str, ...], nonce: str, size: tuple[int, int] | None = None, note: str = ""
+) -> tuple[str, ...]:
     """Return the argv that runs `argv`, prints X when it ended, and then waits to be dismissed.
 
-    With a size (columns, rows) `argv` begins when the terminal has it.
+    With a size (columns, rows) `argv` begins when the terminal has it. `note`, a word, is for who reads the argv later.
     """
     until_sized = _UNTIL_SIZED % (size[1], size[0]) if size is not None else ""
-    return ("/bin/sh", "-c", _SCRIPT % until_sized, nonce, *argv)
+    return ("/bin/sh", "-c", _SCRIPT % (f": {NOTE} {note}; " if note else "", until_sized), nonce, *argv)

@@ -69,6 +69,7 @@ class PaneSpec:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     size: tuple[int, int] | None  # columns and rows, if it is to have others than tmux gives it
+    note: str  # the record, for who finds nothing else of it
     coming: set[str]
     host: Host
     connections: int  # how often the connection was regained before
@@ -82,7 +83,7 @@ class PaneSpec:
     def what_runs(self) -> tuple[str, ...]:
         cwd, argv = self.host.start(self.folder, self.record.cwd, self.argv)
         settings = [word for pair in self.env.items() for word in ("-e", "=".join(pair))]
-        return ("-c", cwd, *settings, "--", *supervisor_argv(argv, self.record.nonce, self.size))
+        return ("-c", cwd, *settings, "--", *supervisor_argv(argv, self.record.nonce, self.size, self.note))
 
 
 @final
@@ -154,6 +155,9 @@ class TabMaker:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable, NotPermitted."""
         self.check_room()
         folder = self._server.folders.tab(nonce)
+        if self._host.is_local and not self._server.folders.shells.is_dir():  # removed, as nobody is logged in any more
+            self._server.folders.prepare()
+            self._host.install(self._server.folders.shells)
         self._host.make_folder(folder)
         try:
             shell, argv, env = self._program(request, folder, nonce)
@@ -177,9 +181,9 @@ class TabMaker:
             self._host.remove_folder(folder)
             raise
         self._book.coming.add(nonce)
-        return PaneSpec(
-            record, folder, argv, env, request.size, self._book.coming, self._host, self._server.client.connections
-        )
+        note = record.packed() if self._server.access.persistent and self._host.is_local else ""
+        connections = self._server.client.connections
+        return PaneSpec(record, folder, argv, env, request.size, note, self._book.coming, self._host, connections)
 
     def check_room(self, count: int = 1) -> None:
         """NotPermitted if so many more panes are more than may be open."""

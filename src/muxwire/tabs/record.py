@@ -62,14 +62,29 @@ class TabRecord:
                 f"cannot write to {folder}: {error.strerror}", remedy=remedy_for(error)
             ) from error
 
+    def packed(self) -> str:
+        """The record as one word: the arguments of the supervisor last as long as the pane, whatever is removed."""
+        return base64.urlsafe_b64encode(json.dumps(asdict(self), separators=(",", ":")).encode()).decode()
+
+    @classmethod
+    def unpacked(cls, text: str) -> TabRecord | None:
+        try:
+            return cls._read(base64.urlsafe_b64decode(text))
+        except (ValueError, TypeError):
+            return None
+
     @classmethod
     def load(cls, folder: Path) -> TabRecord | None:
         """Read a tab's record; None if there is none. Another version may know more of a tab."""
         try:
-            found = json.loads((folder / _TAB).read_bytes())
-            return cls(**{field.name: found[field.name] for field in fields(cls) if field.name in found})
+            return cls._read((folder / _TAB).read_bytes())
         except (OSError, ValueError, TypeError):
             return None
+
+    @classmethod
+    def _read(cls, text: bytes) -> TabRecord:
+        found = json.loads(text)
+        return cls(**{field.name: found[field.name] for field in fields(cls) if field.name in found})
 
 
 def kept_log_name(folder: Path, name: str) -> str:

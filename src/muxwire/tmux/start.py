@@ -25,6 +25,7 @@ from muxwire.errors import (
     remedy_for,
 )
 from muxwire.protocol.escaping import DOLLAR_VERSION
+from muxwire.tmux.lost_socket import note_server, server_pid
 from muxwire.tmux.program import find_tmux, how_to_install, program_for, program_version, read_version
 from muxwire.tmux.status_line import status_config
 from muxwire.values import dataclass
@@ -118,7 +119,7 @@ class ServerStart:
         self._folders = folders
         self._host = host
         self._access = access
-        self._running = host.listening_pid(folders.socket_path)
+        self._running = server_pid(folders, host) if access.persistent else host.listening_pid(folders.socket_path)
         self._tmux = program_for(self._running, host)
         self.command = (self._tmux, "-u", "-S", str(folders.socket_path), "-f", str(folders.config))
 
@@ -172,6 +173,7 @@ class ServerStart:
         if self._access.persistent:
             process.watchdog.keep_server()
             self._check_state(greeting.state)
+            note_server(self._folders, greeting.pid, self._host)
         return greeting
 
     def _check_state(self, there: Path | None) -> None:
