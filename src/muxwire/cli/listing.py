@@ -52,11 +52,12 @@ def tmux_of(name: str) -> tuple[int | None, tuple[str, str, str]]:
     """The process of an instance's tmux server, None if it does not run, and what speaks to it; TmuxUnavailable."""
     from muxwire.host.folders import folders_for
     from muxwire.host.local import LocalHost
+    from muxwire.tmux.lost_socket import server_pid
     from muxwire.tmux.program import program_for
 
-    socket, host = folders_for(name, os.environ).socket_path, LocalHost(os.environ)
-    pid = host.listening_pid(socket)
-    return pid, (program_for(pid, host), "-S", str(socket))
+    folders, host = folders_for(name, os.environ), LocalHost(os.environ)
+    pid = server_pid(folders, host)
+    return pid, (program_for(pid, host), "-S", str(folders.socket_path))
 
 
 def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
