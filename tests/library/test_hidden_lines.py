@@ -53,6 +53,12 @@ def nothing_of_ours(texts: dict[str, str]) -> None:
         assert found is None, (reader, text[max(0, found.start() - 40) : found.end() + 40])
 
 
+def with_status(prompt: str, status: str) -> str:
+    """That prompt of fish behind a command that failed: the status stands before its sign, `#` for root."""
+    sign = prompt.strip()[-1]
+    return prompt.replace(sign, f" [{status}]{sign}")
+
+
 async def hidden(terminals: Terminals, tab: Tab, outer: str) -> None:
     """Run commands in the shell that `outer` starts, and look at what there is to see of them."""
     started = await tab.execute(outer, timeout=DEADLINE)
@@ -71,7 +77,7 @@ async def hidden(terminals: Terminals, tab: Tab, outer: str) -> None:
     at = next(index for index, line in enumerate(lines) if line.endswith("echo 'a  b'; sh -c 'exit 9'"))
     prompt = lines[at].removesuffix("echo 'a  b'; sh -c 'exit 9'")
     assert prompt.strip()
-    again = prompt if "fish" not in outer else prompt.replace("#", " [9]#")  # it shows a status that is not 0
+    again = prompt if "fish" not in outer else with_status(prompt, "9")  # it shows a status that is not 0
     assert lines[at + 1 : at + 4] == ["a  b", f"{again}echo {status}", "9"]
     assert lines[-1].strip() == prompt.strip()
     assert lines[-3:-1] == [f"{prompt}echo end{status}", "end0"]
@@ -111,7 +117,7 @@ async def test_a_command_that_was_interrupted_leaves_one_prompt(terminals: Termi
         lines = [line.rstrip() for line in texts["screen"].split("\n")]
         at = next(index for index, line in enumerate(lines) if line.endswith("sleep 30"))
         prompt = lines[at].removesuffix("sleep 30")
-        again = prompt if "fish" not in kind else prompt.replace("#", " [SIGINT]#")
+        again = prompt if "fish" not in kind else with_status(prompt, "SIGINT")
         assert [line.rstrip("⏎") for line in lines[at + 1 :] if line] == [
             "^C", again + ("echo $status" if "fish" in kind else "echo $?"), "130", prompt.rstrip()
         ]  # fmt: skip
