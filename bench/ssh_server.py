@@ -68,10 +68,18 @@ def ssh_server(folder: Path) -> Iterator[list[str]]:
             if server.poll() is not None or time.monotonic() > end:
                 raise Unavailable("sshd does not start here")
             time.sleep(_ASK_SECONDS)
-        yield (
+        options = (
             f"-F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes "
             f"-i {folder}/user -p {port}"
         ).split()
+        # Without root sshd may not give a terminal to a user: chown(2) of it to the group of terminals is refused.
+        login = ["ssh", "-tt", *options, "127.0.0.1", "true"]
+        if (
+            os.geteuid()
+            and subprocess.run(login, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode
+        ):
+            raise Unavailable("sshd gives nobody a terminal here: run it as root")
+        yield options
     finally:
         server.terminate()
         server.wait()
