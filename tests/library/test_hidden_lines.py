@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ("ssh",)
 pytestmark = pytest.mark.anyio
 
+# At the end of a prompt of bash.
+SIGN = "#" if os.geteuid() == 0 else "$"
 DEADLINE = 60.0
 BARE = {name: shell.removeprefix("exec ") for name, shell in SHELLS.items()}
 SCRIPT = {f"script {name}": f"script -q -e -c '{shell}' /dev/null" for name, shell in BARE.items()}
@@ -159,8 +161,7 @@ async def test_a_status_that_a_person_left_is_found(tab: Tab, outer: str) -> Non
     await tab.execute("true")
     since = tab.next_byte
     await tab.send_keys(["sh -c 'exit 6'", "Enter"])
-    prompt = b"# " if os.geteuid() == 0 else b"$ "
-    while tab.pane.stream.ring.read(since, tab.next_byte).count(prompt) < 1:
+    while tab.pane.stream.ring.read(since, tab.next_byte).count(f"{SIGN} ".encode()) < 1:
         await tab.pane.stream.changed()
     assert (await tab.execute("echo $?; false")).output == "6\n"
     since = tab.next_byte
@@ -198,7 +199,7 @@ async def test_a_line_that_was_lost_leaves_the_screen_as_it_was(tab: Tab, monkey
     monkeypatch.undo()
     picture = await tab.snapshot()
     assert not picture.alternate_screen
-    assert picture.lines[-2:] == ("first", "bash-5.2# sleep 30")
+    assert picture.lines[-2:] == ("first", f"bash-5.2{SIGN} sleep 30")
     assert (await tab.execute("echo ok")).output == "ok\n"
 
 
