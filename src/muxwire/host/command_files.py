@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from muxwire.host.host import Lines
 
-# Above the directory of a tab: that of its instance, and that of all instances.
-_OURS = 2
+# Above the directory of a tab are that of its instance and that of all instances.
+_PARENTS = 2
 
 
 @final
@@ -78,7 +78,7 @@ class LocalFiles:
         try:
             self._write(name, content)
         except FileNotFoundError:  # the runtime directory was removed: nobody is logged in any more
-            for folder in (*reversed(self._folder.parents[:_OURS]), self._folder):
+            for folder in (*reversed(self._folder.parents[:_PARENTS]), self._folder):
                 private_folder(folder)
             self._write(name, content)
         return ()

@@ -29,6 +29,8 @@ SOCKET_PATH_LIMIT = 103
 PRIVATE_FOLDER = 0o700
 # What an instance without a name is called: it ends with its owner, the process of that number.
 EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]{6}\Z")
+# Where instances are in $XDG_RUNTIME_DIR.
+_IN_RUNTIME_DIR = "muxwire"
 # What keeps the output of a pane while nobody is attached.
 SPOOL_PROGRAM = "spool.sh"
 # What the directory of a tab is called.
@@ -140,7 +142,7 @@ def folders_for(
     """
     runtime_home = Path(environ.get("XDG_RUNTIME_DIR", ""))
     if runtime_home.is_absolute() and runtime_home.is_dir():
-        runtime = memory = runtime_home / "muxwire"
+        runtime = memory = runtime_home / _IN_RUNTIME_DIR
     else:
         runtime = Path(environ.get("TMPDIR") or tempfile.gettempdir()).absolute() / f"muxwire-{os.getuid()}"
         # Every command's body is a file for a moment: on a disk that costs as much as running the command. But there
@@ -152,6 +154,13 @@ def folders_for(
         home = Path(environ.get("HOME") or Path.home())
         state_dir = Path(given) if given else (xdg if xdg.is_absolute() else home / ".local" / "state") / "muxwire"
     return Folders(runtime=runtime, memory=memory, state=state_dir.absolute(), instance=instance, adopted=adopted)
+
+
+def how_to_use(runtime: Path) -> str:
+    """Which variables have `folders_for` choose that runtime directory."""
+    if runtime.name == _IN_RUNTIME_DIR:
+        return f"set XDG_RUNTIME_DIR={runtime.parent}"
+    return f"unset XDG_RUNTIME_DIR and set TMPDIR={runtime.parent}"
 
 
 def private_folder(path: Path, *, only_ours: bool = True) -> None:

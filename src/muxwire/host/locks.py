@@ -54,7 +54,7 @@ class InstanceLock:
             self.held, self.refused = True, False
             with suppress(OSError):  # a full disk: the text is for `holder` alone
                 os.ftruncate(self.descriptor, 0)
-                owner = {"pid": os.getpid(), "started": started(os.getpid()), "socket": self._socket}
+                owner = named_process(os.getpid()) | {"socket": self._socket}
                 os.pwrite(self.descriptor, json.dumps(owner).encode(), 0)
         return self.held
 
@@ -172,8 +172,13 @@ def _locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
     return True
 
 
+def named_process(pid: int) -> dict[str, Any]:
+    """What distinguishes a process from a later one with the same id: for a file that `holder` reads."""
+    return {"pid": pid, "started": started(pid)}
+
+
 def holder(path: Path) -> int:
-    """The process id of the owner that wrote its name into the lock's file; 0 if that process has ended."""
+    """The id of the process that such a file names, as the file of a lock its owner; 0 if it has ended."""
     found = _written(path)
     try:
         pid, begun = int(found["pid"]), str(found["started"])

@@ -23,7 +23,7 @@ from muxwire.instance.spools import join_spools
 from muxwire.instance.stream_join import JOIN_SECONDS
 from muxwire.logs import read as log_read
 from muxwire.shell.marks import MarkScanner
-from muxwire.shell.supervisor import NOTE
+from muxwire.shell.supervisor import note_in
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
 from muxwire.tabs.windows import restore_sizes
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 _PANES = f"{PANE_FORMAT} #{{session_id}} #{{pane_start_command}}"
 # The nonce among the words of a supervisor, whatever version of us wrote its script.
 _NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
-_NOTED = re.compile(rf"{NOTE} ([\w=-]+);")
 # A server option for each control client: which process drives it.
 _CLIENT_OPTION = "@muxwire-client-"
 _CLIENT = re.compile(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
@@ -76,8 +75,7 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
 
 def _recorded(server: TmuxServer, command: str) -> TabRecord | None:
     """The record that stands in a supervisor's command, saved again: the runtime directory was removed meanwhile."""
-    noted = _NOTED.search(command) if server.host.is_local else None
-    record = TabRecord.unpacked(noted[1]) if noted is not None else None
+    record = TabRecord.unpacked(note_in(command))
     if record is not None:
         folder = server.record(record.nonce)
         server.host.make_folder(folder)

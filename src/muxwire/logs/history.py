@@ -76,7 +76,7 @@ class History:
         self._torn = b""  # what ends a line of which the disk took a part
 
     def note(self, entry: JournalEntry) -> None:
-        """Take a command. Its end is being reported: the line is made later."""
+        """Take a command that has ended. Its caller waits for the result, so the line is made later."""
         if len(self._waiting) + len(self._noted) < WAITING_MAX:
             self._noted.append(entry)
         if not self._armed:
@@ -84,7 +84,7 @@ class History:
             self._spawn(self._write_soon)
 
     def make_lines(self) -> None:
-        """Make the lines of what was noted: to be called where nobody waits for us, as while a shell works.
+        """Make the lines of what was noted; to be called when no caller waits for us, as while a shell runs a command.
 
         Not in the thread: it would hold the GIL for a whole batch, and delay the commands of that time.
         """

@@ -68,6 +68,7 @@ class TabRecord:
 
     @classmethod
     def unpacked(cls, text: str) -> TabRecord | None:
+        """Read what `packed` made; None for anything else."""
         try:
             return cls._read(base64.urlsafe_b64decode(text))
         except (ValueError, TypeError):

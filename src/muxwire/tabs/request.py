@@ -63,7 +63,7 @@ class TabRequest:
         used = host.checked_program(shell, "shell") if shell else host.default_shell()
         if not command and PurePath(used).name in _RESTRICTED:
             raise InvalidArgument(
-                f"{used} is a restricted shell: it reads no file of muxwire's, so no command can be run in it",
+                f"{used} is a restricted shell: it may not read muxwire's files, so no command can be run in it",
                 remedy="name another shell (`shell`, --shell)",
             )
         return cls(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InstanceUnavailable
+from muxwire.host.folders import how_to_use
 
 if TYPE_CHECKING:
     from muxwire.host.folders import Folders
@@ -41,13 +42,11 @@ class Access:
         folders.prepare()
         if await self.lock.take_soon() or not (there := self.lock.socket_of_holder()):
             return
-        home = Path(there).parent
-        if home.resolve() != folders.runtime.resolve():
-            named = home.name == "muxwire"  # as `folders_for` has it
-            variables = f"XDG_RUNTIME_DIR={home.parent}" if named else f"TMPDIR={home.parent}, and no XDG_RUNTIME_DIR"
+        runtime = Path(there).parent
+        if runtime.resolve() != folders.runtime.resolve():
             raise InstanceUnavailable(
                 f"the instance {folders.instance} is in use with its socket at {there}, not at {folders.socket_path}",
-                remedy=f"set {variables}; or choose another name",
+                remedy=f"{how_to_use(runtime)}; or choose another name",
             )
 
     @property

@@ -1,8 +1,8 @@
 """The server of a named instance whose socket was removed while it ran.
 
 Where nobody stays logged in, systemd removes /run/user/UID (pam_systemd(8)); others clean up /tmp. The server and its
-panes run on, but nobody can connect. tmux makes its socket anew when it gets SIGUSR1 (tmux(1) DESCRIPTION), and which
-process it is stands in the instance's state directory.
+panes run on, but nobody can connect. tmux makes its socket anew when it gets SIGUSR1 (tmux(1) DESCRIPTION); the id of
+its process is kept in the instance's state directory.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import signal
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from muxwire.host.locks import holder, named_process
 
 if TYPE_CHECKING:
     from muxwire.host.folders import Folders
@@ -23,11 +25,10 @@ _LOOK_SECONDS = 0.005
 
 
 def note_server(folders: Folders, pid: int, host: Host) -> None:
-    """Write down which process serves the instance. Never fails: it is a help, not the job."""
-    text = json.dumps({"pid": pid, "started": host.started(pid)}).encode()
-    with suppress(OSError):
-        if not folders.server.exists() or folders.server.read_bytes() != text:
-            host.replace_file(folders.server, text)
+    """Keep the id of the server's process. On a full disk it is not kept, and a lost socket stays lost."""
+    if holder(folders.server) != pid:
+        with suppress(OSError):
+            host.replace_file(folders.server, json.dumps(named_process(pid)).encode())
 
 
 def server_pid(folders: Folders, host: Host) -> int | None:
@@ -35,12 +36,8 @@ def server_pid(folders: Folders, host: Host) -> int | None:
     found = host.listening_pid(folders.socket_path)
     if found is not None:
         return found
-    try:
-        noted = json.loads(folders.server.read_bytes())
-        pid, begun = int(noted["pid"]), str(noted["started"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    if folders.socket_path.exists() or not begun or host.started(pid) != begun:
+    pid = holder(folders.server)
+    if not pid or folders.socket_path.exists():
         return None
     folders.prepare()
     host.signal_process(pid, signal.SIGUSR1)

@@ -74,7 +74,7 @@ set -g status-left-length 40
 set -g default-command ''
 set -g detach-on-destroy on
 """
-# Whose locks and logs are kept where: the path in hexadecimal digits.
+# The directory of the instance's locks and logs: its path, in hexadecimal digits.
 _STATE = "set -s @muxwire-state {state}\n"
 # The last line: where it counts, tmux has read all.
 _READ_ALL = "set -s @muxwire-generation {generation}\n"
@@ -90,8 +90,8 @@ class ServerEnding(TmuxUnavailable):
 class Greeting:
     """Who a server is: its process, the id of its hub, which life of the instance it is, its version, its state.
 
-    `state` is the directory of the instance's locks and logs, None if it was started by an older muxwire or is no
-    server of this machine.
+    `state` is the directory of the instance's locks and logs; None for a server on another machine, or one that an
+    older muxwire started.
     """
 
     pid: int
@@ -104,8 +104,7 @@ class Greeting:
     @classmethod
     def read(cls, answer: bytes, host: Host) -> Greeting:
         """Read what tmux printed for `GREETING`; generation 0 for a server that is not ours. TmuxUnavailable."""
-        pid, hub, generation, version, *rest = answer.decode("utf-8", "replace").split(" ")
-        state = "".join(rest)
+        pid, hub, generation, version, state = (*answer.decode("utf-8", "replace").split(" "), "")[:5]
         there = Path(os.fsdecode(bytes.fromhex(state))) if state else None
         return cls(int(pid), hub, int(generation or 0), read_version(version, host), version, there)
 
@@ -119,7 +118,7 @@ class ServerStart:
         self._folders = folders
         self._host = host
         self._access = access
-        self._running = server_pid(folders, host) if access.persistent else host.listening_pid(folders.socket_path)
+        self._running = server_pid(folders, host)
         self._tmux = program_for(self._running, host)
         self.command = (self._tmux, "-u", "-S", str(folders.socket_path), "-f", str(folders.config))
 

@@ -106,7 +106,8 @@ def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -
     """Whether every program of this user looks for instances in the same place; `homes` is where logins make theirs."""
     given, usual = environ.get("XDG_RUNTIME_DIR", ""), homes / str(os.getuid())
     if given and not (Path(given).is_absolute() and Path(given).is_dir()):
-        said = f"XDG_RUNTIME_DIR={given} is no directory's absolute path; what was started elsewhere is not seen"
+        said = f"XDG_RUNTIME_DIR={given} is not the absolute path of a directory, so another one is used; "
+        said += "what was started elsewhere is not seen"
     elif not given and usual.is_dir():
         said = f"XDG_RUNTIME_DIR is not set, and {usual} is there: instances that were started with it are not seen"
     else:

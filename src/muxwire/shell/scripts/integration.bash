@@ -138,7 +138,7 @@ __muxwire_i() {
 __muxwire_i
 
 # C: a command line was accepted. Older shells have no PS0; the others say so now, as of a prompt number 0. What the
-# user's PS0 prints stands between the typed line and the cursor: so many rows more to go up (`__muxwire_up`).
+# user's PS0 prints stands below the typed line: the redraw goes up by as many rows more (`__muxwire_up`).
 __muxwire_up=
 case $BASH_VERSION in
   [123].* | 4.[0-3]*) ;;
