@@ -50,6 +50,12 @@ def answers(port: int) -> bool:
         return knock.connect_ex(("127.0.0.1", port)) == 0
 
 
+def _gives_terminal(options: list[str]) -> bool:
+    """Whether a login gets a terminal: without root chown(2) of one to the group `tty` may be refused."""
+    login = ["ssh", "-tt", *options, "127.0.0.1", "true"]
+    return not subprocess.run(login, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode
+
+
 @contextmanager
 def ssh_server(folder: Path) -> Iterator[list[str]]:
     """Run a server, and give the options with which ssh reaches it. Unavailable."""
@@ -72,13 +78,8 @@ def ssh_server(folder: Path) -> Iterator[list[str]]:
             f"-F none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes "
             f"-i {folder}/user -p {port}"
         ).split()
-        # Without root sshd may not give a terminal to a user: chown(2) of it to the group of terminals is refused.
-        login = ["ssh", "-tt", *options, "127.0.0.1", "true"]
-        if (
-            os.geteuid()
-            and subprocess.run(login, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode
-        ):
-            raise Unavailable("sshd gives nobody a terminal here: run it as root")
+        if os.geteuid() and not _gives_terminal(options):
+            raise Unavailable("sshd cannot open a terminal here without root")
         yield options
     finally:
         server.terminate()

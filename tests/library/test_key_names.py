@@ -39,10 +39,10 @@ SINGLE = [
 ]  # fmt: skip
 # To us text: tmux reads names in any case, and leaves a modifier out that the letter cannot have.
 TEXT = ("enter", "C-é", "C-M-é", "M-C-é", "S-é", "S-a")
-# Here tmux 3.3, 3.4 and 3.7 differ; 3.7 types a half of some names as text.
+# Here tmux 3.3 and 3.7 differ; 3.7 types a half of some names as text.
 DISPUTED = (
-    "S-Tab", "S-C-Tab", "S-M-C-Tab", "M-BTab", "S-M-BTab", "M-C-BTab", "C-M-BTab", "S-M-C-BTab", "S-C-Space",
-    "S-M-C-Space", "M-C-Escape", "C-M-Escape", "S-M-C-Escape", "M-C-BSpace", "C-M-BSpace", "S-M-C-BSpace",
+    "S-Tab", "M-BTab", "S-M-BTab", "M-C-BTab", "C-M-BTab", "S-M-C-BTab", "S-C-Space", "S-M-C-Space", "M-C-Escape",
+    "C-M-Escape", "S-M-C-Escape", "M-C-BSpace", "C-M-BSpace", "S-M-C-BSpace",
 )  # fmt: skip
 # tmux types nothing for a key that its table lacks, or the name as text; for these ours are what terminals send.
 NOTHING = (b"",)
@@ -84,6 +84,8 @@ async def test_names_give_the_bytes_of_tmux(terminals: Terminals, application: b
     differ = {name: both for name, both in differ.items() if name not in (*TEXT, *DISPUTED)}
     if (await terminals.server()).version >= (3, 5):  # with a modifier it types another sign, or the name
         differ = {name: both for name, both in differ.items() if "-KP" not in name}
+    if (3, 4) <= (await terminals.server()).version < (3, 6):  # with S and C it types the same as for BTab
+        differ = {name: both for name, both in differ.items() if name not in ("S-C-Tab", "S-M-C-Tab")}
     assert not differ
     assert len(said) > len(known) / 3
     await tab.close(force=True)

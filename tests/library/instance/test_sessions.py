@@ -125,7 +125,7 @@ async def test_a_tab_has_the_size_that_it_was_given(alone: muxwire.Terminals) ->
 
 
 async def test_a_program_begins_in_the_size_that_its_tab_was_given(alone: muxwire.Terminals, tmp_path: Path) -> None:
-    """The shell is quick: `stty` alone takes longer than tmux does to change the size."""
+    """The `stty` of busybox needs no process of its own: it runs before tmux changes the size."""
     with anyio.fail_after(DEADLINE):
         for number in range(QUICK):
             seen = tmp_path / str(number)
