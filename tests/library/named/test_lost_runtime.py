@@ -28,10 +28,7 @@ async def test_the_next_process_finds_the_server_and_its_tabs(instance: Instance
             tab = await terminals.create_tab(shell=shell, name="kept", strip_ansi=True)
             await tab.execute("cd /usr")
             server = await terminals.create_tab(shell=shell)
-            loop = (
-                "while true; echo tick; sleep 0.1; end" if shell == "fish" else "while :; do echo tick; sleep 0.1; done"
-            )
-            await server.start_process(loop, ready="tick")
+            await server.start_process("sh -c 'while :; do echo tick; sleep 0.1; done'", ready="tick")
         log_out(instance)
         async with instance.open() as terminals:
             assert terminals.role == "owner"
