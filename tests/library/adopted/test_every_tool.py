@@ -132,6 +132,8 @@ async def send_keys(tools: Tools) -> None:
     await tools("send_keys", window_id="one", keys=["echo 'typed by'", " keys", "Enter"])
     met = await tools("wait_for", window_ids=["one"], until="typed by keys", timeout_ms=20_000)
     assert met["outcome"] == "met"
+    # A shell that has not come back to its prompt reads by lines, and so long a line is refused.
+    await tools("wait_for", window_ids=["one"], idle_ms=300, timeout_ms=20_000)
     await tools("send_keys", window_id="one", keys=["x" * 40_000], paste=True)
     await tools("send_keys", window_id="one", keys=["C-c"])
     await tools("wait_for", window_ids=["one"], idle_ms=300, timeout_ms=20_000)
