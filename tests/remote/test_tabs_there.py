@@ -95,22 +95,21 @@ async def test_a_reader_there_at_the_end_of_a_pipe_is_seen_to_wait(terminals: Te
     assert (told.output, told.exit_code) == ("hello\nhello\n", 0), told
 
 
-async def test_a_nested_shell_there_reads_our_files_which_go_with_the_tab(terminals: Terminals, tab: Tab) -> None:
-    host = tab.pane.host
-    assert isinstance(host, RemoteHost)
-    memory = Path(host.facts.memory) / Path(host.facts.folder).name
-    before = set(memory.iterdir())
+async def test_a_nested_shell_there_reads_our_files_which_go_with_the_tab(terminals: Terminals) -> None:
     with anyio.fail_after(DEADLINE):
         made = await terminals.create_tab(host="box", shell="bash")
+        host = made.pane.host
+        assert isinstance(host, RemoteHost)
+        folder = Path(host.facts.memory) / Path(host.facts.folder).name / made.pane.session.nonce
         assert (await made.execute("bash --norc", timeout=DEADLINE / 4)).state == "interactive"
         for _ in range(2):  # a shell that was just started may be asked first
             assert (await made.execute("echo in")).output == "in\n"
         assert made.pane.session.current is not None
         assert made.pane.session.current.level == 2
-        assert set(memory.iterdir()) - before
+        assert list(folder.iterdir())
         await made.close(force=True)
-        while set(memory.iterdir()) - before:  # those of other tests' tabs may go meanwhile
-            await host.done()
+        await host.done()
+        assert not folder.exists()
 
 
 async def test_our_client_there_leaves_the_size_to_a_persons_terminal(tab: Tab) -> None:

@@ -92,8 +92,11 @@ def test_playing_only_what_needs_it_is_playing_all(text: str) -> None:
     text = "ab\bc\r\n" + "\r\n" * 15 + text + "\r\n" * 15 + "ab\bc\r\n" + text
     lone = "\n" in text.replace("\r\n", "")  # a line end without CR begins no line: what is stripped knows no column
     if not lone and not any(sequence in text for sequence in ("\x1b[H", "\x1b[2J", "\x1b[J")):
-        by_line = module._play(text, COLUMNS, 6)
-        assert [line.rstrip() for line in read(text).split("\n")] == [line.rstrip() for line in by_line.split("\n")]
+        found, played = (one.split("\n") for one in (read(text), module._play(text, COLUMNS, 6)))
+        if "\t" in text:  # a tab that reaches the margin is blanks where it was played, or nothing
+            assert list(map(str.split, found)) == list(map(str.split, played))
+        else:
+            assert list(map(str.rstrip, found)) == list(map(str.rstrip, played))
 
 
 @given(text=st.text())
