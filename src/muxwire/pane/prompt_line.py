@@ -63,7 +63,7 @@ REACTION = 0.005
 # when it has drawn the prompt too (`zleread` in zle_main.c).
 _EDITOR_SIGN, _EDITOR_LEFT = b"\x1b[?2004h", b"\x1b[?2004l"
 _TELLS = ("bash", "zsh")
-# They begin a new line for their prompt if the output has not.
+# They begin a new line for their prompt if the output has not: with a CR, unless zsh was told to print none.
 _NEW_LINE = ("zsh", "fish")
 # It gives back at its next prompt what was typed before our key.
 _SETS_ASIDE = "zsh"
@@ -256,7 +256,7 @@ class PromptEnd:
         pane = self._pane
         here = pane.session.prompt_end >= pane.stream.ring.start  # else it was drawn before we came to this tab
         drawn = pane.drawn_prompt if here else b""
-        begins = shell.name in _NEW_LINE or _begins_line(pane)
+        begins = (shell.name in _NEW_LINE and b"\r" in drawn) or _begins_line(pane)
         column = pane.prompts.column(drawn) if begins else None
         self.cleared = False
         if column is not None and not (shell.name == _SETS_ASIDE and self._asked()):

@@ -29,12 +29,13 @@ class Zsh(Shell):
 
     An `eval` at the prompt fails in the words of the prompt (`zsh: command not found: x`); in a sourced file every
     error would begin with the file's path. `always` prints E after C-c and `return` too. Where our integration does
-    not reach, a sourced file it is. The semicolons are for `emulate sh`.
+    not reach, a sourced file it is. The semicolons are for `emulate sh`. With PRINT_EXIT_VALUE a builtin that returns
+    the user's status says so on stderr.
     """
 
     name = "zsh"
     typed_line = (
-        rb' { \builtin \. "$__muxwire"&&:;\builtin \eval "$_mux"; } '
+        rb' { \builtin \. "$__muxwire" 2>/dev/null&&:;\builtin \eval "$_mux"; } '
         b"always { { __muxwire_e; } 2>/dev/null; };_mux&&:"
     )
     private_key = PRIVATE_KEY

@@ -60,8 +60,8 @@ __muxwire_h() {
 # The end of the text: E, and 0, so that `set -e` and traps do not take the `eval` for a failed command.
 __muxwire_g=$'\n\nif __muxwire_e; then :; fi &>/dev/null'
 
-# The end of the typed line: the command's status, for the user.
-_mux() { \builtin return "$__muxwire_s"; }
+# The end of the typed line: the command's status, for the user. PRINT_EXIT_VALUE has shown it.
+_mux() { \builtin return "$__muxwire_s" } 2>/dev/null
 
 # S, when the shell traces or has a DEBUG trap: printed by the body's first line, so that what the `eval` calls forth
 # comes before it.
@@ -84,7 +84,7 @@ __muxwire_l() {
 __muxwire_k() {
   [[ $CONTEXT == start ]] || { zle push-input; \builtin return }
   [[ -n $BUFFER ]] && zle .push-input
-  BUFFER=' { \builtin \. "$__muxwire"&&:;\builtin \eval "$_mux"; } always { { __muxwire_e; } 2>/dev/null; };_mux&&:'
+  BUFFER=' { \builtin \. "$__muxwire" 2>/dev/null&&:;\builtin \eval "$_mux"; } always { { __muxwire_e; } 2>/dev/null; };_mux&&:'
   # Plugins that colour the line take 10 to 30 ms for ours, which nobody is to see: they leave alone what is too long.
   [[ -n ${functions[_zsh_highlight]+x} && ${(t)ZSH_HIGHLIGHT_MAXLENGTH-} != *readonly* ]] &&
     typeset -g __muxwire_m=${ZSH_HIGHLIGHT_MAXLENGTH-} ZSH_HIGHLIGHT_MAXLENGTH=0
