@@ -52,7 +52,7 @@ def show(command: str, result: ExecutionResult) -> None:
 async def show_process(terminals: muxwire.Terminals, tab: Tab) -> None:
     print(f"$ {PROCESS}")
     started = await tab.start_process(PROCESS, ready=f"tick {TICKS}")
-    log = await terminals.read_logs(tab.window_id, lines=TICKS, strip_ansi=True)
+    log = await terminals.read_logs(tab.window_id, strip_ansi=True)
     stopped = await tab.stop_process()
-    print("\n".join(line for line in log.content.splitlines() if line.startswith("tick")))
+    print("\n".join([line for line in log.content.splitlines() if line.startswith("tick")][:TICKS]))
     print(f"  -> ready: {started.ready}; stopped by {stopped.signal_sent}, exit code {stopped.exit_code}\n")

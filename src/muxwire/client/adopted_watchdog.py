@@ -22,11 +22,9 @@ from muxwire.client.watchdog import (
     KILL_GRACE_S,
     Process,
     ask_tmux,
-    kill_processes,
-    left_of,
+    end_sessions,
     process_table,
     remove_folder,
-    wait_until_gone,
 )
 
 _PANES = "#{pane_id} #{pane_pid} #{pane_start_command}"
@@ -73,8 +71,7 @@ def close_panes(tmux: str, socket: str, nonces: set[str]) -> None:
     left = made_panes(tmux, socket, nonces)
     sessions = {pid: table.get(pid, Process(0, str(pid), "")) for pane, pid in made.items() if pane not in left}
     # kill-pane hangs up on them: shells write their history.
-    wait_until_gone(left_of(sessions, process_table()), KILL_GRACE_S)
-    kill_processes(left_of(sessions, process_table()))
+    end_sessions(sessions, KILL_GRACE_S)
 
 
 def made_panes(tmux: str, socket: str, nonces: set[str]) -> dict[str, int]:

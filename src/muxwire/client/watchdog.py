@@ -105,8 +105,9 @@ def main(tmux: str, path: str, kind: str) -> None:
 
 
 def end_sessions(panes: dict[int, Process], grace: float) -> None:
+    """Kill what is left of these panes after `grace` seconds, and return when it is gone."""
+    wait_until_gone(left_of(panes, process_table()), grace)
     doomed = left_of(panes, process_table())
-    wait_until_gone(doomed, grace)
     kill_processes(doomed)
     wait_until_gone(doomed, _KILL_S)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from operator import itemgetter
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -44,7 +45,7 @@ class Deadlines:
         try:
             while self._due:
                 now = time.monotonic()
-                for event in [event for event, due in self._due.items() if due <= now]:
+                for event in [one for one, due in sorted(self._due.items(), key=itemgetter(1)) if due <= now]:
                     del self._due[event]
                     event.set()
                 self._wakes_at = min(self._due.values(), default=now)

@@ -149,6 +149,8 @@ class KeySender:
         data = b"".join(stroke.data for stroke in found)
         if b"\0" in data:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
+        if len(data) > LINE_MAX:
+            await self._pane.refresh_soon()  # what is known of another machine's terminal may be old
         self._line.check(data, self._pane.host.tty_modes(self._pane.tty))
         if self._pane.session.dead:
             raise refusal(self._pane)

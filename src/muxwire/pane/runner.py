@@ -224,8 +224,8 @@ class Runner:
             silent = self._client.patience.explain()
             execution.resisted(f"{silent}: {silent.remedy}; command_result reports what became of it")
 
-    async def settled(self) -> None:
-        await self.pane.stream.until(lambda: self.pane.is_back, PROMPT_GRACE)
+    async def settled(self, seconds: float = PROMPT_GRACE) -> None:
+        await self.pane.stream.until(lambda: self.pane.is_back, seconds)
 
     def close(self, *, persistent: bool = False) -> None:
         """Nothing will be run from here any more; unless the tab lasts without us, its directory goes."""
@@ -237,7 +237,7 @@ class Runner:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self.pane
         begun = time.monotonic()
-        deadline = ready_deadline(pane, begun, deadline)
+        deadline, last = ready_deadline(pane, begun, deadline), False
         await interrupt_taken(pane, self.keyboard, self._client)
         before = pane.session.current
         if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
@@ -252,13 +252,15 @@ class Runner:
             if found is not None:
                 await self._prompt_end.find(found)
                 return found
-            if not at_prompt and pane.takes_next:
-                continue  # another machine has said so only now
-            if typed is not None and not typed.running:
-                continue  # an earlier process typed it, and it never ran: the shell may listen all the time
+            # Another machine has said so only now. Or an earlier process typed it, and it never ran.
+            if (not at_prompt and pane.takes_next) or (typed is not None and not typed.running):
+                continue
             if pane.session.dead or waited >= deadline - begun or await self._in_vain(waited):
-                raise refusal(pane)
-            if pane.stream.end == heard:  # else what was waited for may have come meanwhile
+                if pane.session.dead or last:
+                    raise refusal(pane)
+                last = True  # perhaps it was we who stood still: what was written meanwhile counts
+                self._client.take_received()
+            elif pane.stream.end == heard:  # else what was waited for may have come meanwhile
                 again = look_again(pane) if at_prompt else QUIET if quiet(pane, DRAWN) else DRAWN
                 await pane.stream.changed_within(min(again, deadline - begun - waited))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import InvalidArgument, NotPermitted
-from muxwire.pane.foreground_shell import DRAWN_REMOTE, START_TIMEOUT, prompt_after, quiet
+from muxwire.pane.foreground_shell import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT, prompt_after, quiet
 from muxwire.pane.interrupt import FORKS_WITHIN
 from muxwire.pane.state import LOOK_SECONDS
 from muxwire.results import ProcessStart, ProcessStop
@@ -36,6 +36,8 @@ _TAKEN_WITHIN = 0.15
 # A nested shell has forked what was entered by then, on a busy machine too; of a prompt that changes nobody sees that
 # it is there again.
 _ENTERED_WITHIN = 1.0
+# A shell whose program has ended shows its prompt by then, also where it asks git first on a busy machine.
+_PROMPT_WITHIN = 3.0
 
 STOPPING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 
@@ -120,7 +122,8 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
         sent = await runner.interrupter.stop(
             lambda: pane.is_back or pane.host.foreground_pgrp(pane.leader_pid) != busy, first=first, grace=grace
         )
-        await runner.settled()
+        gone = pane.host.foreground_pgrp(pane.leader_pid) != busy
+        await runner.settled(_PROMPT_WITHIN if gone else PROMPT_GRACE)
     status = pane.session.exit_status
     if not sent and newest is not None and ran_last(pane.session, newest):
         status = newest.exit_code  # it ended before the call, and nothing has run since
