@@ -36,8 +36,9 @@ OURS = "muxwire"
 # Its client of a remote server imports aiohttp, which it does not ask for.
 SWE_REX = FromPyPI(("swe-rex==1.4.0", "aiohttp"))
 # As tmux-mcp and its like do it, in one ssh: type, wait for the signal, read the screen.
-_TYPED = "tmux -L bench send-keys -t work 'true; tmux -L bench wait-for -S done' Enter"
-_STEP = f"{_TYPED} && tmux -L bench wait-for done && tmux -L bench capture-pane -p -t work"
+_TMUX = f"tmux -L bench-{os.getpid()}"
+_TYPED = f"{_TMUX} send-keys -t work 'true; {_TMUX} wait-for -S done' Enter"
+_STEP = f"{_TYPED} && {_TMUX} wait-for done && {_TMUX} capture-pane -p -t work"
 
 
 @contextmanager
@@ -100,8 +101,8 @@ async def run(scale: Scale) -> Report:
         notes = ["the processes are those of both sides", "tmux by ssh returns the screen, no exit code"]
         ssh = ["ssh", *options, "127.0.0.1"]
         shared = stack.enter_context(_master(ssh, folder))
-        subprocess.run([*shared, "tmux -L bench new-session -d -s work bash"], check=True, stdin=subprocess.DEVNULL)
-        stack.callback(subprocess.run, [*shared, "tmux -L bench kill-server"], check=False, capture_output=True)
+        subprocess.run([*shared, f"{_TMUX} new-session -d -s work bash"], check=True, stdin=subprocess.DEVNULL)
+        stack.callback(subprocess.run, [*shared, f"{_TMUX} kill-server"], check=False, capture_output=True)
         contenders = {
             "`ssh HOST true` each time": _once([*ssh, "true"]),
             "the same, ControlMaster": _once([*shared, "true"]),

@@ -12,8 +12,11 @@ from hypothesis import HealthCheck, settings
 import muxwire
 from tests.users import environ_of, short_folder, tmux_folders, write_rc_files
 
-# How fast inputs are made is the machine's affair: the tests share it with shells, tmux and each other.
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How fast inputs are made is the machine's affair: the tests share it with shells, tmux and each other. In CI they are
+# the same each time, so that what fails there is the change; new ones are tried by whoever runs the tests by hand.
+settings.register_profile(
+    "house", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+)
 settings.load_profile("house")
 
 # What names an instance, a pane or a directory of whoever runs the tests.

@@ -32,7 +32,7 @@ def test_a_person_sees_the_tabs_and_which_one_an_agent_uses(place: Place, tabs: 
         screen.shows("b$")
         rows = screen.shows("[muxwire main]", "alpha*", "beta", status=True)
         assert "muxwire-keeper" not in rows[-1]
-        assert "agent" not in rows[-1]  # nobody is at work
+        assert "(agent)" not in rows[-1]  # nobody is at work
         fifo = place.home / "agent"
         os.mkfifo(fifo)
         with place.start("run", "-t", "beta", f"echo at work; cat {fifo}") as agent:

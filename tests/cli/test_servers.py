@@ -118,6 +118,7 @@ def test_a_stopped_server_says_so_and_can_be_ended(place: Place, monkeypatch: py
     done = place.run("run", "true")
     assert f"process {pid}) is stopped\n  `kill -CONT {pid}` continues it".encode() in done.stderr
     os.kill(pid, signal.SIGCONT)
+    monkeypatch.undo()
     assert place.ok("run", "echo on") == "on\n"
     os.kill(pid, signal.SIGSTOP)
     assert place.run("kill", "--all", "--force").returncode == 0

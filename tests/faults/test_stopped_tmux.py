@@ -167,7 +167,7 @@ async def test_a_command_that_runs_when_it_is_stopped_is_ended_when_it_continues
         async with anyio.create_task_group() as calls:
 
             async def call() -> None:
-                results.append(await tab.execute(f"echo begun; {command}", timeout=SOON))
+                results.append(await tab.execute(f"echo begun; {command}", timeout=3 * SOON))
                 done.set()
 
             calls.start_soon(call)
@@ -239,7 +239,9 @@ async def test_a_rollback_ends_once_for_all_that_it_cannot_undo(terminals: muxwi
     ]
     try:
         with anyio.fail_after(ENDS):
-            result = await terminals.run_operations(steps, timeout=SOON, dispatch_timeout=ENDS, rollback_on_error=True)
+            result = await terminals.run_operations(
+                steps, timeout=3 * SOON, dispatch_timeout=ENDS, rollback_on_error=True
+            )
     finally:
         os.kill(pid, signal.SIGCONT)
     assert [step.status for step in result.steps] == ["succeeded"] * 4 + ["failed"]

@@ -21,15 +21,15 @@ def environ(folder: Path) -> dict[str, str]:
 
 
 async def use_tabs(terminals: muxwire.Terminals) -> None:
-    """Run a command that ends at once, one that takes longer, one that is interrupted, and a program that ends."""
+    """Run a command that is interrupted, one that ends at once, one that takes longer, and a program that ends."""
     tab = await terminals.create_tab()
+    result = await tab.execute("echo three; sleep 60", timeout=0.2)  # the first: a shell may take its time to start
+    assert result.timed_out, result
+    assert result.output.startswith("three\n"), result
     result = await tab.execute("echo one; (exit 3)")
     assert (result.output, result.exit_code) == ("one\n", 3), result
     result = await tab.execute("sleep 0.05; echo two")
     assert (result.output, result.exit_code) == ("two\n", 0), result
-    result = await tab.execute("echo three; sleep 60", timeout=0.2)
-    assert result.timed_out, result
-    assert result.output.startswith("three\n"), result
     brief = await terminals.create_tab(command=["sh", "-c", "exit 4"])
     seen = await terminals.wait_for([brief.window_id], exit=True, timeout=LONG)
     assert (seen.outcome, seen.match) == ("met", "exit 4"), seen

@@ -8,13 +8,17 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.tabs import tab_events
 
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 40
 
 
-async def test_a_command_of_the_owner_is_no_persons(folder: Path, environ: dict[str, str]) -> None:
+async def test_a_command_of_the_owner_is_no_persons(
+    folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tab_events, "ELSEWHERE", DEADLINE)  # a shell may be slow
     environ = environ | {"SHELL": "/bin/bash"}
     async with (
         muxwire.open_terminals("beside", state_dir=folder / "state", environ=environ) as owner,

@@ -37,7 +37,7 @@ def shown(picture: Snapshot) -> list[str]:
 
 async def seen(terminals: Terminals, tab: Tab) -> dict[str, str]:
     """What every kind of reader gets."""
-    tail = await terminals.wait_for([tab.window_id], idle=0.2, timeout=DEADLINE)
+    tail = await terminals.wait_for([tab.window_id], idle=0.4, timeout=DEADLINE)
     assert tail.outcome == "met"
     capture = await terminals.run_operations([{"kind": "capture_pane", "target": tab.window_id, "start": -1000}])
     return {
@@ -182,6 +182,8 @@ async def test_a_program_that_is_no_shell_gets_its_screen_back(terminals: Termin
 
 async def test_what_cannot_be_done_behind_a_relay_leaves_no_trace(terminals: Terminals, tab: Tab) -> None:
     await tab.execute(SCRIPT["script bash"], timeout=DEADLINE)
+    while tab.pane.stream.ring.find(b"bash-", 0) < 0:
+        await tab.pane.stream.changed()
     end = tab.next_byte
     with pytest.raises(InvalidArgument):
         await tab.execute("true", cwd="/")
@@ -199,7 +201,8 @@ async def test_a_line_that_was_lost_leaves_the_screen_as_it_was(tab: Tab, monkey
     monkeypatch.undo()
     picture = await tab.snapshot()
     assert not picture.alternate_screen
-    assert picture.lines[-2:] == ("first", f"bash-5.2{SIGN} sleep 30")
+    assert picture.lines[-2] == "first"
+    assert re.fullmatch(rf"bash-[0-9.]+{re.escape(SIGN)} sleep 30", picture.lines[-1])
     assert (await tab.execute("echo ok")).output == "ok\n"
 
 

@@ -83,7 +83,7 @@ async def test_two_processes_write_one_journal(tmp_path: Path, environ: dict[str
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(many, mine)
                     tasks.start_soon(many, theirs)
-                left = await theirs.execute("sleep 0.2", wait=False)
+                left = await theirs.execute("sleep 2", wait=False)
             found = await owner.history()
             assert sorted(one.command for one in found if one.command[:1] == ":") == sorted(
                 f": {number}" for number in range(30) for _ in "12"

@@ -17,7 +17,7 @@ import pytest
 from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.host.host import TtyModes
 from muxwire.ids import pane_id
-from muxwire.pane import interrupt, key_sender
+from muxwire.pane import interrupt, key_sender, prompt_line
 from muxwire.pane.foreground_shell import shell_sleeps
 from muxwire.pane.key_sender import LINE_MAX, OpenLine
 from muxwire.pane.keys import KeyModes, key_bytes, mistaken, strokes
@@ -151,7 +151,8 @@ async def test_keys_as_the_program_asked_for_them(terminals: Terminals) -> None:
     await tab.close(force=True)
 
 
-async def test_an_escape_is_read_apart_from_what_follows(terminals: Terminals) -> None:
+async def test_an_escape_is_read_apart_from_what_follows(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_sender, "ESCAPE_PAUSE", 1.0)  # its reader may be slow
     tab = await python(terminals, READER, "")
     sent = await tab.send_keys(["Escape", "O", "A"])
     await shown(tab, "GOT 1b\r\n(?s:.)*GOT (4f41|4f\r\nGOT 41)", sent.next_byte)
@@ -206,7 +207,10 @@ def test_an_open_line_is_counted() -> None:
     line.check(b"x" * (LINE_MAX + 1), None)
 
 
-async def test_a_line_typed_in_parts_is_not_cut_either(terminals: Terminals, tmp_path: Path) -> None:
+async def test_a_line_typed_in_parts_is_not_cut_either(
+    terminals: Terminals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_sender, "PROMPT_GRACE", DEADLINE)  # a shell may be slow to take the first line
     tab = await terminals.create_tab()
     await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
     # The check comes again when the program reads that the first line starts.
@@ -276,7 +280,10 @@ async def test_copy_mode_swallows_nothing_and_is_told(terminals: Terminals) -> N
     await tab.close(force=True)
 
 
-async def test_a_line_typed_at_the_prompt_and_then_a_command(terminals: Terminals) -> None:
+async def test_a_line_typed_at_the_prompt_and_then_a_command(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompt_line, "BUSY_GRACE", DEADLINE)
     tab = await terminals.create_tab()
     assert (await tab.execute("true")).exit_code == 0
     sent = await tab.send_keys(["read -r answer; echo got $answer", "Enter", "forty two", "Enter"])

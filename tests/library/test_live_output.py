@@ -126,7 +126,7 @@ async def test_a_flood_ends_at_the_timeout(terminals: muxwire.Terminals) -> None
 
     tab = await terminals.create_tab(shell="bash")
     with anyio.fail_after(DEADLINE):
-        left = await tab.execute("yes", timeout=0.2, on_output=take, on_timeout="leave", max_chars=100)
+        left = await tab.execute("yes", timeout=1.0, on_output=take, on_timeout="leave", max_chars=100)
         assert (left.timed_out, left.running, left.exit_code) == (True, True, None)
         stopped = await tab.stop_process()
     assert stopped.exit_code == 130

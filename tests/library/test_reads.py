@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from tests.library.opened import busy_loop, seen, tab_for
+from tests.library.opened import busy_loop, known_prompt, seen, tab_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,8 +83,7 @@ async def test_a_shell_is_believed_to_read_only_when_all_that_it_wrote_is_here(
                 tab.pane.stream.feed(late.pop())
             return submit(*commands)
 
-        for _ in range(3):  # until it is known how long the prompt takes: then tmux is asked nothing before typing
-            await tab.execute("true")
+        await known_prompt(tab)  # then tmux is asked nothing before typing
         monkeypatch.setattr(client, "submit", slow)
         asked = await tab.execute("read x", timeout=LONG)
         assert asked.state == "interactive"

@@ -109,7 +109,7 @@ async def test_what_a_person_has_half_typed_comes_back_in_zsh(terminals: Termina
             line = (await tmux(terminals, "capture-pane", "-p", "-t", tab.pane_id))[int(row)]
             if line.endswith(b"junk"):
                 break
-            await tab.pane.stream.changed()
+            await tab.pane.stream.changed_within(0.05)
 
 
 @pytest.mark.parametrize("shell", SHELLS)

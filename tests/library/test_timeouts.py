@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from muxwire import ConnectionClosed, TabUnavailable
+from muxwire.pane import execution_result
 from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.prompt_line import BUSY_GRACE
@@ -49,11 +50,14 @@ def once_behind_a_read(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Await
     monkeypatch.setattr(PaneStream, "read", read)
 
 
-async def test_what_was_left_running_gives_the_rest_and_its_true_status(terminals: Terminals, any_tab: Tab) -> None:
+async def test_what_was_left_running_gives_the_rest_and_its_true_status(
+    terminals: Terminals, any_tab: Tab, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    waits = f"until [ -e {gate} ]; do sleep 0.05; done"
     with anyio.fail_after(DEADLINE):
-        left = await any_tab.execute(
-            "sh -c 'echo early; sleep 0.5; echo late; exit 4'", timeout=0.2, on_timeout="leave"
-        )
+        left = await any_tab.execute(f"sh -c 'echo early; {waits}; echo late; exit 4'", timeout=1.0, on_timeout="leave")
+        gate.touch()
         assert (left.output, left.running, left.timed_out, left.exit_code) == ("early\n", True, True, None)
         rest = await terminals.command_result(left.command_id, wait=5)
         assert (rest.output, rest.running, rest.exit_code, rest.state) == ("late\n", False, 4, "prompt")
@@ -62,9 +66,12 @@ async def test_what_was_left_running_gives_the_rest_and_its_true_status(terminal
         assert (await any_tab.execute("echo ok")).output == "ok\n"
 
 
-async def test_who_does_not_wait_is_told_where_the_output_begins(terminals: Terminals, any_tab: Tab) -> None:
+async def test_who_does_not_wait_is_told_where_the_output_begins(
+    terminals: Terminals, any_tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execution_result, "_BEGINS_WITHIN", DEADLINE)  # a shell may be slow
     with anyio.fail_after(DEADLINE):
-        left = await any_tab.execute("sh -c 'sleep 0.5; echo late'", wait=False)
+        left = await any_tab.execute("sh -c 'sleep 1; echo late'", wait=False)
         assert (left.running, left.output) == (True, "")
         rest = await terminals.command_result(left.command_id, wait=DEADLINE)
         assert rest.from_byte == left.from_byte
@@ -75,7 +82,7 @@ async def test_who_does_not_wait_is_told_where_the_output_begins(terminals: Term
 async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = await tab.execute("echo early; read -r go; echo late; (exit 4)", timeout=0.2, on_timeout="leave")
+    left = await tab.execute("echo early; read -r go; echo late; (exit 4)", timeout=1.0, on_timeout="leave")
     running = tab.pane.session.current
     assert running is not None
     running.read_up_to = left.from_byte
@@ -90,7 +97,7 @@ async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(
 
 
 async def test_what_has_half_arrived_waits_for_its_other_half(terminals: Terminals, tab: Tab) -> None:
-    left = await tab.execute("read -r go", timeout=0.2, on_timeout="leave")
+    left = await tab.execute("read -r go", timeout=1.0, on_timeout="leave")
     for arrived, given in (
         (b"\xc3", ""),
         (b"\xa4\r", "ä"),
@@ -105,7 +112,7 @@ async def test_what_has_half_arrived_waits_for_its_other_half(terminals: Termina
 async def test_of_two_calls_at_once_none_takes_the_other_back(
     terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = await tab.execute("echo one; read -r go; echo two; read -r go", timeout=0.2, on_timeout="leave")
+    left = await tab.execute("echo one; read -r go; echo two; read -r go", timeout=1.0, on_timeout="leave")
     running = tab.pane.session.current
     assert running is not None
     running.read_up_to = left.from_byte
@@ -144,7 +151,7 @@ async def test_a_command_that_begins_behind_its_time_gives_all_of_its_output(ter
 
 
 async def test_without_waiting_there_is_an_id_at_once(terminals: Terminals, tab: Tab) -> None:
-    started = await tab.execute("sleep 0.3; echo done; false", wait=False)
+    started = await tab.execute("sleep 1; echo done; false", wait=False)
     assert (started.output, started.running, started.timed_out) == ("", True, False)
     done = await terminals.command_result(started.command_id, wait=5)
     assert (done.output, done.exit_code) == ("done\n", 1)
@@ -169,7 +176,7 @@ LADDER = {
 async def test_the_ladder_goes_as_far_as_it_must(any_tab: Tab, step: str) -> None:
     command, status = LADDER[step]
     with anyio.fail_after(DEADLINE):
-        cut = await any_tab.execute(command, timeout=0.3)
+        cut = await any_tab.execute(command, timeout=0.7)  # the trap is set by then
         assert (cut.timed_out, cut.running, cut.signal_sent, cut.exit_code) == (True, False, step, status), cut
         await still_usable(any_tab)
 
@@ -318,7 +325,7 @@ async def test_who_interrupts_a_command_that_has_just_ended_spares_the_next(term
 
 
 async def test_a_call_cancelled_before_its_turn_types_nothing(tab: Tab) -> None:
-    running = await tab.execute("sleep 0.5; echo mine", wait=False)
+    running = await tab.execute("sleep 1; echo mine", wait=False)
     with anyio.move_on_after(0.1):
         await tab.execute("touch /tmp/never-typed", timeout=60)
     after = await tab.execute("echo ok", timeout=5)

@@ -45,7 +45,8 @@ async def test_what_begins_with_a_line_end_is_found_in_the_first_line(terminals:
         assert (await terminals.wait_for([tab.key], until="\nneedle", timeout=DEADLINE)).match == "\nneedle"
         await tab.send_keys(["thread", "Enter"])  # to a program that reads lines: the echo, and the line again
         assert (await terminals.wait_for([tab.key], until="\nthread", timeout=DEADLINE)).match == "\nthread"
-        await tab.send_keys(["C-c"])
+        sent = await tab.send_keys(["C-c"])
+        await terminals.wait_for([tab.key], prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
         await tab.execute("cat >/dev/null", wait=False)
         await tab.send_keys(["quiet", "Enter"])
         assert (await terminals.wait_for([tab.key], until="\n", timeout=0.5)).outcome == "timed_out"

@@ -66,11 +66,12 @@ async def test_an_editor(folder: Path) -> None:
         await model.see(until="notes.txt", from_byte=typed)
         await model.see(idle_ms=200)
         assert (await model.look())["alternate_screen"]
-        typed = await model.type("i", "first line\nsecond é 終", "Escape")
-        await model.see(idle_ms=200)
+        await model.type("i", "first line\nsecond é 終", "Escape")
+        cursor = {"x": 9, "y": 1, "visible": True}
         screen = await model.look()
-        assert screen["lines"][:3] == ["first line", "second é 終", "~"]
-        assert screen["cursor"] == {"x": 9, "y": 1, "visible": True}
+        while (screen["lines"][:3], screen["cursor"]) != (["first line", "second é 終", "~"], cursor):
+            await model.see(idle_ms=50)
+            screen = await model.look()
         typed = await model.type(":wq", "Enter")
         await model.see(prompt=True, from_byte=typed)
         assert (await model.run("cat notes.txt"))["output"] == "first line\nsecond é 終\n"
@@ -91,7 +92,7 @@ async def test_a_repl(folder: Path) -> None:
         typed = await model.type("def double(x):\n    return 2 * x\n\n", paste=True)
         await model.see(regex=r"(?s)return 2 \* x\n.*>>> $", from_byte=typed)
         typed = await model.type("print('answer', double(21))", "Enter")
-        await model.see(regex=r"^answer 42$", from_byte=typed)
+        await model.see(regex=r"^answer 42\n>>> $", from_byte=typed)
         await model.type("C-d")
         rest = await model.call("command_result", command_id=asked["command_id"], wait_ms=20_000)
         assert (rest["exit_code"], "running" in rest) == (0, False)
@@ -149,8 +150,8 @@ async def test_a_repl_that_was_started_answers(folder: Path) -> None:
         assert started["ready"]
         defined = await model.type("def twice(x):", "Enter", "    return 2 * x", "Enter", "Enter")
         await model.see(regex=r"\.\.\. \n>>> $", from_byte=defined)
-        met = await model.see(regex=r"^\d+$", from_byte=await model.type("twice(21) * 1000", "Enter"))
-        assert met["match"] == "42000"
+        met = await model.see(regex=r"^\d+\n>>> $", from_byte=await model.type("twice(21) * 1000", "Enter"))
+        assert met["match"] == "42000\n>>> "
         await model.see(prompt=True, from_byte=await model.type("C-d"))
 
 

@@ -25,7 +25,7 @@ from tests.mcp.raw_client import HELLO, LEGACY, MODERN, RawClient, envelope
 
 pytestmark = pytest.mark.anyio
 
-DEADLINE = 10
+DEADLINE = 30
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
 
@@ -203,7 +203,10 @@ async def test_one_socket_for_both_directions() -> None:
 
 
 @pytest.mark.parametrize("one_socket", [False, True])
-async def test_pipelined_calls_are_all_answered_after_stdin_ended(one_socket: bool) -> None:
+async def test_pipelined_calls_are_all_answered_after_stdin_ended(
+    monkeypatch: pytest.MonkeyPatch, one_socket: bool
+) -> None:
+    monkeypatch.setattr(wire, "EOF_GRACE_SECONDS", 3600)
     async with serving(one_socket=one_socket) as client:  # all of it is there before the server first looks
         ids = {await client.start("initialize", HELLO)}
         arguments = {"window_id": "@1", "command": "pause"}
@@ -280,6 +283,7 @@ async def test_a_client_that_never_reads_cannot_hold_up_the_end(
     async with serving() as client:
         await client.initialize()
         await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
+        await client.until("began")
         for _ in range(30):
             arguments = {"window_id": "@1", "command": "big 20000"}
             await client.start("tools/call", {"name": "execute_command", "arguments": arguments})

@@ -143,7 +143,7 @@ async def logs_are_what_was_written(box: Proxied) -> None:
             await anyio.sleep(0.05)
             pieces = sorted(spool.iterdir(), key=lambda piece: int(piece.name))
             kept = b"".join(piece.read_bytes() for piece in pieces)
-        assert kept == log, (tab.key, len(kept), len(log))
+        assert kept.startswith(log), (tab.key, len(kept), len(log))
         assert not tab.log_path.with_suffix(".gaps").exists()
 
 

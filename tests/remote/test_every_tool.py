@@ -77,7 +77,7 @@ async def close_tab(tools: Tools, tab: str) -> None:
 async def execute_command(tools: Tools, tab: str) -> None:
     result = await tools("execute_command", window_id=tab, command="echo 'it works'; (exit 3)")
     assert (result["output"], result["exit_code"]) == ("it works\n", 3)
-    late = await tools("execute_command", window_id=tab, command="sleep 60", timeout_ms=200)
+    late = await tools("execute_command", window_id=tab, command="sleep 60", timeout_ms=2000)
     assert (late["timed_out"], late["exit_code"]) == (True, 130)
 
 

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from muxwire.library.harness import HarnessSession
+from tests.library.opened import known_prompt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -90,6 +91,7 @@ async def test_a_long_here_document_arrives_whole(
 async def test_a_long_command_is_not_dropped(session: HarnessSession, folder: Path, block: bool) -> None:
     """#887: over 16 KB tmux dropped the command, and nobody said so."""
     size = folder / "size"
+    await known_prompt(session.tab)
     await session.send_keys([f"printf %s {'x' * 60_000} | wc -c >{size}", "Enter"], block=block)
     while not (size.exists() and size.read_text()):
         assert not block
@@ -138,7 +140,7 @@ async def test_a_call_ends_with_its_command(session: HarnessSession) -> None:
     await session.send_keys(["yes", "Enter"], block=True)
     assert "got yes" in await session.get_incremental_output()
     with pytest.raises(TimeoutError):
-        await session.send_keys(["sleep 1000", "Enter"], block=True, max_timeout_sec=0.3)
+        await session.send_keys(["sleep 1000", "Enter"], block=True, max_timeout_sec=2)
     await session.send_keys(["C-c"], min_timeout_sec=0.1)
     await session.send_keys([""])
     await session.send_keys(["seq 1 100", "Enter"], block=True)

@@ -237,7 +237,7 @@ async def test_what_is_being_ended_when_the_connection_is_lost_is_ended_later(bo
     async with anyio.create_task_group() as calls:
 
         async def call() -> None:
-            results.append(await tab.execute("sh -c \"trap '' INT; while :; do sleep 0.1; done\"", timeout=1.0))
+            results.append(await tab.execute("sh -c \"trap '' INT; while :; do sleep 0.1; done\"", timeout=3.0))
 
         calls.start_soon(call)
         while tab.runner.keyboard.interrupted_at < 0:
@@ -323,7 +323,7 @@ async def test_a_line_that_has_ended_meanwhile_refuses_no_command(box: Proxied) 
     """What was known of the shell before the connection was lost says nothing of now."""
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("true")
-    await tab.send_keys(["sleep 0.5; echo typed", "Enter"])
+    await tab.send_keys(["sleep 3; echo typed", "Enter"])
     while tab.state != "busy":
         await tab.pane.stream.changed()
     await box.outage(tab)

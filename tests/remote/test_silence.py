@@ -105,7 +105,7 @@ async def overdue(box: Proxied, command: str) -> tuple[Tab, ExecutionResult]:
     async with anyio.create_task_group() as calls:
 
         async def call() -> None:
-            results.append(await tab.execute(f"echo begun; {command}", timeout=4 * SHORT))
+            results.append(await tab.execute(f"echo begun; {command}", timeout=10 * SHORT))
 
         calls.start_soon(call)
         await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)

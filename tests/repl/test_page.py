@@ -32,8 +32,8 @@ def _goes_on(lines: list[str], number: int) -> bool:
 
 def bare(line: str) -> str:
     """A line without what is another one each time: numbers, times, ids, the folder."""
-    line = re.sub(r"(?<!exit code )\b\d+(\.\d+)?\b", "N", re.sub(r" in /\S+,", " in FOLDER,", line))
-    return re.sub(r"[0-9a-f]{16}", "ID", line)
+    line = re.sub(r"[0-9a-f]{16}", "ID", re.sub(r" in /\S+,", " in FOLDER,", line))  # an id may have digits only
+    return re.sub(r"(?<!exit code )\b\d+(\.\d+)?\b", "N", line)
 
 
 def test_every_word_is_on_the_page() -> None:

@@ -143,8 +143,10 @@ def test_a_recording_plays_as_it_was(script: Script, home: Path) -> None:
     assert f"recording to {path}" in done.stdout
     transcript = Transcript.load(path)
     assert path.stat().st_mode & 0o777 == 0o600
-    first = next(record for record in transcript.records if not isinstance(record, Passed))
-    assert first == Sent(b"display-message -p first")
+    first = transcript.records.index(Sent(b"display-message -p first"))
+    before = [record for record in transcript.records[:first] if not isinstance(record, Passed)]
+    # The prompt of the command before may come late.
+    assert all(isinstance(record, Received) and record.line.startswith(b"%output ") for record in before)
     assert Received(b"first") in transcript.records
     assert b"later" not in transcript.sent()
     played = script(":explain", ":panes", ":ring", "list-windows", ":snap", arguments=("--replay", str(path)))

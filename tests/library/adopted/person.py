@@ -164,6 +164,8 @@ class Person:
         self.tmux("send-keys", "-t", target, r"printf '\a'", "Enter")
         while "1" not in self.tmux("display-message", "-p", "-t", target, "#{window_bell_flag}"):
             await anyio.sleep(0.02)
+        while self.tmux("capture-pane", "-p", "-t", target).rstrip().endswith("'"):  # the next prompt comes after it
+            await anyio.sleep(0.02)
 
     def alerts(self, session: str) -> list[str]:
         """What tmux says of each window of a session that the person has not looked at yet."""

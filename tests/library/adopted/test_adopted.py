@@ -111,7 +111,7 @@ async def test_commands_one_after_the_other_stand_behind_prompts_that_come_late(
     person: Person, environ: dict[str, str], folder: Path
 ) -> None:
     """The editor of fish takes the terminal, and is silent, before the prompt is drawn."""
-    prompt = "function fish_prompt; for i in (seq 20000); end; echo -n 'late> '; end"
+    prompt = "function fish_prompt; for i in (seq 3000); end; echo -n 'late> '; end"
     with anyio.fail_after(DEADLINE):
         await person.settled()
         fish = [str(shutil.which("fish")), "--no-config", "--init-command", prompt]

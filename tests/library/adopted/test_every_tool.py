@@ -74,10 +74,15 @@ async def close_tab(tools: Tools) -> None:
     assert [row["window_id"] for row in rows if row.get("closed")] == [made["window_id"]]
 
 
+async def at_prompt(tools: Tools) -> None:
+    while next(row for row in (await tools("list_tabs"))["tabs"] if row["name"] == "one")["state"] != "prompt":
+        await anyio.sleep(0.02)
+
+
 async def execute_command(tools: Tools) -> None:
     result = await tools("execute_command", window_id="one", command="echo 'it works'; (exit 3)")
     assert (result["output"], result["exit_code"]) == ("it works\n", 3)
-    late = await tools("execute_command", window_id="one", command="sleep 60", timeout_ms=200)
+    late = await tools("execute_command", window_id="one", command="sleep 60", timeout_ms=2000)
     assert late["timed_out"]
 
 
@@ -107,7 +112,7 @@ async def stop_process(tools: Tools) -> None:
     for signal in ("SIGINT", "SIGKILL"):
         await tools.refuses("stop_process", window_id="one", signal=signal)
     await tools("send_keys", window_id="one", keys=["C-d"])
-    await tools("wait_for", window_ids=["one"], idle_ms=300, timeout_ms=20_000)
+    await at_prompt(tools)
     assert (await tools("stop_process", window_id="one"))["success"]  # nothing runs: nothing is to be done
 
 
@@ -132,8 +137,7 @@ async def send_keys(tools: Tools) -> None:
     await tools("send_keys", window_id="one", keys=["echo 'typed by'", " keys", "Enter"])
     met = await tools("wait_for", window_ids=["one"], until="typed by keys", timeout_ms=20_000)
     assert met["outcome"] == "met"
-    # A shell that has not come back to its prompt reads by lines, and so long a line is refused.
-    await tools("wait_for", window_ids=["one"], idle_ms=300, timeout_ms=20_000)
+    await at_prompt(tools)  # until then the shell reads by lines, and so long a line is refused
     await tools("send_keys", window_id="one", keys=["x" * 40_000], paste=True)
     await tools("send_keys", window_id="one", keys=["C-c"])
     await tools("wait_for", window_ids=["one"], idle_ms=300, timeout_ms=20_000)

@@ -187,8 +187,8 @@ async def test_nothing_stays_after_sigkill(person: Person, environ: dict[str, st
             # The command in the person's own shell runs on, as all that is typed there.
             while person.tmux("display-message", "-p", "-t", "work:one", "#{pane_current_command}") == "sleep\n":
                 await anyio.sleep(0.02)
-            for home in (Path(environ["XDG_RUNTIME_DIR"]), Path(f"/dev/shm/muxwire-{os.getuid()}")):
-                while list(home.glob(f"**/a{victim.pid}-*")):
+            for home in (Path(environ["XDG_RUNTIME_DIR"], "muxwire"), Path(f"/dev/shm/muxwire-{os.getuid()}")):
+                while list(home.glob(f"a{victim.pid}-*")):
                     await anyio.sleep(0.02)
 
 

@@ -49,6 +49,7 @@ async def test_calls_end_and_go_on(
                         await call()
                     assert f"process {pid}) is stopped" in str(silent.value)
             monkeypatch.undo()
+            tab.client.patience.seconds = patience.ANSWER_SECONDS
             assert len([one for one in (await adopted.list_tabs()).tabs if not one.closed]) == 3
             await tab.send_keys(["C-u"])
             assert (await tab.execute("echo on")).output == "on\n"

@@ -346,16 +346,19 @@ async def unavailable(open_alone: Open, **given: object) -> str:
     return str(caught.value)
 
 
-async def test_folders_that_cannot_be_ours(open_alone: Open, environ: dict[str, str], tmp_path: Path) -> None:
+async def test_folders_that_cannot_be_ours(
+    open_alone: Open, environ: dict[str, str], folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
     assert "Not a directory" in await unavailable(open_alone, state_dir=tmp_path / "file" / "state")
     assert "cannot use the directory" in await unavailable(open_alone, state_dir="/proc/no-such-place")
     (tmp_path / "real").mkdir(mode=0o755)
     (tmp_path / "link").symlink_to(tmp_path / "real")
     assert "is not a directory (a link is not followed)" in await unavailable(open_alone, state_dir=tmp_path / "link")
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "muxwire").symlink_to(tmp_path / "real")
-    run = environ | {"XDG_RUNTIME_DIR": str(tmp_path / "run")}
+    linked = folder / "linked"  # a path that is too long for a socket is refused first
+    linked.mkdir()
+    (linked / "muxwire").symlink_to(tmp_path / "real")
+    run = environ | {"XDG_RUNTIME_DIR": str(linked)}
     assert "a link is not followed" in await unavailable(open_alone, environ=run)
     deep = tmp_path / ("d" * 90)
     deep.mkdir()

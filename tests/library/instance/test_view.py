@@ -35,7 +35,7 @@ WIDE = "echo 漢字 " + "é" * 40
 def screen(terminals: muxwire.Terminals, session: str, folder: Path) -> Iterator[list[str]]:
     """A person's terminal, attached to a session, inside a tmux of its own; yields how to ask that tmux."""
     outer = ["tmux", "-u", "-S", str(folder / "outer"), "-f", os.devnull]
-    attach = f"exec tmux -u -S {terminals.folders.socket_path} attach-session -t ={session}"
+    attach = f"exec tmux -u -S {terminals.folders.socket_path} attach-session -t '={session}'"
     environ = {name: value for name, value in os.environ.items() if name != "TMUX"}
     argv = [*outer, "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), ";", "set", "-g", "status", "off"]
     subprocess.run([*argv[:-5], attach, *argv[-5:]], env=environ, check=True)

@@ -122,15 +122,17 @@ async def test_a_tab_of_another_version_is_found(instance: Instance) -> None:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
 async def test_running_commands_end_with_their_own_status(instance: Instance, number: signal.Signals) -> None:
     gate = instance.state.parent / "gate"
-    waits = f"until [ -e {gate} ]; do sleep 0.05; done"
+    left_alone = instance.state.parent / "left"
+    waits, leaves = (f"until [ -e {path} ]; do sleep 0.05; done" for path in (gate, left_alone))
     with anyio.fail_after(DEADLINE):
         owner, commands = await instance.owner(
             f"echo first; {waits}; echo second; (exit 9)",  # ends when the next process is there
-            "sleep 0.2; echo meanwhile; (exit 6)",  # while nobody is
-            "sleep 0.3; printf x; exit 4",  # and its shell with it
+            f"{leaves}; echo meanwhile; (exit 6)",  # while nobody is
+            f"{leaves}; printf x; exit 4",  # and its shell with it
         )
         owner.send_signal(number)
         owner.wait()
+        left_alone.touch()
         for (window, _), end in zip(commands[1:], ("b$", "xexit"), strict=True):  # bash says `exit`
             while not instance.tmux("capture-pane", "-p", "-t", window).endswith(end):
                 await anyio.sleep(0.02)
@@ -277,6 +279,8 @@ async def test_the_server_dies_while_we_use_it(instance: Instance) -> None:
         async with instance.open() as terminals:
             tab = await terminals.create_tab()
             command = await tab.execute("echo one; sleep 60", wait=False)
+            while not tab.pane.session.running or not tab.pane.session.running.started:
+                await tab.pane.stream.changed()
             os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
             result = await terminals.command_result(command.command_id, wait=DEADLINE)
             assert (result.state, result.exit_code) == ("dead", None)

@@ -280,6 +280,8 @@ async def test_a_terminal_that_a_person_has_stopped(instance: Instance) -> None:
         owner, started = await instance.owner(f"cat {waits}; seq 1000")
         ((window, command),) = started
         tty = os.open(instance.tmux("display-message", "-p", "-t", window, "#{pane_tty}"), os.O_RDWR | os.O_NOCTTY)
+        while instance.tmux("display-message", "-p", "-t", window, "#{pane_current_command}") != "cat":
+            await anyio.sleep(0.02)
         termios.tcflow(tty, termios.TCOOFF)
         waits.write_text("before\n")  # what it writes has to wait
         owner.kill()

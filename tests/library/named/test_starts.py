@@ -34,7 +34,7 @@ SECRET = "s3cret-word"
 # In place of tmux: it waits for others of its kind, so that several start a server in the same moment if they may.
 TOGETHER = """#!/bin/sh
 : > "$0.$$"
-for look in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+for look in 1 2 3 4 5 6 7 8; do
     [ "$(ls "$0".* | wc -l)" -gt 1 ] && break
     sleep 0.01
 done

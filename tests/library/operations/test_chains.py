@@ -367,6 +367,7 @@ async def test_tmux_dies_under_the_list(open_dry: muxwire.Terminals) -> None:
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(run)
+            await anyio.wait_all_tasks_blocked()
             while not tab.pane.session.at_prompt:
                 await tab.pane.stream.changed()
             server.client.submit(("kill-server",))

@@ -154,7 +154,10 @@ async def _stopped_in_the_middle(
     client.submit_list = stop_first  # type: ignore[method-assign]
     try:
         return await terminals.run_operations(
-            [{**step, "target": tab.pane_id}], dispatch_timeout=SHORT, rollback_on_error=rollback
+            # The question for the sizes has to be answered in that time.
+            [{**step, "target": tab.pane_id}],
+            dispatch_timeout=1.0,
+            rollback_on_error=rollback,
         )
     finally:
         client.submit_list = sent  # type: ignore[method-assign]

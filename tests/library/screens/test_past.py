@@ -72,9 +72,13 @@ async def test_a_screen_of_an_earlier_run(environ: dict[str, str], tmp_path: Pat
 async def test_a_long_log_is_played_from_an_empty_screen(terminals: Terminals) -> None:
     tab = await terminals.create_tab()
     await tab.execute("seq 200000 | sed 's/$/ a line of some length/'", timeout=DEADLINE, max_chars=10)
-    in_the_middle = await tab.snapshot(at_byte=tab.next_byte)
+    while True:  # until the prompt has come
+        in_the_middle = await tab.snapshot(at_byte=tab.next_byte)
+        now = await tab.snapshot()
+        if now.next_byte == in_the_middle.next_byte:
+            break
     assert not in_the_middle.exact
-    assert in_the_middle.lines == (await tab.snapshot()).lines
+    assert in_the_middle.lines == now.lines
     await tab.execute("printf '\\033[?1049h\\033[?1049l\\033[H\\033[2Jcleared\\n'")
     cleared = await tab.snapshot(at_byte=tab.next_byte)
     assert cleared.exact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -23,7 +24,8 @@ def test_nothing_of_ours_is_exported(start: Opener, name: str) -> None:
 
     seen = session.execute(b"env").output
 
-    assert b"muxwire" not in seen.lower().replace(str(session.tab_folder).encode(), b"")
+    ours = re.sub(rb"^path=.*$", b"", seen.lower(), flags=re.MULTILINE)  # may hold a clone of this project
+    assert b"muxwire" not in ours.replace(str(session.tab_folder).encode(), b"")
     assert b"\nENV=" not in seen
     assert b"ZDOTDIR=" not in seen
 

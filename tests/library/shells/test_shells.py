@@ -36,11 +36,11 @@ def test_env_and_cwd_hold_for_one_command(start: Opener, folder: Path, name: str
 def test_a_bad_cwd_runs_nothing(start: Opener, name: str) -> None:
     session = start(name)
 
-    outcome = session.execute(b"echo ran", cwd="/nowhere at all")
+    outcome = session.execute(b"echo run by mistake", cwd="/nowhere at all")
 
     assert outcome.exit_code == 1
     assert b"/nowhere at all" in outcome.output
-    assert b"ran" not in outcome.output
+    assert b"run by mistake" not in outcome.output
     assert session.execute(b"pwd").output == str(session.tab_folder.parent / "home").encode() + b"\n"
 
 
