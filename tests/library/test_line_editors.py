@@ -128,5 +128,6 @@ async def test_zsh_that_begins_no_line_for_its_prompt(terminals: Terminals, tmp_
             assert (await tab.execute("echo one")).output == "one\n"
             assert (await tab.execute("printf abc")).output == "abc"
         assert (await tab.execute("echo two")).output == "two\n"
-        lines = ["> echo one", "one", "> printf abc", "abc> echo one", "one", "> printf abc", "abc> echo two", "two", ">"]
-        assert await shown(terminals, tab, ">") == lines
+        assert await shown(terminals, tab, ">") == [
+            "> echo one", "one", "> printf abc", "abc> echo one", "one", "> printf abc", "abc> echo two", "two", ">",
+        ]  # fmt: skip
