@@ -76,6 +76,10 @@ class Folders:
         """Which process the tmux server of a named instance is."""
         return self.state / self.instance / "server"
 
+    def differs(self, socket: str) -> bool:
+        """Whether that socket of this instance, if there is one ("" for none), is in another runtime directory."""
+        return bool(socket) and Path(socket).parent.resolve() != self.runtime.resolve()
+
     @property
     def config(self) -> Path:
         return self.runtime / self.instance / "tmux.conf"

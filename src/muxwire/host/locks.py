@@ -187,6 +187,11 @@ def holder(path: Path) -> int:
     return pid if started(pid) == begun else 0
 
 
+def named_socket(path: Path) -> str:
+    """The socket that such a file names, "" if it names none or its process has ended."""
+    return str(_written(path).get("socket", "")) if holder(path) else ""
+
+
 def _written(path: Path) -> dict[str, Any]:
     """What the owner wrote into the lock's file; nothing while it is made, and after its end."""
     try:

@@ -16,7 +16,7 @@ from muxwire.errors import InstanceUnavailable, InvalidArgument
 from muxwire.host.descriptors import OURS
 from muxwire.host.folders import EPHEMERAL, Folders, folders_for
 from muxwire.host.local import LocalHost
-from muxwire.host.locks import InstanceLock
+from muxwire.host.locks import InstanceLock, holder
 from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.instance.spools import complete_logs
 from muxwire.library.lifetime import ServerLifetime
@@ -181,8 +181,14 @@ async def _opened(
             try:
                 if access.role == "adopted" or (access.persistent and server_pid(folders, host) is not None):
                     await terminals.server()
-                # A name of which nothing is known leaves nothing until it is used.
-                elif access.lock is not None and folders.generations() and await access.lock.take_soon():
+                # A name of which nothing is known leaves nothing until it is used. A server that lives and cannot be
+                # reached from here stores what its panes write.
+                elif (
+                    access.lock is not None
+                    and folders.generations()
+                    and not holder(folders.server)
+                    and await access.lock.take_soon()
+                ):
                     async with LogStore() as store:
                         await complete_logs(folders, store)
                     access.lock.give_back()  # the owner is who starts the server: it may be another process

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InstanceUnavailable
 from muxwire.host.folders import how_to_use
+from muxwire.host.locks import named_socket
 
 if TYPE_CHECKING:
     from muxwire.host.folders import Folders
@@ -35,18 +36,19 @@ class Access:
     async def settle(self, folders: Folders) -> None:
         """Before the server is started or attached to: become its owner if nobody else is.
 
-        InstanceUnavailable, also if the owner's server listens elsewhere: nobody would own the one here.
+        InstanceUnavailable, also if the instance's server listens elsewhere: nobody would own the one here, and both
+        would write the same logs.
         """
         if self.lock is None:
             return
         folders.prepare()
-        if await self.lock.take_soon() or not (there := self.lock.socket_of_holder()):
-            return
-        runtime = Path(there).parent
-        if runtime.resolve() != folders.runtime.resolve():
+        held = await self.lock.take_soon()
+        there = named_socket(folders.server) if held else self.lock.socket_of_holder()
+        if folders.differs(there):
+            self.lock.give_back()
             raise InstanceUnavailable(
                 f"the instance {folders.instance} is in use with its socket at {there}, not at {folders.socket_path}",
-                remedy=f"{how_to_use(runtime)}; or choose another name",
+                remedy=f"{how_to_use(Path(there).parent)}; or choose another name",
             )
 
     @property

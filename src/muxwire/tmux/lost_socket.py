@@ -2,7 +2,7 @@
 
 Where nobody stays logged in, systemd removes /run/user/UID (pam_systemd(8)); others clean up /tmp. The server and its
 panes run on, but nobody can connect. tmux makes its socket anew when it gets SIGUSR1 (tmux(1) DESCRIPTION); the id of
-its process is kept in the instance's state directory.
+its process is kept in the instance's state directory, and where it listens.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from muxwire.host.locks import holder, named_process
+from muxwire.host.locks import holder, named_process, named_socket
 
 if TYPE_CHECKING:
     from muxwire.host.folders import Folders
@@ -26,9 +26,10 @@ _LOOK_SECONDS = 0.005
 
 def note_server(folders: Folders, pid: int, host: Host) -> None:
     """Keep the id of the server's process. On a full disk it is not kept, and a lost socket stays lost."""
-    if holder(folders.server) != pid:
+    if holder(folders.server) != pid or not named_socket(folders.server):
         with suppress(OSError):
-            host.replace_file(folders.server, json.dumps(named_process(pid)).encode())
+            noted = named_process(pid) | {"socket": str(folders.socket_path)}
+            host.replace_file(folders.server, json.dumps(noted).encode())
 
 
 def server_pid(folders: Folders, host: Host) -> int | None:
@@ -37,7 +38,7 @@ def server_pid(folders: Folders, host: Host) -> int | None:
     if found is not None:
         return found
     pid = holder(folders.server)
-    if not pid or folders.socket_path.exists():
+    if not pid or folders.socket_path.exists() or folders.differs(named_socket(folders.server)):
         return None
     folders.prepare()
     host.signal_process(pid, signal.SIGUSR1)

@@ -138,11 +138,12 @@ async def test_another_state_directory_is_refused(instance: Instance) -> None:
             ) as same:
                 assert (await (await same.tab(tab.key)).execute("echo same")).output == "same\n"
         async with instance.open() as terminals:
-            assert (await (await terminals.tab(tab.key)).execute("echo last")).output == "last\n"
+            last = await (await terminals.tab(tab.key)).execute("echo last")
+            assert last.output == "last\n", last
 
 
-async def test_another_runtime_directory_is_refused_while_the_owner_lives(instance: Instance) -> None:
-    """Its server would have no owner, and nobody would write the logs there."""
+async def test_another_runtime_directory_is_refused_while_the_server_lives(instance: Instance) -> None:
+    """Its server would have no owner, or the logs of both would be the same files."""
     run = instance.socket.parent.parent
     other, link = run.with_name("other"), run.with_name("same")
     other.mkdir(mode=0o700)
@@ -152,19 +153,26 @@ async def test_another_runtime_directory_is_refused_while_the_owner_lives(instan
         environ = instance.environ | {"XDG_RUNTIME_DIR": str(place)}
         return muxwire.open_terminals(instance.name, environ=environ, state_dir=instance.state)
 
+    async def refused() -> None:
+        async with opened(other) as elsewhere:
+            with pytest.raises(InstanceUnavailable, match=f"in use with its socket at {instance.socket}") as found:
+                await elsewhere.create_tab(shell="bash")
+            assert f"XDG_RUNTIME_DIR={run};" in found.value.remedy
+
     with anyio.fail_after(DEADLINE):
         async with instance.open() as terminals:
             tab = await terminals.create_tab(shell="bash")
-            async with opened(other) as elsewhere:
-                with pytest.raises(InstanceUnavailable, match=f"in use with its socket at {instance.socket}") as found:
-                    await elsewhere.create_tab(shell="bash")
-                assert f"XDG_RUNTIME_DIR={run};" in found.value.remedy
+            await refused()
             async with opened(link) as same:
                 assert (await (await same.tab(tab.key)).execute("echo same")).output == "same\n"
+        await refused()
+        async with instance.open() as terminals:
+            last = await (await terminals.tab(tab.key)).execute("echo last")
+            assert (last.output, last.timed_out) == ("last\n", False), last  # what was written is still to be had
+            os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+            await (await terminals.server()).client.wait_closed()
         async with opened(other) as elsewhere:
             assert (await (await elsewhere.create_tab(shell="bash")).execute("echo mine")).output == "mine\n"
-        async with instance.open() as terminals:
-            assert (await (await terminals.tab(tab.key)).execute("echo last")).output == "last\n"
 
 
 async def test_a_server_that_is_just_ending_is_waited_for(instance: Instance) -> None:
