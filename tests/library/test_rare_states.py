@@ -11,8 +11,11 @@ import pytest
 from muxwire import InvalidArgument, TabUnavailable
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.shell.execution import SHELL_NOTES
+from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from muxwire import Tab, Terminals
 
 pytestmark = pytest.mark.anyio
@@ -92,6 +95,15 @@ async def exact(terminals: Terminals, window: str, shell: str) -> None:
         result = await tab.execute(command)
         assert (result.output, result.exit_code, result.note) == (output, code, ""), (command, result)
     assert result.cwd == "/tmp"
+
+
+@pytest.mark.parametrize("line", ["enable -n printf", "builtin() { echo mine; }", "enable -n eval builtin"])
+async def test_words_that_a_start_up_file_took_away_are_put_back(
+    terminals: Terminals, tmp_path: Path, line: str
+) -> None:
+    (tmp_path / ".bashrc").write_text(f"{line}\n")
+    async with tab_for(DEADLINE, terminals, "bash", HOME=str(tmp_path)) as tab:
+        await exact(terminals, tab.window_id, "bash")
 
 
 @pytest.mark.parametrize("state", ["enable -n .", "enable -n eval ."])

@@ -126,6 +126,16 @@ async def test_a_person_sees_the_command_as_if_it_was_typed(terminals: Terminals
             assert ours not in screen, screen
 
 
+async def test_with_an_empty_prompt_nothing_of_ours_goes_to_the_scrollback(
+    terminals: Terminals, tmp_path: Path
+) -> None:
+    (tmp_path / ".bashrc").write_text("PS1=''\n")
+    async with a_tab(terminals, "bash", HOME=str(tmp_path)) as tab:
+        await tab.execute("echo one")
+        taken = await tab.snapshot(scrollback=0)
+        assert (taken.scrollback, [line for line in taken.lines if line]) == ((), ["echo one", "one"])
+
+
 _KSH_KEEPS = pytest.mark.xfail(reason="ksh keeps every line it reads in its history", strict=True)
 
 

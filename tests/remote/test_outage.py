@@ -319,14 +319,15 @@ async def test_more_than_is_kept_is_a_gap_of_exactly_that_size(box: Proxied, fol
     done.unlink()
 
 
-async def test_a_line_that_has_ended_meanwhile_refuses_no_command(box: Proxied) -> None:
+async def test_a_line_that_has_ended_meanwhile_refuses_no_command(box: Proxied, tmp_path: Path) -> None:
     """What was known of the shell before the connection was lost says nothing of now."""
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("true")
-    await tab.send_keys(["sleep 3; echo typed", "Enter"])
+    await tab.send_keys([f"until [ -e {tmp_path}/gate ]; do sleep 0.02; done; echo typed", "Enter"])
     while tab.state != "busy":
         await tab.pane.stream.changed()
     await box.outage(tab)
+    (tmp_path / "gate").touch()
     async with anyio.create_task_group() as calls:
 
         async def run() -> None:

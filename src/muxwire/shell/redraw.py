@@ -16,6 +16,10 @@ SHOWN_LINES = 24
 # ever.
 REMEMBERED_PROMPTS = 64
 
+_ERASE = b"\x1b[J"
+# From the first column on, the rows below first: tmux keeps what ED erases from the top left corner on as scrollback.
+_ERASE_FROM_START = b"\x1b[K\x1b[B\x1b[J\x1b[A"
+
 _CONTROL = {code: "?" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
 
 
@@ -39,9 +43,10 @@ def redraw(command: bytes, command_id: str, *, column: int | None, columns: int,
     """
     mark = b"\x1b]7770;T;%s\x07" % command_id.encode()
     if column is None:
-        return b"\x1b[A\r\x1b[J" + mark + b"$ " + readable(command)
+        return b"\x1b[A\r" + _ERASE_FROM_START + mark + b"$ " + readable(command)
     rows = (column + typed_length) // max(columns, 1) + 1
-    return b"\x1b[%dA\x1b[%dG\x1b[J" % (rows, column + 1) + mark + readable(command)
+    erase = _ERASE if column else _ERASE_FROM_START
+    return b"\x1b[%dA\x1b[%dG" % (rows, column + 1) + erase + mark + readable(command)
 
 
 @final

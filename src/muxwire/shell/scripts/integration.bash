@@ -135,6 +135,7 @@ __muxwire_i() {
     __muxwire_e*) __muxwire_g=$1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS __muxwire_k=$-01 __muxwire_l=1 ;;
   esac
 }
+__muxwire_h &>/dev/null                             # a start-up file may have hidden them
 __muxwire_i
 
 # C: a command line was accepted. Older shells have no PS0; the others say so now, as of a prompt number 0. What the
