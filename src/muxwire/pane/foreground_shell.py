@@ -247,13 +247,15 @@ def asks_secret(pane: PaneState) -> bool:
 
 
 async def prompt_begun(pane: PaneState, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
-    """Wait, for a while at most, until something stands where a nested shell shows its prompt; False if it did."""
+    """Wait until something stands where a nested shell shows its prompt, for so long at most; False if it did."""
     own = listener.pgrp == pane.session.shell_pid  # a person's, which had drawn its first prompt before we came
     before = pane.session.current
     if before is None or before.shell_pgrp != listener.pgrp:
         due = not own
+    elif _looks(before.shell_prompt):  # it comes again, where git is asked first too
+        due, at_most = True, FIRST_PROMPT
     else:  # not where the last one was empty, unless that was not heard
-        due = bool(_looks(before.shell_prompt)) or (own and not before.shell_prompt)
+        due = own and not before.shell_prompt
     if not due or _shows_prompt(pane):
         return False
     await pane.stream.until(lambda: _shows_prompt(pane), at_most)
