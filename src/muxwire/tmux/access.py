@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InstanceUnavailable
 from muxwire.host.folders import how_to_use
-from muxwire.host.locks import named_socket
+from muxwire.host.locks import holder, named_socket
 
 if TYPE_CHECKING:
     from muxwire.host.folders import Folders
@@ -46,8 +46,10 @@ class Access:
         there = named_socket(folders.server) if held else self.lock.socket_of_holder()
         if folders.differs(there):
             self.lock.give_back()
+            pid = holder(folders.server)
             raise InstanceUnavailable(
-                f"the instance {folders.instance} is in use with its socket at {there}, not at {folders.socket_path}",
+                f"the instance {folders.instance} is in use with its socket at {there}, not at {folders.socket_path}"
+                + (f"; its tmux server is process {pid}" if pid else ""),
                 remedy=f"{how_to_use(Path(there).parent)}; or choose another name",
             )
 

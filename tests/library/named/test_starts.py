@@ -153,15 +153,19 @@ async def test_another_runtime_directory_is_refused_while_the_server_lives(insta
         environ = instance.environ | {"XDG_RUNTIME_DIR": str(place)}
         return muxwire.open_terminals(instance.name, environ=environ, state_dir=instance.state)
 
+    server: list[int] = []
+
     async def refused() -> None:
         async with opened(other) as elsewhere:
             with pytest.raises(InstanceUnavailable, match=f"in use with its socket at {instance.socket}") as found:
                 await elsewhere.create_tab(shell="bash")
             assert f"XDG_RUNTIME_DIR={run};" in found.value.remedy
+            assert str(found.value).endswith(f"process {server[0]}")
 
     with anyio.fail_after(DEADLINE):
         async with instance.open() as terminals:
             tab = await terminals.create_tab(shell="bash")
+            server.append(int(instance.tmux("display-message", "-p", "#{pid}")))
             await refused()
             async with opened(link) as same:
                 assert (await (await same.tab(tab.key)).execute("echo same")).output == "same\n"
@@ -169,7 +173,7 @@ async def test_another_runtime_directory_is_refused_while_the_server_lives(insta
         async with instance.open() as terminals:
             last = await (await terminals.tab(tab.key)).execute("echo last")
             assert (last.output, last.timed_out) == ("last\n", False), last  # what was written is still to be had
-            os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+            os.kill(server[0], signal.SIGKILL)
             await (await terminals.server()).client.wait_closed()
         async with opened(other) as elsewhere:
             assert (await (await elsewhere.create_tab(shell="bash")).execute("echo mine")).output == "mine\n"
