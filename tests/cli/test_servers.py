@@ -159,3 +159,21 @@ def test_a_tmux_that_does_not_start_because_it_is_too_old(place: Place, tmp_path
 def test_a_name_that_was_never_used_leaves_nothing(place: Place, verb: tuple[str, ...]) -> None:
     place.run(verb[0], "--name", "ghost", *verb[1:])
     assert left(place, "ghost") == []
+
+
+def test_a_server_that_listens_elsewhere_is_named_and_can_be_ended(place: Place) -> None:
+    """Another runtime directory, as in a login without a desktop."""
+    assert place.ok("run", "echo on") == "on\n"
+    pid = listening_pid(place.socket())
+    assert pid
+    other = place.home / "other"
+    other.mkdir(mode=0o700)
+    environ = {"XDG_RUNTIME_DIR": str(other)}
+    for verb in (("ls",), ("logs",), ("run", "true"), ("kill", "--all")):
+        done = place.run(*verb, environ=environ)
+        assert done.returncode
+        assert f"its socket at {place.socket()}, not at".encode() in done.stderr
+        assert f"process {pid}\n  set XDG_RUNTIME_DIR={place.home}/run;".encode() in done.stderr
+    assert place.ok("run", "echo still on") == "still on\n"
+    assert place.run("kill", "--all", "--force", environ=environ).returncode == 0
+    ends(pid)

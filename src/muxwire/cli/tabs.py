@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_host, chosen_name, on_terminals
@@ -186,10 +187,13 @@ def _end_server(name: str) -> None:
     from muxwire.client.watchdog import end_server, started_now
     from muxwire.host.folders import folders_for
     from muxwire.host.local import LocalHost
+    from muxwire.host.locks import holder, named_socket
 
     folders = folders_for(name, os.environ)
-    pid = LocalHost(os.environ).listening_pid(folders.socket_path)
+    socket, pid = folders.socket_path, LocalHost(os.environ).listening_pid(folders.socket_path)
+    if pid is None and (elsewhere := named_socket(folders.server)):
+        socket, pid = Path(elsewhere), holder(folders.server)
     if pid is not None:  # 0: where the kernel does not tell, it is asked
-        end_server("tmux", str(folders.socket_path), started_now(pid))
-    folders.socket_path.unlink(missing_ok=True)
+        end_server("tmux", str(socket), started_now(pid))
+    socket.unlink(missing_ok=True)
     folders.remove_transient()

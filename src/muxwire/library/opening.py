@@ -16,7 +16,7 @@ from muxwire.errors import InstanceUnavailable, InvalidArgument
 from muxwire.host.descriptors import OURS
 from muxwire.host.folders import EPHEMERAL, Folders, folders_for
 from muxwire.host.local import LocalHost
-from muxwire.host.locks import InstanceLock, holder
+from muxwire.host.locks import InstanceLock, holder, named_socket
 from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.instance.spools import complete_logs
 from muxwire.library.lifetime import ServerLifetime
@@ -167,6 +167,11 @@ def _instance(
     return _opened(folders, host, wrap, access, idle)
 
 
+def _runs(folders: Folders, host: Host) -> bool:
+    """Whether there is a server of that name: here, or where it cannot be used from (`Access.settle` refuses that)."""
+    return server_pid(folders, host) is not None or folders.differs(named_socket(folders.server))
+
+
 @asynccontextmanager
 async def _opened(
     folders: Folders, host: Host, wrap: Wrap | None, access: Access, idle: float
@@ -179,10 +184,10 @@ async def _opened(
             life.book.idle_timeout = idle
             terminals = Terminals(life)
             try:
-                if access.role == "adopted" or (access.persistent and server_pid(folders, host) is not None):
+                if access.role == "adopted" or (access.persistent and _runs(folders, host)):
                     await terminals.server()
-                # A name of which nothing is known leaves nothing until it is used. A server that lives and cannot be
-                # reached from here stores what its panes write.
+                # A name of which nothing is known leaves nothing until it is used. A server that lives, and cannot be
+                # reached, stores what its panes write.
                 elif (
                     access.lock is not None
                     and folders.generations()

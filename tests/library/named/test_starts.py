@@ -156,11 +156,11 @@ async def test_another_runtime_directory_is_refused_while_the_server_lives(insta
     server: list[int] = []
 
     async def refused() -> None:
-        async with opened(other) as elsewhere:
-            with pytest.raises(InstanceUnavailable, match=f"in use with its socket at {instance.socket}") as found:
+        with pytest.raises(InstanceUnavailable, match=f"in use with its socket at {instance.socket}") as found:
+            async with opened(other) as elsewhere:
                 await elsewhere.create_tab(shell="bash")
-            assert f"XDG_RUNTIME_DIR={run};" in found.value.remedy
-            assert str(found.value).endswith(f"process {server[0]}")
+        assert f"XDG_RUNTIME_DIR={run};" in found.value.remedy
+        assert str(found.value).endswith(f"process {server[0]}")
 
     with anyio.fail_after(DEADLINE):
         async with instance.open() as terminals:
