@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from muxwire.host.folders import Folders, folders_for
 from muxwire.host.local import LocalHost
+from muxwire.host.locks import named_process
 from muxwire.library.doctor import machine
 from tests.doctor.person import do, doctor, install_tmux, levels, only
 
@@ -144,3 +146,20 @@ def test_small_pipes_and_no_terminals_left(tmp_path: Path) -> None:
         (tmp_path / "nr").write_text(f"{used}\n")
         assert only(machine.terminals(tmp_path)).level == level
     assert list(machine.terminals(tmp_path / "missing")) == []
+
+
+def test_a_server_that_nobody_reaches_from_here(where: Folders, home: Path) -> None:
+    here, there = where.runtime / "work.sock", home / "other" / "muxwire" / "work.sock"
+    noted = where.state / "work" / "server"
+    noted.parent.mkdir()
+    for socket, check, remedy in (
+        (here, "socket removed", "muxwire ls --name work, which has it made anew"),
+        (there, "server elsewhere", f"set XDG_RUNTIME_DIR={home}/other"),
+    ):
+        noted.write_text(json.dumps(named_process(os.getpid()) | {"socket": str(socket)}))
+        found = only(machine.unreachable(where))
+        assert (found.check, found.level, found.remedy) == (check, "warning", remedy)
+        assert f"process {os.getpid()})" in found.said
+    noted.write_text(json.dumps(named_process(os.getpid()) | {"socket": str(here)}))
+    here.touch()
+    assert not list(machine.unreachable(where))

@@ -46,6 +46,7 @@ def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
         "pipe size": machine.pipe_size,
         "terminals": machine.terminals,
         "server version": lambda: machine.servers(where, host),
+        "servers elsewhere": lambda: machine.unreachable(where),
         "sockets": lambda: leftovers.sockets(where),
         "directories left": lambda: leftovers.folders(where),
         "clients left": lambda: leftovers.clients(where),

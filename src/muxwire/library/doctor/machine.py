@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from muxwire.client.pipes import PIPE_BYTES
 from muxwire.errors import TmuxUnavailable
-from muxwire.host.folders import PRIVATE_FOLDER, SOCKET_PATH_LIMIT
+from muxwire.host.folders import PRIVATE_FOLDER, SOCKET_PATH_LIMIT, how_to_use
+from muxwire.host.locks import holder, named_socket
 from muxwire.library.doctor import Finding, broken, ok, warning
 from muxwire.tmux.program import (
     MINIMUM_VERSION,
@@ -100,6 +101,18 @@ def servers(places: Folders, host: Host) -> Iterator[Finding]:
         if own != installed and (version := program_version(own)) != program_version(installed):
             said = f"the server of {path.stem} is tmux {version}, not the one at {installed}; its own program is used"
             yield warning("server version", said, f"muxwire kill --all --name {path.stem}")
+
+
+def unreachable(places: Folders) -> Iterator[Finding]:
+    """Servers of named instances that live, and that nobody reaches from here."""
+    for path in sorted(places.state.glob("*/server")):
+        name, socket, pid = path.parent.name, named_socket(path), holder(path)
+        if places.differs(socket):
+            said = f"the server of {name} (process {pid}) listens at {socket}"
+            yield warning("server elsewhere", said, how_to_use(Path(socket).parent))
+        elif socket and not Path(socket).exists():
+            said = f"the socket of {name} was removed while its server (process {pid}) ran"
+            yield warning("socket removed", said, f"muxwire ls --name {name}, which has it made anew")
 
 
 def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -> Finding:
