@@ -208,3 +208,15 @@ async def test_no_buffer_stays_where_nothing_can_be_typed(person: Person, opened
                         for answer in tab.runner.keyboard.press(b"into the void" * 4000, bracketed=bracketed):
                             await answer.wait()
                 assert person.tmux("list-buffers") == before
+
+
+async def test_a_window_that_would_crash_a_persons_tmux_is_not_made(person: Person, opened: Open) -> None:
+    with anyio.fail_after(DEADLINE):
+        await person.settled()
+        person.tmux("set-option", "-gw", "window-size", "manual")
+        async with opened() as adopted:
+            if (await adopted.server()).version >= (3, 7):
+                pytest.skip("this tmux does not crash")
+            with pytest.raises(muxwire.NotPermitted, match="crashes when a window is made"):
+                await adopted.create_tab()
+        assert "manual" in person.tmux("show-options", "-gw", "window-size")
