@@ -153,7 +153,7 @@ def test_a_server_that_nobody_reaches_from_here(where: Folders, home: Path) -> N
     noted = where.state / "work" / "server"
     noted.parent.mkdir()
     for socket, check, remedy in (
-        (here, "socket removed", "muxwire ls --name work, which has it made anew"),
+        (here, "socket removed", "muxwire ls --name work has tmux create it again"),
         (there, "server elsewhere", f"set XDG_RUNTIME_DIR={home}/other"),
     ):
         noted.write_text(json.dumps(named_process(os.getpid()) | {"socket": str(socket)}))

@@ -187,6 +187,7 @@ async def test_a_process_that_was_stopped_under_load_loses_nothing(environ: dict
 
 # What fifty panes may keep: a ring of 1 MiB and a quarter each, 64 MiB that wait for the disk, and what is under way.
 MEMORY_KIB = (50 * 5 // 4 + 64 + 32) * 1024
+# What one may keep: the same without the rings of the others.
 MEMORY_ONE_KIB = (64 + 32) * 1024
 
 

@@ -36,6 +36,12 @@ async def seen(tab: Tab, text: bytes, since: int = 0) -> None:
         await tab.pane.stream.changed()
 
 
+async def begun(tab: Tab) -> None:
+    """Return when the command that was typed has begun to run."""
+    while (running := tab.pane.session.running) is None or not running.started:
+        await tab.pane.stream.changed()
+
+
 # Most prompts are drawn by then: those of a shell whose first ones differ are tried again.
 _DRAWN = 1.0
 

@@ -11,7 +11,7 @@ import anyio.lowlevel
 import pytest
 
 from muxwire import InvalidArgument, TabUnavailable
-from tests.library.opened import tab_for
+from tests.library.opened import seen as written, tab_for
 from tests.library.test_nested import NESTED
 from tests.library.test_relays import SHELLS, ssh
 
@@ -182,8 +182,7 @@ async def test_a_program_that_is_no_shell_gets_its_screen_back(terminals: Termin
 
 async def test_what_cannot_be_done_behind_a_relay_leaves_no_trace(terminals: Terminals, tab: Tab) -> None:
     await tab.execute(SCRIPT["script bash"], timeout=DEADLINE)
-    while tab.pane.stream.ring.find(b"bash-", 0) < 0:
-        await tab.pane.stream.changed()
+    await written(tab, b"bash-")
     end = tab.next_byte
     with pytest.raises(InvalidArgument):
         await tab.execute("true", cwd="/")

@@ -187,12 +187,13 @@ def _end_server(name: str) -> None:
     from muxwire.client.watchdog import end_server, started_now
     from muxwire.host.folders import folders_for
     from muxwire.host.local import LocalHost
-    from muxwire.host.locks import holder, named_socket
+    from muxwire.host.locks import named_server
 
     folders = folders_for(name, os.environ)
     socket, pid = folders.socket_path, LocalHost(os.environ).listening_pid(folders.socket_path)
-    if pid is None and (elsewhere := named_socket(folders.server)):
-        socket, pid = Path(elsewhere), holder(folders.server)
+    noted, there = named_server(folders.server)
+    if pid is None and there:  # it listens elsewhere, or its socket was removed
+        socket, pid = Path(there), noted
     if pid is not None:  # 0: where the kernel does not tell, it is asked
         end_server("tmux", str(socket), started_now(pid))
     socket.unlink(missing_ok=True)

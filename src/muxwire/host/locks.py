@@ -179,17 +179,17 @@ def named_process(pid: int) -> dict[str, Any]:
 
 def holder(path: Path) -> int:
     """The id of the process that such a file names, as the file of a lock its owner; 0 if it has ended."""
+    return named_server(path)[0]
+
+
+def named_server(path: Path) -> tuple[int, str]:
+    """The id of the process that such a file names, and the socket there, "" if none; 0 and "" if it has ended."""
     found = _written(path)
     try:
         pid, begun = int(found["pid"]), str(found["started"])
     except (ValueError, KeyError, TypeError):
-        return 0
-    return pid if started(pid) == begun else 0
-
-
-def named_socket(path: Path) -> str:
-    """The socket that such a file names, "" if it names none or its process has ended."""
-    return str(_written(path).get("socket", "")) if holder(path) else ""
+        return 0, ""
+    return (pid, str(found.get("socket", ""))) if started(pid) == begun else (0, "")
 
 
 def _written(path: Path) -> dict[str, Any]:

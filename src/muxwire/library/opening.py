@@ -16,7 +16,7 @@ from muxwire.errors import InstanceUnavailable, InvalidArgument
 from muxwire.host.descriptors import OURS
 from muxwire.host.folders import EPHEMERAL, Folders, folders_for
 from muxwire.host.local import LocalHost
-from muxwire.host.locks import InstanceLock, holder, named_socket
+from muxwire.host.locks import InstanceLock, holder, named_server
 from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.instance.spools import complete_logs
 from muxwire.library.lifetime import ServerLifetime
@@ -169,7 +169,7 @@ def _instance(
 
 def _runs(folders: Folders, host: Host) -> bool:
     """Whether there is a server of that name: here, or where it cannot be used from (`Access.settle` refuses that)."""
-    return server_pid(folders, host) is not None or folders.differs(named_socket(folders.server))
+    return server_pid(folders, host) is not None or folders.differs(named_server(folders.server)[1])
 
 
 @asynccontextmanager

@@ -247,12 +247,15 @@ def asks_secret(pane: PaneState) -> bool:
 
 
 async def prompt_begun(pane: PaneState, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
-    """Wait until something stands where a nested shell shows its prompt, for so long at most; False if it did."""
+    """Wait until something stands where a nested shell shows its prompt; False if it did, or none is expected.
+
+    `at_most`, in seconds, is for one that may be empty; a prompt that was there before is waited for longer.
+    """
     own = listener.pgrp == pane.session.shell_pid  # a person's, which had drawn its first prompt before we came
     before = pane.session.current
     if before is None or before.shell_pgrp != listener.pgrp:
         due = not own
-    elif _looks(before.shell_prompt):  # it comes again, where git is asked first too
+    elif _looks(before.shell_prompt):  # it comes again; a program in it may take its time
         due, at_most = True, FIRST_PROMPT
     else:  # not where the last one was empty, unless that was not heard
         due = own and not before.shell_prompt

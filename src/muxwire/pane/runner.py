@@ -237,7 +237,7 @@ class Runner:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self.pane
         begun = time.monotonic()
-        deadline, last = ready_deadline(pane, begun, deadline), False
+        deadline, looked_again = ready_deadline(pane, begun, deadline), False
         await interrupt_taken(pane, self.keyboard, self._client)
         before = pane.session.current
         if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
@@ -256,9 +256,9 @@ class Runner:
             if (not at_prompt and pane.takes_next) or (typed is not None and not typed.running):
                 continue
             if pane.session.dead or waited >= deadline - begun or await self._in_vain(waited):
-                if pane.session.dead or last:
+                if pane.session.dead or looked_again:
                     raise refusal(pane)
-                last = True  # perhaps it was we who stood still: what was written meanwhile counts
+                looked_again = True  # this process may have been stopped: output that waits in the pipe counts
                 self._client.take_received()
             elif pane.stream.end == heard:  # else what was waited for may have come meanwhile
                 again = look_again(pane) if at_prompt else QUIET if quiet(pane, DRAWN) else DRAWN

@@ -17,7 +17,8 @@ SHOWN_LINES = 24
 REMEMBERED_PROMPTS = 64
 
 _ERASE = b"\x1b[J"
-# From the first column on, the rows below first: tmux keeps what ED erases from the top left corner on as scrollback.
+# The same from the first column, in two steps: where ED begins in the top left corner, tmux first moves the screen into
+# the scrollback (`screen_write_clearendofscreen`).
 _ERASE_FROM_START = b"\x1b[K\x1b[B\x1b[J\x1b[A"
 
 _CONTROL = {code: "?" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}

@@ -26,8 +26,8 @@ Outcome = Literal["met", "ended", "timed_out", "closed"]
 ANSWER_CHARACTERS = 4000
 # A program that answers at all has begun within that time; then its silence counts.
 _BEGINS_WITHIN = 0.3
-# A shell that says when it has taken a line has said so by then, on a busy machine too.
-_TAKEN_WITHIN = 0.6
+# A shell that reports an accepted line has done so by then, on a busy machine too.
+_ACCEPTED_WITHIN = 0.6
 # So often the kernel is asked whether more input is waited for, which nothing reports.
 _LOOK_SECONDS = 0.05
 
@@ -99,7 +99,7 @@ def _ended(tab: LiveTab, sent: KeysSent, command: Execution | None) -> bool:
 
 async def _waits(tab: LiveTab, sent: KeysSent, begun: float) -> bool:
     """Whether the program has answered, as far as can be seen, and waits for more."""
-    if not quiet(tab.pane) or (time.monotonic() - begun < _TAKEN_WITHIN and _on_its_way(tab)):
+    if not quiet(tab.pane) or (time.monotonic() - begun < _ACCEPTED_WITHIN and _on_its_way(tab)):
         return False
     answered = tab.pane.stream.end > sent.next_byte
     late = time.monotonic() - begun > _BEGINS_WITHIN
@@ -110,6 +110,6 @@ async def _waits(tab: LiveTab, sent: KeysSent, begun: float) -> bool:
 
 
 def _on_its_way(tab: LiveTab) -> bool:
-    """Whether a line that was entered at the prompt was not taken yet, nor is it continued."""
+    """Whether the shell has neither accepted the line that was entered at its prompt nor asked for more of it."""
     session = tab.pane.session
     return session.state is ShellState.SUBMITTED and session.has_preexec_mark and not tab.pane.continues()

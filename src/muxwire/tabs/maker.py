@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{pane_height}"
 _FULL = os.strerror(errno.EMFILE)
-# The first tmux that makes a window while `window-size manual` is global.
-_SURVIVES = (3, 7)
+# The first tmux that does not crash when a window is made while the global option window-size is `manual`.
+_MANUAL_SIZE_WORKS = (3, 7)
 # A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
 _SHOWN_NAME = 40
 _FORMAT_SIGN = re.compile(r"#(?=[\[({])")
@@ -106,12 +106,12 @@ class TabMaker:
         TmuxSilent if it does not answer, unless the caller is `patient`; what it makes later is a tab all the same.
         NotPermitted where a person's tmux would crash.
         """
-        if self._server.access.role == "adopted" and self._server.version < _SURVIVES:
+        if self._server.access.role == "adopted" and self._server.version < _MANUAL_SIZE_WORKS:
             (window_size,) = await self._server.client.command("show-options", "-gwv", "window-size")
             if window_size == b"manual":
                 raise NotPermitted(
-                    "this tmux crashes when a window is made while window-size is manual for all of them",
-                    remedy="`tmux set -gw window-size latest`, or tmux 3.7",
+                    "this tmux crashes when a window is made while the global option window-size is manual",
+                    remedy="run `tmux set-option -gw window-size latest`, or use tmux 3.7",
                 )
         spec = self.prepare(request, nonce)
         try:

@@ -119,11 +119,12 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     if not pane.is_back:
         await runner.interrupter.forked(pane.session.preexec_time or 0.0, first, lambda: pane.is_back)
         busy = pane.host.foreground_pgrp(pane.leader_pid)
-        sent = await runner.interrupter.stop(
-            lambda: pane.is_back or pane.host.foreground_pgrp(pane.leader_pid) != busy, first=first, grace=grace
-        )
-        gone = pane.host.foreground_pgrp(pane.leader_pid) != busy
-        await runner.settled(_PROMPT_WITHIN if gone else PROMPT_GRACE)
+
+        def gone() -> bool:
+            return pane.host.foreground_pgrp(pane.leader_pid) != busy
+
+        sent = await runner.interrupter.stop(lambda: pane.is_back or gone(), first=first, grace=grace)
+        await runner.settled(_PROMPT_WITHIN if gone() else PROMPT_GRACE)
     status = pane.session.exit_status
     if not sent and newest is not None and ran_last(pane.session, newest):
         status = newest.exit_code  # it ended before the call, and nothing has run since

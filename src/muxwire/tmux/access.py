@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import InstanceUnavailable
 from muxwire.host.folders import how_to_use
-from muxwire.host.locks import holder, named_socket
+from muxwire.host.locks import named_server
 
 if TYPE_CHECKING:
     from muxwire.host.folders import Folders
@@ -43,10 +43,10 @@ class Access:
             return
         folders.prepare()
         held = await self.lock.take_soon()
-        there = named_socket(folders.server) if held else self.lock.socket_of_holder()
+        pid, noted = named_server(folders.server)
+        there = noted if held else self.lock.socket_of_holder()
         if folders.differs(there):
             self.lock.give_back()
-            pid = holder(folders.server)
             raise InstanceUnavailable(
                 f"the instance {folders.instance} is in use with its socket at {there}, not at {folders.socket_path}"
                 + (f"; its tmux server is process {pid}" if pid else ""),

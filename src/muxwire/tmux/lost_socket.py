@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from muxwire.host.locks import holder, named_process, named_socket
+from muxwire.host.locks import named_process, named_server
 
 if TYPE_CHECKING:
     from muxwire.host.folders import Folders
@@ -26,10 +26,11 @@ _LOOK_SECONDS = 0.005
 
 def note_server(folders: Folders, pid: int, host: Host) -> None:
     """Keep the id of the server's process. On a full disk it is not kept, and a lost socket stays lost."""
-    if holder(folders.server) != pid or not named_socket(folders.server):
+    noted, socket = named_server(folders.server)
+    if noted != pid or not socket:
         with suppress(OSError):
-            noted = named_process(pid) | {"socket": str(folders.socket_path)}
-            host.replace_file(folders.server, json.dumps(noted).encode())
+            server = named_process(pid) | {"socket": str(folders.socket_path)}
+            host.replace_file(folders.server, json.dumps(server).encode())
 
 
 def server_pid(folders: Folders, host: Host) -> int | None:
@@ -37,8 +38,8 @@ def server_pid(folders: Folders, host: Host) -> int | None:
     found = host.listening_pid(folders.socket_path)
     if found is not None:
         return found
-    pid = holder(folders.server)
-    if not pid or folders.socket_path.exists() or folders.differs(named_socket(folders.server)):
+    pid, socket = named_server(folders.server)
+    if not pid or folders.socket_path.exists() or folders.differs(socket):
         return None
     folders.prepare()
     host.signal_process(pid, signal.SIGUSR1)

@@ -19,7 +19,7 @@ from muxwire.logs.read import LogPiece, View, read_range
 from muxwire.logs.store import RETRY_SECONDS
 from muxwire.shell import TYPED_LINES
 from muxwire.tabs.log_access import LogSource
-from tests.library.opened import closed, seen
+from tests.library.opened import begun, closed, seen
 
 pytestmark = pytest.mark.anyio
 
@@ -83,8 +83,7 @@ async def test_pieces_of_any_size_give_the_whole_log(alone: muxwire.Terminals, s
             await tab.execute(command)
         await tab.execute("exec sleep 1000", wait=False)
         await seen(tab, b"sleep 1000\r\n")  # all that it will ever write
-        while (running := tab.pane.session.running) is None or not running.started:
-            await tab.pane.stream.changed()
+        await begun(tab)
         live = (await pieces(alone, tab.window_id, 1 << 20))[0]
         for size in PIECES:
             assert (await pieces(alone, tab.window_id, size))[0] == live, size

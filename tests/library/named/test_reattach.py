@@ -18,7 +18,7 @@ from muxwire.host.processes import started
 from muxwire.instance import notifications, reattach
 from muxwire.library import lifetime
 from muxwire.tabs.book import TabBook
-from tests.library.opened import known_prompt
+from tests.library.opened import begun, known_prompt
 from tests.library.test_hidden_lines import OURS
 from tests.processes import gone
 
@@ -173,8 +173,7 @@ async def test_a_command_whose_end_nobody_saw_holds_nobody_up(instance: Instance
         async with instance.open() as first:
             tab = await first.create_tab()
             left = await tab.execute("sleep 1000", wait=False)
-            while not tab.pane.session.running or not tab.pane.session.running.started:
-                await tab.pane.stream.changed()
+            await begun(tab)
         instance.tmux("send-keys", "-t", tab.window_id, "C-c")
         commands = tab.runner.folder / "commands"
         for word in ("a", "b", "c"):
@@ -279,8 +278,7 @@ async def test_the_server_dies_while_we_use_it(instance: Instance) -> None:
         async with instance.open() as terminals:
             tab = await terminals.create_tab()
             command = await tab.execute("echo one; sleep 60", wait=False)
-            while not tab.pane.session.running or not tab.pane.session.running.started:
-                await tab.pane.stream.changed()
+            await begun(tab)
             os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
             result = await terminals.command_result(command.command_id, wait=DEADLINE)
             assert (result.state, result.exit_code) == ("dead", None)

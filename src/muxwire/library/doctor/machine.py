@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from muxwire.client.pipes import PIPE_BYTES
 from muxwire.errors import TmuxUnavailable
 from muxwire.host.folders import PRIVATE_FOLDER, SOCKET_PATH_LIMIT, how_to_use
-from muxwire.host.locks import holder, named_socket
+from muxwire.host.locks import named_server
 from muxwire.library.doctor import Finding, broken, ok, warning
 from muxwire.tmux.program import (
     MINIMUM_VERSION,
@@ -104,15 +104,15 @@ def servers(places: Folders, host: Host) -> Iterator[Finding]:
 
 
 def unreachable(places: Folders) -> Iterator[Finding]:
-    """Servers of named instances that live, and that nobody reaches from here."""
+    """Servers of named instances that run and cannot be connected to: their sockets are elsewhere, or were removed."""
     for path in sorted(places.state.glob("*/server")):
-        name, socket, pid = path.parent.name, named_socket(path), holder(path)
+        name, (pid, socket) = path.parent.name, named_server(path)
         if places.differs(socket):
             said = f"the server of {name} (process {pid}) listens at {socket}"
             yield warning("server elsewhere", said, how_to_use(Path(socket).parent))
         elif socket and not Path(socket).exists():
             said = f"the socket of {name} was removed while its server (process {pid}) ran"
-            yield warning("socket removed", said, f"muxwire ls --name {name}, which has it made anew")
+            yield warning("socket removed", said, f"muxwire ls --name {name} has tmux create it again")
 
 
 def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -> Finding:

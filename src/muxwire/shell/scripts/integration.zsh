@@ -60,7 +60,7 @@ __muxwire_h() {
 # The end of the text: E, and 0, so that `set -e` and traps do not take the `eval` for a failed command.
 __muxwire_g=$'\n\nif __muxwire_e; then :; fi &>/dev/null'
 
-# The end of the typed line: the command's status, for the user. PRINT_EXIT_VALUE has shown it.
+# The end of the typed line: the command's status, for the user. PRINT_EXIT_VALUE has printed it already.
 _mux() { \builtin return "$__muxwire_s" } 2>/dev/null
 
 # S, when the shell traces or has a DEBUG trap: printed by the body's first line, so that what the `eval` calls forth
