@@ -57,6 +57,9 @@ POLL_SECONDS = 0.001
 # Short commands that follow one another are answered without the event loop. At least this often it runs once between
 # them, so that no other task waits longer; the answer is on its way meanwhile.
 _TURN_EVERY_SECONDS = 0.005
+# What several calls send in one turn of the event loop is written in pieces of so much, some ten commands: tmux, woken
+# for each, takes longer; and were it all written at the end of the turn, the shells would do nothing until then.
+_PIECE_BYTES = 1000
 
 _CLOSED_BY_US = "it was closed"
 
@@ -110,6 +113,7 @@ class ControlClient:
         self._feeds: dict[PaneId, Callable[[bytes], None]] = {}
         self._outbox = bytearray()
         self._outbox_filled = anyio.Event()
+        self._writing = False  # whether a write of the outbox waits for room in the pipe
         self._ended = anyio.Event()
         self._closing = False
         self._attaches = self._attaching = attaches
@@ -210,15 +214,12 @@ class ControlClient:
         return self.submit_prepared(prepared_lists(*lists))
 
     def _send(self, data: bytes) -> None:
+        self._outbox += data
         if self._attaching:
-            self._outbox += data
             return
-        # While several calls wait, what they all send in one turn of the event loop is one write: tmux, woken once,
-        # takes it at once.
-        if not self._outbox and self.waiters <= 1:
-            data = data[self._transport.send_nowait(data) :]
-        if data:
-            self._outbox += data
+        if not self._writing and (self.waiters <= 1 or len(self._outbox) >= _PIECE_BYTES):
+            del self._outbox[: self._transport.send_nowait(bytes(self._outbox))]
+        if self._outbox:
             self._outbox_filled.set()
 
     def poll_until(self, until: Callable[[], bool], seconds: float = POLL_SECONDS) -> None:
@@ -255,9 +256,10 @@ class ControlClient:
             await self._outbox_filled.wait()
             while outbox := self._outbox:
                 # Stays in the outbox until it is written, so that no later command overtakes it.
-                data = bytes(outbox)
+                data, self._writing = bytes(outbox), True
                 await self._transport.send(data)
                 del outbox[: len(data)]
+                self._writing = False
             self._outbox_filled = anyio.Event()
 
     async def _read(self) -> None:
