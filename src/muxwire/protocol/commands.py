@@ -29,9 +29,10 @@ _RAW = ("capture-pane", "capturep", "show-buffer", "showb")
 # does: a signed char), and a newline always ends it. So these travel as `\ooo`.
 # Nothing here can mean anything to the parser, so the line stays readable in transcripts.
 _PLAIN = re.compile(rb"[A-Za-z0-9_./:,@+-]+\Z")
-_SPECIAL = re.compile(rb'["\\$~\x00-\x1f\x7f-\xff]')
-_QUOTED = {bytes((byte,)): b"\\%03o" % byte for byte in (*range(1, 0x20), *range(0x7F, 0x100))}
-_QUOTED.update({bytes((byte,)): b"\\%c" % byte for byte in b'"\\$~'})
+_QUOTED = {byte: (bytes((byte,)), b"\\%03o" % byte) for byte in (*range(1, 0x20), *range(0x7F, 0x100))}
+_QUOTED |= {byte: (bytes((byte,)), b"\\%c" % byte) for byte in b'"$~'}
+_BACKSLASH = (b"\\", b"\\\\")
+_AS_THEY_ARE = bytes(byte for byte in range(0x100) if byte not in _QUOTED)
 
 _FIRST: frozenset[int] = frozenset((0,))
 _NONE: frozenset[int] = frozenset()
@@ -121,7 +122,10 @@ def quote(argument: str | bytes) -> bytes:
             "a tmux command cannot hold a NUL byte",
             remedy="send NUL to a pane as the key C-@, or put the text into a file",
         )
-    return b'"' + _SPECIAL.sub(lambda match: _QUOTED[match[0]], raw) + b'"'
+    text = raw.replace(*_BACKSLASH)  # first: the others bring some
+    for byte in {*raw.translate(None, _AS_THEY_ARE)}:
+        text = text.replace(*_QUOTED[byte])
+    return b'"' + text + b'"'
 
 
 def _encoded(text: str) -> bytes:
