@@ -88,7 +88,7 @@ def in_chunks(raw: bytes, cuts: list[int]) -> bytes:
     stripper = AnsiStripper()
     edges = [0, *sorted(cuts), len(raw)]
     chunks = [raw[edges[i] : edges[i + 1]] for i in range(len(edges) - 1)]
-    return b"".join(map(stripper.feed, chunks)) + stripper.finish()
+    return b"".join(map(stripper.feed, chunks)) + stripper.cancel()
 
 
 BYTES = st.lists(

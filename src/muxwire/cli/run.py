@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import codecs
 import math
-import re
 import shlex
 import signal
 from dataclasses import asdict
@@ -16,6 +15,7 @@ from muxwire.cli.driving import read_stdin
 from muxwire.cli.options import ACTIVE, add_host, add_plain, add_verb, assignment, seconds, words_after
 from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
 from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.shell.quoting import fish_quote, os_bytes
 from muxwire.vt.readable import Readable, continued, lines_before, on_alternate, readable
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ _COMMAND_MAX = (16 << 20) + 1
 # A line may be drawn over for hours: from here on only what it shows now is kept of it.
 _LINE_MAX = 64 << 10
 _ON_ALTERNATE = b"\x1b[?1049h"
-_SAFE_WORD = re.compile(r"[A-Za-z0-9_@%+=:,./-]+\Z")
 
 
 def add(verbs: Verbs) -> None:
@@ -131,14 +130,12 @@ def command_text(words: list[str], *, shell: str) -> bytes:
         return read_stdin(_COMMAND_MAX)
     if len(words) == 1:
         return words[0].encode("utf-8", "surrogateescape")
-    return b" ".join(_quoted(word, shell).encode("utf-8", "surrogateescape") for word in words)
+    return b" ".join(_quoted(word, shell) for word in words)
 
 
-def _quoted(word: str, shell: str) -> str:
-    if shell != "fish":
-        return shlex.quote(word)
-    # fish: within single quotes a backslash escapes itself and the quote.
-    return word if _SAFE_WORD.match(word) else "'" + word.replace("\\", "\\\\").replace("'", "\\'") + "'"
+def _quoted(word: str, shell: str) -> bytes:
+    quoted = shlex.quote(word)
+    return fish_quote(os_bytes(word)) if shell == "fish" and quoted != word else os_bytes(quoted)
 
 
 @final

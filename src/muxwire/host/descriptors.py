@@ -37,7 +37,6 @@ class Kept(Protocol):
 
     def let_go(self) -> bool:
         """Close it, to be opened again when needed; False if that cannot be now."""
-        ...
 
 
 @final

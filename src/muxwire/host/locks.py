@@ -48,7 +48,7 @@ class InstanceLock:
         if not self._released and not self.held:
             if self.descriptor < 0:
                 self.descriptor = _opened(self._path)
-            if not _locked(self.descriptor):
+            if not locked(self.descriptor):
                 self.refused = True
                 return False
             self.held, self.refused = True, False
@@ -158,13 +158,14 @@ def _opened(path: Path) -> int:
 async def _locked_within(descriptor: int, seconds: float, kind: int) -> bool:
     with anyio.move_on_after(seconds):
         while True:
-            if _locked(descriptor, kind):
+            if locked(descriptor, kind):
                 return True
             await anyio.sleep(_LOOK_SECONDS)
     return False
 
 
-def _locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
+def locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
+    """Take the lock of an open file, if nobody has one that excludes it; return whether it is ours."""
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except OSError:

@@ -115,6 +115,5 @@ def _process(fields: list[str]) -> Process:
     if len(fields) != _PROCESS_FIELDS:
         raise ValueError(fields)
     pid, state, parent, pgrp, tpgid, flags, waits, program = fields
-    numbers = map(int, (pid, parent, pgrp, tpgid, flags))
-    first, second, third, fourth, fifth = numbers
-    return Process(first, state, second, third, fourth, fifth, waits.encode(), program.removesuffix(" (deleted)"))
+    name = program.removesuffix(" (deleted)")
+    return Process(int(pid), state, int(parent), int(pgrp), int(tpgid), int(flags), waits.encode(), name)

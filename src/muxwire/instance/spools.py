@@ -119,8 +119,8 @@ async def _printed(tab: Tab, mark: bytes) -> int:
     """Print a mark R; return the offset at which it came, -1 if it did not."""
     stream, begin = tab.pane.stream, tab.pane.stream.end
     tab.pane.host.print_mark(tab.pane.tty, mark)
-    await stream.until(lambda: stream.find(mark, begin) >= 0, JOIN_SECONDS)
-    return stream.find(mark, begin)
+    await stream.until(lambda: stream.ring.find(mark, begin) >= 0, JOIN_SECONDS)
+    return stream.ring.find(mark, begin)
 
 
 async def complete_logs(folders: Folders, store: LogStore, generation: int = 0, living: Container[str] = ()) -> None:

@@ -72,10 +72,10 @@ class Search:
         return word in strip_ansi(block).decode()
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Return the pattern of a search; InvalidArgument if it is none."""
     try:
-        return re.compile(pattern)
+        return re.compile(pattern, flags)
     except (re.error, OverflowError, RecursionError) as error:
         raise InvalidArgument(
             f"{pattern!r} is no regular expression: {error}", remedy="escape special characters with a backslash"

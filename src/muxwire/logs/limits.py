@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Self, final
 
 from muxwire.host.environment import whole_setting
 from muxwire.host.folders import EPHEMERAL
+from muxwire.host.locks import locked
 from muxwire.logs.segments import Segment, log_of_script, remove_log, retire, segment_of
 from muxwire.values import dataclass
 
@@ -125,8 +126,7 @@ def hold(home: Path) -> int | None:
     with suppress(OSError):
         descriptor = os.open(home / _LOCK, flags, 0o600)
         # Shared: a follower's process may hold it too. Never waited for: only a sweep locks others out, for an instant.
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        locked(descriptor, fcntl.LOCK_SH)
         return descriptor
     return None
 
@@ -140,12 +140,9 @@ def in_use(home: Path) -> bool:
     except OSError:
         return True
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
+        return not locked(descriptor)
     finally:
         os.close(descriptor)
-    return False
 
 
 def _logs(home: Path) -> dict[Path, list[_File]]:

@@ -75,11 +75,6 @@ def _divert() -> None:
         os.close(null)
 
 
-def is_same(first: int, second: int) -> bool:
-    """Tell whether both descriptors are one file: ssh and inetd give a server one socket for both directions."""
-    return os.path.sameopenfile(first, second)
-
-
 def peer_is_gone(fd: int) -> bool:
     """Tell, when a descriptor that we only write to became readable, whether nobody reads its other end."""
     if not stat.S_ISSOCK(os.fstat(fd).st_mode):

@@ -14,19 +14,19 @@ import os
 from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, Self, final
+from typing import TYPE_CHECKING, final
 
 import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp import types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from muxwire.mcp.descriptors import is_same, peer_is_gone
+from muxwire.mcp.descriptors import peer_is_gone
 from muxwire.protocol.lines import LineBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
 log = logging.getLogger(__name__)
 
@@ -60,38 +60,13 @@ EarlyAnswer = Callable[[types.JSONRPCRequest], Reply | None]
 OnEnd = Callable[[], None]
 
 
-class _Stream:
-    """What the SDK asks of both streams."""
-
-    async def aclose(self) -> None:
-        """Nothing is owned: the descriptors belong to whoever opened them."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class WireObserver(Protocol):
-    """Whom the writer notifies."""
-
-    def wake(self) -> None:
-        """There is room again, or a request was answered."""
-
-    def end(self) -> None:
-        """Nobody reads what we write any more."""
-
-
 @final
-class WireWriter(_Stream):
+class WireWriter(ObjectSendStream[SessionMessage]):
     """Writes at once when the pipe has room; keeps the rest and makes callers wait, never the event loop."""
 
     def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
         self.unanswered: set[types.RequestId] = set()
-        self.listener: WireObserver | None = None
+        self.listener: WireReader | None = None  # told of room for answers, and that nobody reads them any more
         self._fd = fd
         self._loop = loop
         self._backlog = bytearray()
@@ -105,6 +80,9 @@ class WireWriter(_Stream):
     def congested(self) -> bool:
         """Whether the client is so late that nothing new should begin."""
         return not self._room.is_set()
+
+    async def aclose(self) -> None:
+        """Nothing is owned: the descriptor belongs to whoever opened it."""
 
     async def send(self, item: SessionMessage, /) -> None:
         """Write one message; returns when the client is not too far behind."""
@@ -176,7 +154,7 @@ class WireWriter(_Stream):
 
 
 @final
-class WireReader(_Stream):
+class WireReader(ObjectReceiveStream[SessionMessage]):
     """Reads requests as they come; ends at EOF, at `end`, and when nobody reads our answers."""
 
     def __init__(
@@ -211,14 +189,8 @@ class WireReader(_Stream):
         self._writer.hurry()
         self._news.set()
 
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
+    async def aclose(self) -> None:
+        """As the writer's."""
 
     async def receive(self) -> SessionMessage:
         """Return the next message for the server; raises EndOfStream at the end."""
@@ -336,7 +308,8 @@ def open_wire(
             writer.lose()
 
     reader.start()
-    if not is_same(reading, writing):  # else one socket serves both directions, and its end is the reader's EOF
+    # ssh and inetd give a server one socket for both directions: its end is the reader's EOF.
+    if not os.path.sameopenfile(reading, writing):
         loop.add_reader(writing, on_lost_reader)
     try:
         yield reader, writer

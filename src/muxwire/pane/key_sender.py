@@ -232,7 +232,7 @@ class KeySender:
         if modes is None or not (modes.icanon and modes.isig and modes.echo):
             return ""
         if await pane.stream.until(  # a shell that shows no C-c has its line modes for a moment before its prompt
-            lambda: pane.session.prompt_end > since or pane.stream.find(_CTRL_C_ECHO, since) >= 0, ECHO_SECONDS
+            lambda: pane.session.prompt_end > since or pane.stream.ring.find(_CTRL_C_ECHO, since) >= 0, ECHO_SECONDS
         ):
             return ""
         group = pane.host.foreground_pgrp(pane.leader_pid)

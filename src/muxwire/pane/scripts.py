@@ -43,13 +43,12 @@ _NONE = "echo 'muxwire: no interpreter for {language}: install one of {names}' >
 @dataclass(frozen=True, slots=True)
 class _Kind:
     suffix: str
-    names: tuple[str, ...]
     launcher: str
 
 
 def _kind(language: str, suffix: str, names: tuple[str, ...], launcher: str = "") -> _Kind:
     launcher = launcher or _FIRST_OF.format(names=" ".join(names))
-    return _Kind(suffix, names, launcher + _NONE.format(language=language, names=", ".join(names)))
+    return _Kind(suffix, launcher + _NONE.format(language=language, names=", ".join(names)))
 
 
 _KINDS: dict[str, _Kind] = {
@@ -125,12 +124,4 @@ def _quoted(words: Sequence[str]) -> bytes:
 def _quote(word: str) -> str:
     if "\\" not in word:
         return shlex.quote(word)
-    return "".join("\\\\" if piece == "\\" else shlex.quote(piece) for piece in _split(word))
-
-
-def _split(word: str) -> list[str]:
-    pieces = word.split("\\")
-    found = [pieces[0]]
-    for piece in pieces[1:]:
-        found += ["\\", piece]
-    return [piece for piece in found if piece]
+    return "\\\\".join(shlex.quote(piece) if piece else "" for piece in word.split("\\"))

@@ -81,12 +81,6 @@ class PaneStream:
         """The offset up to which no byte may still turn out to be part of a mark."""
         return self._scanner.pending
 
-    def find(self, text: bytes, begin: int) -> int:
-        """The offset of a text in what came from that offset on, as far as it is in memory; -1 if it is not there."""
-        begin = max(begin, self.ring.start)
-        at = self.ring.read(begin, self.ring.end).find(text)
-        return begin + at if at >= 0 else -1
-
     def feed(self, data: bytes) -> None:
         self.ring.append(data)
         self.log.append(data)

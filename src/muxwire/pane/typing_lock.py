@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.host.descriptors import OURS, open_file
+from muxwire.host.locks import locked
 from muxwire.shell.tab_state import not_begun
 
 if TYPE_CHECKING:
@@ -101,9 +102,7 @@ class TypingLock:
                     self._descriptor = open_file(self._path, flags)
                 except OSError:
                     return True  # the tab is gone, or the disk is full: what comes next says so
-            try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            if not locked(self._descriptor):
                 return False
             self._ours = True
             OURS.keep(self)
@@ -119,11 +118,7 @@ class TypingLock:
             return False
         try:
             # Whoever asks for the turn in this very moment looks again soon.
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        else:
-            return False
+            return not locked(descriptor, fcntl.LOCK_SH)
         finally:
             os.close(descriptor)
 

@@ -129,36 +129,24 @@ class EventLog:
 
     def output(self, window_id: str, begin: int, end: int) -> None:
         """Bytes came; what follows each other is one event, for as long as nobody has seen it and nothing else came."""
-        grown = self._grown(window_id, "output")
-        if grown is not None:
-            grown["next_byte"] = end
-        else:
-            self._grow("output", window_id, {"from_byte": begin, "next_byte": end})
+        self._growing_details("output", window_id, from_byte=begin)["next_byte"] = end
 
     def bell(self, window_id: str, next_byte: int) -> None:
         """A bell rang: so are bells."""
-        grown = self._grown(window_id, "bell")
-        if grown is not None:
-            grown |= {"count": int(grown["count"] or 0) + 1, "next_byte": next_byte}
-        else:
-            self._grow("bell", window_id, {"count": 1, "next_byte": next_byte})
+        details = self._growing_details("bell", window_id, count=0)
+        details |= {"count": int(details["count"] or 0) + 1, "next_byte": next_byte}
 
     def title(self, window_id: str, title: str) -> None:
         """The title changed; of titles that nobody has seen only the last one counts."""
-        grown = self._grown(window_id, "title")
-        if grown is not None:
-            grown["title"] = title
-        else:
-            self._grow("title", window_id, {"title": title})
+        self._growing_details("title", window_id)["title"] = title
 
-    def _grown(self, window: str, kind: EventKind) -> dict[str, Detail] | None:
-        growing = self._growing.get(window)
-        entry = growing.get(kind) if growing is not None else None
-        # What was dropped must not grow unseen.
-        return entry[_DETAILS] if entry is not None and entry[_SEQUENCE] > self._end - len(self._entries) else None
-
-    def _grow(self, kind: EventKind, window: str, details: dict[str, Detail]) -> None:
-        self._growing.setdefault(window, {})[kind] = self._append(kind, window, details)
+    def _growing_details(self, kind: EventKind, window: str, **first: Detail) -> dict[str, Detail]:
+        """The details of the event of that kind that still grows; of a new one, which begins with `first`, if none."""
+        growing = self._growing.setdefault(window, {})
+        entry = growing.get(kind)
+        if entry is None or entry[_SEQUENCE] <= self._end - len(self._entries):  # what was dropped grows unseen
+            entry = growing[kind] = self._append(kind, window, first)
+        return entry[_DETAILS]
 
     def _append(self, kind: EventKind, window: str, details: dict[str, Detail]) -> _Entry:
         self._end += 1

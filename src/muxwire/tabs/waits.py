@@ -11,12 +11,13 @@ import codecs
 import copy
 import re
 import time
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 import anyio.lowlevel
 
 from muxwire.errors import InvalidArgument
+from muxwire.logs.grep import compiled
 from muxwire.pane.output import shown_text
 from muxwire.results import WaitOutcome
 from muxwire.shell import TYPED_LINES
@@ -66,12 +67,7 @@ class Wanted:
             raise InvalidArgument("until and regex are both given", remedy="say both in one regex: a|b")
         if idle is not None and idle <= 0:
             raise InvalidArgument(f"idle is {idle} s", remedy="give the time without output that is enough")
-        try:
-            pattern = re.compile(regex or re.escape(until), re.MULTILINE) if until or regex else None
-        except (re.error, OverflowError, RecursionError) as error:
-            raise InvalidArgument(
-                f"{regex!r} is no regular expression: {error}", remedy="escape special characters with a backslash"
-            ) from None
+        pattern = compiled(regex or re.escape(until), re.MULTILINE) if until or regex else None
         if pattern is not None and pattern.match(""):
             raise InvalidArgument(f"{regex!r} matches the empty text", remedy="ask for one character at least")
         return cls(pattern, idle, exit, prompt, bell)
@@ -303,13 +299,10 @@ class Watch:
             tail=last,
         )
 
-    async def outcome(self, outcome: str, which: str = "") -> WaitOutcome:
-        assert outcome in ("timed_out", "closed")
+    async def outcome(self, outcome: Literal["timed_out", "closed"], which: str = "") -> WaitOutcome:
         return WaitOutcome(
-            outcome="closed" if outcome == "closed" else "timed_out",
+            outcome=outcome,
             which=which,
-            match="",
-            matched_at_entry=False,
             next_byte=self._stream.end,
             tail=await tail(self._stream, self._start, self.tab.columns),
         )

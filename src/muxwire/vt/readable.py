@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import final
+from typing import AnyStr, final
 
 from muxwire.values import dataclass
 from muxwire.vt.text import SEQUENCE_MAX, strip_ansi
@@ -92,7 +92,7 @@ def readable(text: str, *, columns: int = COLUMNS, rows: int = ROWS, alternate: 
     parts: list[str] = []
     done = played = 0
     while found := _compiled(_PLAYED).search(text, done):
-        begin = _lines_back(text, found.start(), reach, done)
+        begin = _lines_back(text, "\n", found.start(), reach, done)
         parts.append(_stripped(text[done:begin]))
         end = _end_of_play(text, found.end(), 2 * reach)
         if played + end - begin > PLAYED_MAX:
@@ -130,12 +130,7 @@ def _common(one: str, other: str) -> int:
 
 def lines_before(data: bytes, lines: int = ROWS) -> int:
     """Where the last `lines` lines of `data` begin, and the one that it does not end."""
-    position = len(data)
-    for _ in range(lines + 1):
-        position = data.rfind(b"\n", 0, position)
-        if position < 0:
-            return 0
-    return position + 1
+    return _lines_back(data, b"\n", len(data), lines)
 
 
 def on_alternate(data: bytes) -> bool | None:
@@ -166,9 +161,9 @@ def _stripped(text: str) -> str:
     return _compiled(_LINE_END).sub("\n", text).rstrip("\r") if "\r" in text else text
 
 
-def _lines_back(text: str, position: int, lines: int, least: int) -> int:
+def _lines_back(text: AnyStr, newline: AnyStr, position: int, lines: int, least: int = 0) -> int:
     for _ in range(lines + 1):
-        position = text.rfind("\n", least, position)
+        position = text.rfind(newline, least, position)
         if position < 0:
             return least
     return position + 1

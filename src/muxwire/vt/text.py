@@ -52,7 +52,7 @@ def strip_ansi(data: str | bytes) -> str | bytes:
     if isinstance(data, str):
         return strip_ansi(data.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
     stripper = AnsiStripper()
-    return stripper.feed(data) + stripper.finish()
+    return stripper.feed(data) + stripper.cancel()
 
 
 @final
@@ -99,8 +99,6 @@ class AnsiStripper:
         self.held = b""
         self._after_high = False
         return held
-
-    finish = cancel
 
     def _enter(self, state: int) -> None:
         self._state = state

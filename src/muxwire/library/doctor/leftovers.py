@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from muxwire.client.watchdog import process_table
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import holder
+from muxwire.host.processes import read_proc
 from muxwire.library.doctor import Finding, ok, warning
 
 if TYPE_CHECKING:
@@ -160,21 +161,14 @@ def _clients_now(places: Folders) -> list[int]:
 
 def _is_reaper(pid: int) -> bool:
     """Whether a process is the one that takes in the children of those that have ended."""
-    try:
-        return pid == 1 or (_PROC / str(pid) / "comm").read_text() == "systemd\n"
-    except OSError:
-        return False
+    return pid == 1 or read_proc(pid, "comm") == b"systemd\n"
 
 
 def _is_client(pid: int, runtime: Path) -> bool:
-    try:
-        # A server has the arguments of the client that started it; they differ in the name that each gives itself.
-        name = (_PROC / str(pid) / "comm").read_bytes()
-        words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
-    except OSError:  # it has ended, or there is no /proc
-        return False
+    words = read_proc(pid, "cmdline").split(b"\0")
     return (
-        name == _CLIENT
+        # A server has the arguments of the client that started it; they differ in the name that each gives itself.
+        read_proc(pid, "comm") == _CLIENT
         and b"-C" in words
         and any(word.startswith(bytes(runtime) + b"/") and word.endswith(b".sock") for word in words)
     )
@@ -194,15 +188,8 @@ def shim_locks(environ: Mapping[str, str]) -> Iterator[Finding]:
 def _is_held(path: Path, program: str) -> bool:
     """Whether somebody may be at work with a lock."""
     if _PROC.joinpath("self").exists():
-        return any(_runs(pid, program) for pid in process_table())
+        return any(program.encode() in read_proc(pid, "cmdline") for pid in process_table())
     return time.time() - path.stat().st_mtime < _REHASH_S
-
-
-def _runs(pid: int, program: str) -> bool:
-    try:
-        return program.encode() in (_PROC / str(pid) / "cmdline").read_bytes()
-    except OSError:
-        return False
 
 
 def _counted(found: Sequence[object], noun: str, plural: str = "s") -> str:
