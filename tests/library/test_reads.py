@@ -22,6 +22,8 @@ pytestmark = pytest.mark.anyio
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0
 a_tab = partial(tab_for, DEADLINE)
+# Before the tty was asked, most looks at a flood took it for a wait.
+LOOKS = 100
 # Never reached: the call must come back because the command waits.
 LONG = 60.0
 # One key, read by the shell.
@@ -88,6 +90,22 @@ async def test_a_shell_is_believed_to_read_only_when_all_that_it_wrote_is_here(
         asked = await tab.execute("read x", timeout=LONG)
         assert asked.state == "interactive"
         assert asked.output == "and thiswritten before", asked
+
+
+@pytest.mark.parametrize("command", ["yes", "od -v /dev/zero", "stty raw -echo; yes"])
+async def test_what_writes_more_than_the_terminal_takes_does_not_wait_for_input(
+    terminals: Terminals, command: str
+) -> None:
+    """It sleeps in the same function of the kernel as what reads (`wait_woken`)."""
+    async with a_tab(terminals, "bash") as tab:
+        left = await tab.execute(command, timeout=0.5, on_timeout="leave", max_chars=100)
+        assert (left.state, left.running, left.note) == ("running", True, ""), left
+        with anyio.fail_after(DEADLINE):
+            for _ in range(LOOKS):
+                assert tab.state == "running"
+                await tab.pane.stream.changed()
+        stopped = await tab.stop_process()
+        assert stopped.success, stopped
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -193,6 +193,9 @@ class Host(Protocol):
     def tty_modes(self, tty: str) -> TtyModes | None:
         """The modes of the tty at that path; None if it is gone."""
 
+    def holds_output(self, tty: str) -> bool:
+        """Whether a program waits until the tty takes what it writes; False if nobody can tell."""
+
     def restore_line_modes(self, tty: str) -> None:
         """Give a tty that a killed program left raw its line modes back, and forget input that nobody will read."""
 

@@ -45,6 +45,7 @@ class LocalHost:
     files_limit = staticmethod(processes.files_limit)
     shares_folder = staticmethod(processes.shares_folder)
     tty_modes = staticmethod(processes.tty_modes)
+    holds_output = staticmethod(processes.holds_output)
     restore_line_modes = staticmethod(processes.restore_line_modes)
     write_tty = staticmethod(processes.write_tty)
     print_mark = staticmethod(processes.print_mark)

@@ -10,6 +10,7 @@ import contextlib
 import math
 import os
 import re
+import select
 import socket
 import struct
 import subprocess
@@ -255,6 +256,20 @@ def tty_modes(tty: str) -> TtyModes | None:
         isig=bool(lflag & termios.ISIG),
         opost=bool(oflag & termios.OPOST),
     )
+
+
+def holds_output(tty: str) -> bool:
+    """Whether a program waits until the tty takes what it writes: in write(2) it has the tty locked for output."""
+    try:
+        descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        ready = select.poll()
+        ready.register(descriptor, select.POLLOUT)
+        return not ready.poll(0)
+    finally:
+        os.close(descriptor)
 
 
 def write_tty(tty: str, data: bytes) -> bool:

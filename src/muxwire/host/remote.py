@@ -243,6 +243,10 @@ class RemoteHost:
     def restore_line_modes(self, tty: str) -> None:
         self._helper.say("m", tty)
 
+    def holds_output(self, tty: str) -> bool:
+        del tty
+        return False
+
     def write_tty(self, tty: str, data: bytes) -> bool:
         return self._helper.say("w", tty, _escaped(data))
 
