@@ -301,7 +301,7 @@ class Runner:
         # Before the command counts as typed: it may refuse, or find out that it cannot be done.
         drawn, ours = b"", shell if listener.level == 1 else None
         if ours is not None:
-            column, length = self._prompt_end.column, len(ours.typed_line)
+            column, length = self._prompt_end.column, len(ours.typed_line) + ours.cursor_follows
             drawn = redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
         if session.dead:  # since it listened: nobody would ever say how the command ended
             raise refusal(pane)

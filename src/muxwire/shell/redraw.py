@@ -40,12 +40,13 @@ def redraw(command: bytes, command_id: str, *, column: int | None, columns: int,
     """Return the bytes that turn our typed line into the readable command.
 
     `column` is where the prompt ended (0-based), None if unknown: then a plain `$ ` stands in for the prompt.
+    `typed_length` are the columns of our line, and of the cursor in a shell that gives it a place behind the line.
     Lines in shells without our hooks are hidden instead (pane/hidden.py).
     """
     mark = b"\x1b]7770;T;%s\x07" % command_id.encode()
     if column is None:
         return b"\x1b[A\r" + _ERASE_FROM_START + mark + b"$ " + readable(command)
-    rows = (column + typed_length) // max(columns, 1) + 1
+    rows = (column + typed_length - 1) // max(columns, 1) + 1
     erase = _ERASE if column else _ERASE_FROM_START
     return b"\x1b[%dA\x1b[%dG" % (rows, column + 1) + erase + mark + readable(command)
 

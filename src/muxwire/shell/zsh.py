@@ -41,6 +41,7 @@ class Zsh(Shell):
     private_key = PRIVATE_KEY
     clear_key = CLEAR_KEY
     clear_sign = CLEAR_SIGN
+    cursor_follows = True
     has_accept_mark = True
     files_needed = 16
 
