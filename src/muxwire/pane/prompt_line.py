@@ -187,7 +187,9 @@ async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> 
     assert pane.shell is not None
     if pane.shell.settle_after_prompt:
         await cursor_asked(pane, pane.shell.settle_after_prompt)
-    fresh = pane.session.prompt_time > begun - REACTION and not keys_sent(pane)
+    # Of a prompt that was drawn before we came to this tab nobody knows the time.
+    here = pane.session.prompt_end >= pane.stream.ring.start
+    fresh = here and pane.session.prompt_time > begun - REACTION and not keys_sent(pane)
     return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=fresh)
 
 
