@@ -22,7 +22,7 @@ from muxwire.instance.follower import become_owner, begin_stream, follow_owner
 from muxwire.instance.spools import join_spools
 from muxwire.instance.stream_join import JOIN_SECONDS
 from muxwire.logs import read as log_read
-from muxwire.shell.marks import MarkScanner
+from muxwire.shell.marks import MarkScanner, OutputStart
 from muxwire.shell.supervisor import note_in
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord
@@ -198,8 +198,10 @@ async def restore(tab: Tab, book: TabBook) -> None:
         execution.ends_with(pane.stream.wake)
     assert tab.record is not None
     start = pane.session.recall(executions, tab.record.shell_pid, tab.record.input_at)
+    typed = {execution.command_id: execution.typed_time for execution in executions}
     for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, pane.stream.end)):
-        pane.on_mark(mark)
+        # The log has no times; a command begins when it is typed.
+        pane.on_mark(mark, typed.get(mark.command_id) if isinstance(mark, OutputStart) else None)
     pane.session.recalled(time.monotonic(), end=pane.stream.end)
 
 

@@ -366,9 +366,9 @@ def refusal(pane: PaneState) -> TabUnavailable:
         what += f" has been running for {time.monotonic() - running.typed_time:.1f} s"
         remedy = "wait with command_result, stop it with stop_process, or use another tab"
     elif session.preexec_time is not None:
-        what = (
-            f"{program} runs in the foreground, started by a person {time.monotonic() - session.preexec_time:.1f} s ago"
-        )
+        heard = session.preexec_offset >= pane.stream.ring.start  # else it was read from the log, which has no times
+        since = f" {time.monotonic() - session.preexec_time:.1f} s ago" if heard else ""
+        what = f"{program} runs in the foreground, started by a person{since}"
     else:
         what = f"{program} runs in the foreground, not started by execute_command"
     few = pane.short_of_files()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from pathlib import Path
 
 import anyio
@@ -27,6 +28,8 @@ from .conftest import Instance
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 40
+# Seconds in which the times of the journal are given.
+ROUNDED = 0.001
 
 
 async def test_tabs_are_found_again(instance: Instance) -> None:
@@ -130,6 +133,7 @@ async def test_running_commands_end_with_their_own_status(instance: Instance, nu
             f"{leaves}; echo meanwhile; (exit 6)",  # while nobody is
             f"{leaves}; printf x; exit 4",  # and its shell with it
         )
+        typed_by = time.time()
         owner.send_signal(number)
         owner.wait()
         left_alone.touch()
@@ -149,6 +153,7 @@ async def test_running_commands_end_with_their_own_status(instance: Instance, nu
             left = await terminals.command_result(commands[2][1], wait=DEADLINE)
             assert (left.output, left.exit_code) == ("xexit\n", 4)
             assert (await terminals.stream_logs(commands[2][0], from_byte=0)).closed
+            assert [record.time for record in await terminals.history() if record.time > typed_by + ROUNDED] == []
 
 
 @pytest.mark.parametrize("outer", ["bash --norc --noprofile", "script -q -e -c 'bash --norc --noprofile' /dev/null"])
