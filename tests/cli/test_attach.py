@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
@@ -54,6 +55,14 @@ def test_a_person_sees_the_tabs_and_which_one_an_agent_uses(place: Place, tabs: 
         screen.types("C-b", "d")
         screen.shows("left with 0")
     assert [row["name"] for row in place.document("ls", "--json")["sessions"]] == ["hub"]
+
+
+def test_a_terminal_of_the_same_server_would_show_itself(place: Place, tabs: tuple[str, str]) -> None:
+    inside = shlex.join(place.argv("attach", "beta"))
+    done = place.run("run", "-t", tabs[0], inside)
+    assert done.returncode == 2, done
+    assert b"it would show itself" in done.stdout
+    assert b"call it in another terminal" in done.stdout
 
 
 def test_a_small_terminal_changes_no_result(place: Place, tabs: tuple[str, str]) -> None:

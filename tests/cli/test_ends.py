@@ -111,9 +111,10 @@ def test_without_a_stdout(place: Place, tab: str) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_said(place: Place, tab: str) -> None:
-    done = sh(place, f"muxwire run -t {tab} 'echo x' >/dev/full; echo $?; muxwire ls >/dev/full; echo $?")
-    assert done.stdout == b"126\n1\n"
-    assert done.stderr == b"muxwire: stdout: No space left on device\n" * 2
+    verbs = (f"run -t {tab} 'echo x'", "ls", "ls --json")
+    done = sh(place, "".join(f"muxwire {verb} >/dev/full; echo $?; " for verb in verbs))
+    assert done.stdout == b"126\n1\n1\n"
+    assert done.stderr == b"muxwire: stdout: No space left on device\n" * 3
 
 
 @pytest.mark.parametrize("arguments", [["wait", "--until", "never"], ["logs", "-f"], ["watch"]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import shutil
 from collections.abc import Iterator
 
@@ -257,6 +258,20 @@ def test_events_are_printed_as_they_happen(place: Place, tab: str) -> None:
     assert watching.returncode == 0
     assert {event["kind"] for event in found} <= {"bell", "title"}
     assert all(event["schema_version"] == 1 and event["window_id"] == tab for event in found)
+
+
+@pytest.mark.parametrize("kinds", [(), ("--kind", "bell")])
+def test_watch_ends_with_its_tabs(place: Place, tab: str, kinds: tuple[str, ...]) -> None:
+    with place.start("watch", "--json", "-t", tab, *kinds) as watching:
+        assert watching.stdout is not None
+        rung = b""
+        while b'"bell"' not in rung:  # until it has begun nobody knows what it misses
+            place.ok("run", "-t", tab, r"printf '\a'")
+            rung = watching.stdout.readline() if select.select([watching.stdout], [], [], 0)[0] else b""
+        place.ok("kill", "-f", tab)
+        left = [json.loads(line)["kind"] for line in watching.stdout]
+    assert watching.returncode == 0
+    assert ("tab_closed" in left) is not bool(kinds), left
 
 
 def test_watch_is_about_the_tab_used_last_or_about_all(place: Place, tab: str) -> None:

@@ -77,9 +77,7 @@ def test_an_empty_instance_says_so_and_what_makes_a_tab(place: Place) -> None:
         place.argv("--name", "nothing", "ls"), env=place.environ, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == (
-        "muxwire: there is no tab in the instance nothing\n  muxwire new makes one; muxwire ls -a lists closed ones\n"
-    )
+    assert done.stderr == "muxwire: there is no tab in the instance nothing\n  muxwire new makes one\n"
     assert place.document("--name", "nothing", "ls", "--json")["tabs"] == []
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_host, chosen_name
-from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, tmux_of
+from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, terminals_of, tmux_of
 from muxwire.cli.options import ACTIVE, add_host, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
@@ -61,6 +61,15 @@ def _attach(arguments: argparse.Namespace) -> int:
     os.execvpe(words[0], words, environ)  # noqa: S606 - that is the point
 
 
+def _refuse_itself(tmux: Sequence[str]) -> None:
+    """In a pane of the server that `tmux` names, it would show itself in itself without end: InvalidArgument."""
+    if os.ttyname(STDIN) in terminals_of(tmux):
+        raise InvalidArgument(
+            "this terminal is a pane of the same tmux server: it would show itself",
+            remedy="call it in another terminal; C-b w chooses a window in this one",
+        )
+
+
 def _persons_server(arguments: argparse.Namespace) -> list[str]:
     """Attach as any tmux does, but leave sizes (while others are attached), variables and current windows as they are.
 
@@ -81,6 +90,7 @@ def _persons_server(arguments: argparse.Namespace) -> list[str]:
     socket = Path(arguments.socket) if arguments.socket is not None else socket_of(arguments.socket_name, os.environ)
     host = LocalHost(os.environ)
     tmux = program_for(host.listening_pid(socket), host)
+    _refuse_itself((tmux, *server))
     return [tmux, "-u", *server, "attach-session", "-E", "-f", flags]
 
 
@@ -105,6 +115,7 @@ def _own_server(arguments: argparse.Namespace) -> list[str]:
     if pid is None:
         raise InstanceUnavailable(f"the instance {name} does not run", remedy=_GONE_REMEDY)
     session, window = _find(listed_tabs((tmux, *socket)), arguments.target, hub=HUB)
+    _refuse_itself((tmux, *socket))
     return [tmux, "-u", *socket, *_shown(arguments, session, window, name)]
 
 

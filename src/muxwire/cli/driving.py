@@ -141,23 +141,25 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
     import anyio
 
     deadline = anyio.current_time() + arguments.timeout
-    targets = named_tabs(arguments)
-    if targets == [ACTIVE]:  # which that is may change while it is watched
-        targets = [(await terminals.tab(ACTIVE)).key]
+    # Which one was used last may change while it is watched.
+    targets = [(await terminals.tab(target)).key for target in named_tabs(arguments)]
+    kinds, still_open = arguments.kind, set(targets)
     left, cursor = arguments.count, terminals.events.end
-    while left > 0 and (seconds_left := deadline - anyio.current_time()) > 0:
+    while left > 0 and bool(still_open) == bool(targets) and (seconds_left := deadline - anyio.current_time()) > 0:
         batch = await terminals.watch_events(
             targets,
-            kinds=arguments.kind,
+            kinds=[*kinds, "tab_closed"] if kinds else (),
             since=cursor,
             max_events=int(min(left, _EVENTS)),
             timeout=min(seconds_left, _WATCH_SECONDS),
         )
         cursor = batch.next
-        left -= len(batch.events)
         if batch.dropped:
             warn(f"muxwire: {batch.dropped} events are lost: they came faster than they were read")
-        for event in batch.events:
+        still_open -= {event.window_id for event in batch.events if event.kind == "tab_closed"}
+        events = [event for event in batch.events if not kinds or event.kind in kinds]
+        left -= len(events)
+        for event in events:
             if arguments.json:
                 await write_soon(packed(asdict(event)))
             else:

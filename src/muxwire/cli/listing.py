@@ -62,19 +62,34 @@ def tmux_of(name: str) -> tuple[int | None, tuple[str, str, str]]:
 
 def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
     """Ask the server that `tmux` (its program, and which server) names; TmuxUnavailable."""
-    command = (*tmux, "-u", "list-windows", "-a", "-F", WINDOWS)
+    listed = _asked(tmux, "list-windows", "-a", "-F", WINDOWS)
+    return [tab for line in listed.splitlines() if (tab := tab_of(line)) is not None]
+
+
+def terminals_of(tmux: Sequence[str]) -> list[str]:
+    """The terminals of all panes of such a server; TmuxUnavailable."""
+    return _asked(tmux, "list-panes", "-a", "-F", "#{pane_tty}").split()
+
+
+def _asked(tmux: Sequence[str], *command: str) -> str:
     try:
-        listed = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=_ANSWER_SECONDS, check=False
+        answer = subprocess.run(
+            (*tmux, "-u", *command),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_ANSWER_SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise TmuxUnavailable(
             f"tmux has not answered for {_ANSWER_SECONDS} s",
             remedy="it may be stopped: kill -CONT with the process id of its server continues it",
         ) from error
-    if listed.returncode:
-        raise TmuxUnavailable(f"tmux list-windows: {listed.stderr.strip()}", remedy="`tmux -V` says which one is found")
-    return [tab for line in listed.stdout.splitlines() if (tab := tab_of(line)) is not None]
+    if answer.returncode:
+        said = answer.stderr.strip()
+        raise TmuxUnavailable(f"tmux {command[0]}: {said}", remedy="`tmux -V` says which one is found")
+    return answer.stdout
 
 
 def tab_of(line: str) -> ListedTab | None:

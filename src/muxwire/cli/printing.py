@@ -12,6 +12,7 @@ import re
 import select
 import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from muxwire.errors import MuxwireError, remedy_for
@@ -40,6 +41,8 @@ _VERBS = {
     "stream_logs_from_tab": "muxwire logs",
     "wait_for": "muxwire wait",
     "with force": "with muxwire kill -f (or --force)",
+    "the command_id of an execute_command result": "a command_id that muxwire history --json or run --json gives",
+    "give until, regex, idle, exit, prompt or bell": "give --until, --regex, --idle, --exit, --prompt or --bell",
 }
 _TOOL = re.compile(rf"\b({'|'.join(_VERBS)})\b")
 
@@ -117,9 +120,9 @@ def complain(code: str, message: str, remedy: str, *, as_json: bool) -> None:
     """Say what went wrong and what to do: on stdout as a document, else on stderr."""
     remedy = spoken(remedy)
     if as_json:
-        document({"error": {"code": code, "message": spoken(message), "remedy": remedy}})
-    else:
-        warn(f"muxwire: {spoken(message)}" + (f"\n  {remedy}" if remedy else ""))
+        with suppress(OSError):  # where the device is full, it is said on stderr
+            return document({"error": {"code": code, "message": spoken(message), "remedy": remedy}})
+    return warn(f"muxwire: {spoken(message)}" + (f"\n  {remedy}" if remedy else ""))
 
 
 def explain(error: MuxwireError | OSError, *, as_json: bool) -> None:

@@ -87,7 +87,7 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
         document({"tabs": [asdict(tab) for tab in tabs], "sessions": [asdict(one) for one in listed.sessions]})
         return 0
     if not tabs:
-        warn(f"muxwire: there is no tab{_where(arguments)}\n  muxwire new makes one; muxwire ls -a lists closed ones")
+        warn(f"muxwire: there is no tab{_where(arguments)}\n  muxwire new makes one")
         return 0
     firsts = {tab.window_id: tab.pane_id for tab in reversed(tabs)}
     rows = [

@@ -219,7 +219,9 @@ class Tab:
         shown: bytes | None = None, write: Callable[[], None] | None = None,
     ) -> Execution:  # fmt: skip
         if timeout <= 0:
-            raise InvalidArgument("a command needs a timeout of more than 0 s", remedy="not to wait is `wait=False`")
+            raise InvalidArgument(
+                "a command needs a timeout of more than 0 s", remedy="give it some time, or do not wait for its end"
+            )
         check_width(self.pane, self.columns)
         variables = checked_environment(env) if env else {}
         folder = str(self.pane.host.checked_folder(cwd, self.cwd)) if cwd is not None else None
