@@ -11,6 +11,7 @@ import re
 import signal
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -22,10 +23,10 @@ from muxwire.instance.follower import become_owner, begin_stream, follow_owner
 from muxwire.instance.spools import join_spools
 from muxwire.instance.stream_join import JOIN_SECONDS
 from muxwire.logs import read as log_read
-from muxwire.shell.marks import MarkScanner, OutputStart
+from muxwire.shell.marks import MarkScanner
 from muxwire.shell.supervisor import note_in
-from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
-from muxwire.tabs.record import TabRecord
+from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker, window_name
+from muxwire.tabs.record import TabRecord, note_name
 from muxwire.tabs.windows import restore_sizes
 from muxwire.values import dataclass
 
@@ -91,15 +92,30 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
     await sign_client(server)
     panes = await running_panes(server)
     if not server.access.owns_persistent:
-        await reattach_panes(server, book, panes)
+        await _take_names(server, panes, await reattach_panes(server, book, panes))
         book.spawn(lambda: succeed(server, book))  # the owner may have left before we could hear of it
         return
     await kill_stale_clients(server)
     tabs = await reattach_panes(server, book, panes)
+    await _take_names(server, panes, tabs)
     if not await a_size_counts(server):
         restore_sizes(tabs)  # a person may have left while nobody was here to see it
     home = server.folders.shells.parent
     await server.host.remove_folders(home, spare={pane.record.nonce for pane in panes})
+
+
+async def _take_names(server: TmuxServer, panes: Sequence[RunningPane], tabs: Sequence[Tab]) -> None:
+    """Have tabs go by the names that a person gave their windows while nobody was attached."""
+    rows = await server.client.command("list-windows", "-a", "-F", "#{window_id} #{window_name}")
+    # tmux shows a backslash doubled.
+    shown = dict(row.decode("utf-8", "replace").replace("\\\\", "\\").partition(" ")[::2] for row in rows)
+    for pane, tab in zip(panes, tabs, strict=True):
+        # What `new-window` was given; of the program of a tab without a name and a shell nothing is known.
+        given = window_name(pane.record.name).replace("##", "#") or Path(pane.record.shell).name
+        name = shown.get(tab.window_id, given)
+        if given and name != given and not tab.is_split:
+            tab.name = name
+            note_name(tab.runner.folder, name)
 
 
 async def sign_client(server: TmuxServer) -> None:
@@ -198,10 +214,8 @@ async def restore(tab: Tab, book: TabBook) -> None:
         execution.ends_with(pane.stream.wake)
     assert tab.record is not None
     start = pane.session.recall(executions, tab.record.shell_pid, tab.record.input_at)
-    typed = {execution.command_id: execution.typed_time for execution in executions}
     for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, pane.stream.end)):
-        # The log has no times; a command begins when it is typed.
-        pane.on_mark(mark, typed.get(mark.command_id) if isinstance(mark, OutputStart) else None)
+        pane.on_mark(mark)
     pane.session.recalled(time.monotonic(), end=pane.stream.end)
 
 

@@ -10,15 +10,13 @@ The checksum is that of `layout_checksum` in tmux's layout-custom.c.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, final
 
-from muxwire.errors import InstanceUnavailable, InvalidArgument
+from muxwire.errors import InvalidArgument
 from muxwire.host.environment import SIDE_MAX, check_columns
 from muxwire.operations.operation import Arguments, Operation, Part, Place, RunState, Step, Target, in_range
 from muxwire.tabs.maker import window_name
-from muxwire.tabs.record import TabRecord
+from muxwire.tabs.record import note_name
 from muxwire.tabs.windows import look_up
 from muxwire.values import dataclass
 
@@ -262,7 +260,5 @@ def was_renamed(book: TabBook, tab: Tab, name: str) -> None:
     """The window goes by that name now, for a later process too."""
     for one in book.panes(tab.window_id):
         one.name = name
-        record = TabRecord.load(one.runner.folder) if one.pane.host.is_local else None
-        if record is not None:
-            with suppress(InstanceUnavailable):  # it did get the name
-                replace(record, name=name).save(one.runner.folder)
+        if one.pane.host.is_local:
+            note_name(one.runner.folder, name)

@@ -122,8 +122,8 @@ class PaneState:
         """Whether all is here that was written since the command was typed, whatever connection it came by."""
         return not self.stream.rejoining and execution.typed_at >= self.stream.whole_from
 
-    def on_mark(self, mark: Mark, when: float | None = None) -> None:
-        self.session.on_mark(mark, time.monotonic() if when is None else when, self.stream.whole_from)
+    def on_mark(self, mark: Mark) -> None:
+        self.session.on_mark(mark, time.monotonic(), self.stream.whole_from)
 
     def _read(self, begin: int, end: int) -> bytes:
         return self.stream.ring.read(begin, end)

@@ -71,6 +71,8 @@ class Execution:
     held: int = -1
     # The status of fish's postexec mark, until the prompt says whether the command was cut short.
     post_exec: tuple[int, int] | None = None
+    # Whether an earlier process typed it.
+    recalled: bool = False
     # Called once each, when the command has ended: files go, waiters wake.
     _on_end: tuple[Callable[[], object], ...] = ()
 
@@ -97,7 +99,8 @@ class Execution:
 
     def start(self, offset: int, now: float) -> None:
         self.begin = self.read_up_to = offset
-        self.begin_time = now
+        # The log, from which a later process may have its start mark, has no times; it begins when it is typed.
+        self.begin_time = self.typed_time if self.recalled else now
 
     def asks(self, offset: int) -> None:
         """It waits for input, after an output that ends at that offset."""

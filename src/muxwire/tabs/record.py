@@ -13,7 +13,7 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any, final
 
 from muxwire.errors import InstanceUnavailable, remedy_for
@@ -86,6 +86,14 @@ class TabRecord:
     def _read(cls, text: bytes) -> TabRecord:
         found = json.loads(text)
         return cls(**{field.name: found[field.name] for field in fields(cls) if field.name in found})
+
+
+def note_name(folder: Path, name: str) -> None:
+    """Have a tab go by another name in a later process too. Never fails: it did get the name."""
+    record = TabRecord.load(folder)
+    if record is not None and record.name != name:
+        with suppress(InstanceUnavailable):
+            replace(record, name=name).save(folder)
 
 
 def kept_log_name(folder: Path, name: str) -> str:
@@ -187,11 +195,11 @@ def _typed(row: Mapping[str, Any]) -> Execution:
     known |= {name: base64.b64decode(row[name]) for name in _ENCODED}
     # The monotonic clock is the machine's: the same in every process until it is started anew.
     known["typed_time"] = min(row["typed_time"], time.monotonic())
-    return Execution(command_id=row["id"], **known)
+    return Execution(command_id=row["id"], recalled=True, **known)
 
 
 def _ended(execution: Execution, row: Mapping[str, Any]) -> None:
     ending: Ending = row["ending"]
-    now = time.monotonic()
-    execution.start(row["begin"], now - row["seconds"])
-    execution.finish(ending, now, end=row["end"], exit_code=row["exit_code"], cwd=row["cwd"])
+    ended = execution.typed_time + row["seconds"]
+    execution.start(row["begin"], execution.typed_time)
+    execution.finish(ending, ended, end=row["end"], exit_code=row["exit_code"], cwd=row["cwd"])

@@ -24,6 +24,7 @@ from muxwire.protocol.events import (
     WindowClose,
     WindowRenamed,
 )
+from muxwire.tabs.record import note_name
 from muxwire.tmux.start import COLUMNS, ROWS
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def follow(event: Event, book: TabBook) -> None:
         case WindowRenamed(window, name) | UnlinkedWindowRenamed(window, name):
             for tab in book.panes(window):
                 tab.was_renamed(name.decode("utf-8", "replace"))
+                if tab.pane.host.is_local and tab.name != tab.window_id:
+                    note_name(tab.runner.folder, tab.name)
                 book.renamed(tab)
         # Not in a session that somebody made to look around in (`muxwire attach`): what is shown there is theirs.
         case SessionWindowChanged(session, window) if shown := book.panes(window):

@@ -213,28 +213,6 @@ async def test_a_line_that_was_thrown_away_holds_nobody_up(instance: Instance) -
         assert not (Path(instance.environ["HOME"]) / "ran").exists()
 
 
-@pytest.mark.parametrize("shell", ["bash", "fish", "dash", "busybox", "ksh"])
-async def test_what_a_person_typed_at_a_prompt_that_was_drawn_before_leaves_no_line_of_ours(
-    instance: Instance, shell: str
-) -> None:
-    """It is cleared first: of a prompt whose mark was read from the log nobody knows how long it has stood there."""
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            tab = await terminals.create_tab(shell=shell)
-            assert (await tab.execute("echo before")).output == "before\n"
-            await tab.runner.settled()
-        for number in range(5):
-            instance.tmux("send-keys", "-t", tab.pane_id, "-l", "echo half a line")
-            async with instance.open() as terminals:
-                tab = await terminals.tab(tab.key)
-                assert (await tab.execute(f"echo {number}")).output == f"{number}\n"
-                await tab.runner.settled()
-                lines = (await tab.snapshot()).lines
-                shown = [line for line in lines if line.endswith(f"echo {number}")]
-                assert len(shown) == 1, lines
-                assert not any(word in "\n".join(lines) for word in ("eval", "_mux", "half")), lines
-
-
 async def test_a_pane_that_was_moved_keeps_its_log(instance: Instance) -> None:
     with anyio.fail_after(DEADLINE):
         async with instance.open() as first:
