@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
 from muxwire import TabUnavailable
+from muxwire.host import waits
 from tests.library.opened import busy_loop, known_prompt, seen, tab_for
 
 if TYPE_CHECKING:
@@ -90,6 +93,33 @@ async def test_a_shell_is_believed_to_read_only_when_all_that_it_wrote_is_here(
         asked = await tab.execute("read x", timeout=LONG)
         assert asked.state == "interactive"
         assert asked.output == "and thiswritten before", asked
+
+
+async def test_a_password_that_a_program_of_another_user_asks_for(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of sudo, su and passwd the kernel does not tell an ordinary user where they sleep; the echo is off."""
+    async with a_tab(terminals, "bash") as tab:
+        await known_prompt(tab)
+        monkeypatch.setattr(waits, "_wchan", lambda pid: b"0")
+        monkeypatch.setattr(waits, "os", SimpleNamespace(geteuid=lambda: -1))
+        asked = await tab.execute("sh -c 'stty -echo; read x; stty echo'", timeout=LONG)
+        assert (asked.state, asked.running) == ("interactive", True), asked
+        assert "password" in asked.note
+        await tab.send_keys(["secret", "Enter"])
+        assert (await terminals.command_result(asked.command_id, wait=LONG)).exit_code == 0
+        left = await tab.execute("sleep 1000", timeout=0.5, on_timeout="leave")
+        assert (left.state, left.note) == ("running", ""), left
+        await tab.stop_process()
+
+
+async def test_a_watcher_of_files_reads_no_terminal(terminals: Terminals) -> None:
+    """It sleeps in the same function of the kernel (`wait_woken`)."""
+    async with a_tab(terminals, "bash") as tab:
+        reads = "import ctypes, os; os.read(ctypes.CDLL(None).inotify_init(), 100)"
+        left = await tab.execute(f"{sys.executable} -c '{reads}'", timeout=1.0, on_timeout="leave")
+        assert (left.state, left.note) == ("running", ""), left
+        await tab.stop_process()
 
 
 @pytest.mark.parametrize("command", ["yes", "od -v /dev/zero", "stty raw -echo; yes"])

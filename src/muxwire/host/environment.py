@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,9 +51,16 @@ def checked_folder(cwd: str | os.PathLike[str], relative_to: str) -> Path:
     text = os.fspath(cwd)
     if "\0" in text:
         raise InvalidArgument("cwd contains a NUL byte", remedy="leave it out")
-    path = Path(text).expanduser() if text.startswith("~") else Path(text)
-    path = path if path.is_absolute() else Path(relative_to or os.curdir).absolute() / path
-    if not path.is_dir():
+    try:
+        path = Path(text).expanduser() if text.startswith("~") else Path(text)
+        path = path if path.is_absolute() else Path(relative_to or os.curdir).absolute() / path
+        found = stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        found = False
+    except (OSError, RuntimeError) as error:  # a parent that may not be entered, too long a name; `~nobody`
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InvalidArgument(f"cwd {text!r}: {why}", remedy="give a directory that you may enter") from error
+    if not found:
         raise InvalidArgument(f"cwd {text!r} is not a directory", remedy="give the path of a directory that exists")
     if not os.access(path, os.X_OK):
         raise InvalidArgument(f"cwd {text!r} may not be entered", remedy="give a directory that you may enter")

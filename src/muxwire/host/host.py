@@ -152,6 +152,9 @@ class Host(Protocol):
         Always False where the kernel does not tell in which function a process sleeps.
         """
 
+    def hides_sleep(self, pgrp: int) -> bool:
+        """Whether a program of another user sleeps in a group; where, nobody can tell. False on other machines."""
+
     def awaits_keys(self, pgrp: int) -> bool:
         """Whether a thread of a group sleeps where a key may wake it; True where the kernel does not tell."""
 

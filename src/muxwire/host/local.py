@@ -37,6 +37,7 @@ class LocalHost:
     foreground = staticmethod(processes.foreground)
     reads_tty = staticmethod(waits.reads_tty)
     awaits_keys = staticmethod(waits.awaits_keys)
+    hides_sleep = staticmethod(waits.hides_sleep)
     polls = staticmethod(waits.polls)
     sleeps_for_keys = staticmethod(waits.sleeps_for_keys)
     takes = staticmethod(processes.takes)

@@ -243,6 +243,10 @@ class RemoteHost:
     def restore_line_modes(self, tty: str) -> None:
         self._helper.say("m", tty)
 
+    def hides_sleep(self, pgrp: int) -> bool:
+        del pgrp
+        return False
+
     def holds_output(self, tty: str) -> bool:
         del tty
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
 # Whether the kernel reports in which of its functions a process sleeps.
 SEES_WAITS = Path("/proc/self/wchan").exists()
 
-# Linux 5 and 6 name the first for a read of a tty (n_tty_read) and for one of a TCP socket (sk_wait_data).
+# Linux 5 and 6 name the first for a read of a tty (n_tty_read), of a TCP socket (sk_wait_data) and of inotify.
 _TTY_OR_SOCKET = b"wait_woken"
 TTY_READ = (_TTY_OR_SOCKET, b"n_tty_read")
-# What `_sleeps_in` returns in place of it: a socket is read; one of the two is, and the kernel hides which.
-_SOCKET, UNSURE = b"socket", b"tty or socket"
+# What `_sleeps_in` returns in place of it: something else is read; or perhaps, since the kernel hides what.
+_NO_TTY, UNSURE = b"no tty", b"tty or socket"
+# What the kernel says of a process that runs, and of one of another user, wherever it sleeps.
+_HIDDEN = (b"0", b"")
 # Those in which a process waits for one of several things, perhaps a key; a compiled copy adds `.constprop.0`.
 POLL = (b"poll_schedule_timeout", b"do_sys_poll", b"do_poll", b"do_select", b"ep_poll", b"do_epoll_wait")
 
@@ -42,7 +45,7 @@ def _sleeps_in(pid: int) -> bytes:
         return where
     number, descriptor = [*read_proc(pid, "syscall").split(), b"", b""][:2]
     if descriptor:
-        return _SOCKET if _is_socket(pid, int(descriptor, 16)) else where
+        return where if _is_device(pid, int(descriptor, 16)) else _NO_TTY
     if number:  # "running": it has just been woken
         return where
     # Only who may trace the process can read that: with Yama's default (ptrace_scope 1) its ancestors.
@@ -52,11 +55,31 @@ def _sleeps_in(pid: int) -> bytes:
     return where
 
 
+def _is_device(pid: int, descriptor: int) -> bool:
+    """Whether a descriptor is a terminal's, or another device's; True if nobody can tell."""
+    try:
+        return str(Path(f"/proc/{pid}/fd/{descriptor}").readlink()).startswith("/dev/")
+    except OSError:
+        return True
+
+
 def _is_socket(pid: int, descriptor: int | str) -> bool:
     try:
         return Path(f"/proc/{pid}/fd/{descriptor}").is_socket()
     except OSError:
         return False
+
+
+def hides_sleep(pgrp: int) -> bool:
+    """Whether a program of another user is in a group, and sleeps: where, the kernel says only to that user."""
+    return SEES_WAITS and any(_sleeps_hidden(pid) for pid in (pgrp, *group_members(pgrp)))
+
+
+def _sleeps_hidden(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        theirs = Path(f"/proc/{pid}").stat().st_uid != os.geteuid()
+        return theirs and _wchan(pid) in _HIDDEN and read_proc(pid, "stat").rpartition(b") ")[2][:1] == b"S"
+    return False
 
 
 def awaits_keys(pgrp: int) -> bool:
@@ -92,7 +115,7 @@ def _sleeps_for_a_key(pid: int, thread: str) -> bool:
 def sleeps_for_key(where: bytes, state: bytes) -> bool:
     """Whether a key may wake what sleeps in that function of the kernel, in that state of proc(5)."""
     # Of somebody else's process the kernel reports that it sleeps, not where.
-    return where.startswith(POLL) or where in TTY_READ or (where in (b"0", b"") and state == b"S")
+    return where.startswith(POLL) or where in TTY_READ or (where in _HIDDEN and state == b"S")
 
 
 def _wchan(pid: int) -> bytes:

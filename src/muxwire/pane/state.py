@@ -268,6 +268,8 @@ class PaneState:
         reads = self.host.reads_tty(front.pgrp)
         if reads is None:  # perhaps a socket: but who asks for something hides the answer, or leaves the line open
             reads = not modes.echo or bool(strip_ansi(self.last_line().decode("utf-8", "replace")).strip())
+        # sudo, su, passwd: who turns the echo off asks for a secret.
+        reads = reads or (not modes.echo and self.host.hides_sleep(front.pgrp))
         if reads or (self._is_ash(front.pgrp) and self.host.polls(front.pgrp)):
             return "line" if modes.echo else "password"
         return ""

@@ -6,6 +6,7 @@ A log is found by its window id, also when the tab, or the tmux server that it b
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -101,9 +102,10 @@ def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
             for path in log_names(folders.logs(generation), found["id"]):
                 return LogSource(path, None)
     if target.startswith("/"):
-        path = Path(target).resolve()
-        if path.is_relative_to(folders.state.resolve()) and path.suffix == ".log" and path.is_file():
-            return LogSource(path, None)
+        with suppress(OSError, ValueError):  # too long a name, a NUL
+            path = Path(target).resolve()
+            if path.is_relative_to(folders.state.resolve()) and path.suffix == ".log" and path.is_file():
+                return LogSource(path, None)
     raise error
 
 
