@@ -256,6 +256,7 @@ def test_grep_says_that_it_did_not_look_at_all(path: Path, pattern: str, monkeyp
     path.write_bytes(b"needle\n" + b"hay\n" * 100_000)
     found = last_matches(path, Search(compiled(pattern)), 5, VIEW)
     assert (found.content, found.truncated) == ("", True)
+    assert found.note.endswith(f"before byte {found.next_byte}")
 
 
 def test_grep_in_a_long_line_takes_linear_time(path: Path) -> None:

@@ -91,11 +91,14 @@ def last_matches(path: Path, search: Search, lines: int, view: View, *, as_read:
     found = _Matches(search, lines)
     deadline = time.monotonic() + GREP_SECONDS
     with LogFileReader(path, view.within) as log:
+        searched = log.end
         blocks = (_Block(pieces, view, as_read=as_read) for pieces in _blocks_backwards(log, view))
         for block in blocks:
             if found.full or time.monotonic() > deadline:
+                note = "" if found.full else f"not searched, for want of time: what lies before byte {searched}"
                 found.count(chain([block], blocks))
-                return found.result(log, more=True)
+                return found.result(log, more=True, note=note)
+            searched = block.first
             if search.in_block(block.text):
                 found.take(block)
             else:
@@ -136,6 +139,10 @@ class _Block:
         self._parts = [part for piece in pieces for part in piece]
         self.raw = b"".join(view.joint.join(data for _, data in piece) for piece in pieces)
         self.text = _as_read(self.raw, view) if as_read else self.raw
+
+    @property
+    def first(self) -> int:
+        return self._parts[0][0] if self._parts else 0
 
     @property
     def count(self) -> int:
@@ -262,9 +269,10 @@ class _Matches:
             self._count += 1
             self._size += len(line)
 
-    def result(self, log: LogFileReader, *, more: bool) -> LogTail:
+    def result(self, log: LogFileReader, *, more: bool, note: str = "") -> LogTail:
         if self._shown and self._shown[-1] is _SEPARATOR:
             self._shown.pop()
         content = "".join(line + "\n" for line in reversed(self._shown))
         matches = [LogMatch(begin, self._passed - after if self.counted else None) for after, begin in self._found]
-        return LogTail(content, self._count, self.full or more, log.end, log.first, matches=tuple(reversed(matches)))
+        found = tuple(reversed(matches))
+        return LogTail(content, self._count, self.full or more, log.end, log.first, note, found)

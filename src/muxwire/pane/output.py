@@ -144,9 +144,12 @@ def _clip(head_read: Readable, tail_read: Readable, begin: int, end: int, max_ch
     tail_text = tail_read.text[-room:] if room else ""
     newline = tail_text.find("\n")
     tail = tail_text[newline + 1 :] if 0 <= newline < len(tail_text) - 1 else tail_text
-    # What was shown, measured in raw bytes as nearly as text allows: each "\n" came as "\r\n".
-    kept = sum(len(part.encode("utf-8", "replace")) + part.count("\n") for part in (head, tail))
-    omitted = max(0, end - begin - kept)
+    # What was shown, measured in raw bytes as nearly as text allows: each "\n" came as "\r\n", and what is no UTF-8 is
+    # shown by a character of three bytes for each.
+    kept = sum(
+        len(part.encode("utf-8", "replace")) + part.count("\n") - 2 * part.count("\ufffd") for part in (head, tail)
+    )
+    omitted = max(1, end - begin - kept)
     note = f"[... {omitted} bytes left out; stream_logs_from_tab from_byte={begin} to {end} has them all ...]\n"
     joint = "" if head.endswith("\n") or not head else "\n"
     return OutputText(head + joint + note + tail, omitted, lost, head_read.note or tail_read.note)
