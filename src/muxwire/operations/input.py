@@ -25,7 +25,7 @@ WAIT_TIMEOUT = 30.0
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendKeys(Compound):
-    """Type `keys`, each tmux's name of a key or else text (always text if `literal`), and Enter if `enter`."""
+    """Type `keys`, each tmux's name of a key or else text (always text if `literal`), and one Enter, if `enter`."""
 
     kind: ClassVar[str] = "send_keys"
     harmless: ClassVar[bool] = True
@@ -39,6 +39,10 @@ class SendKeys(Compound):
     def each(self) -> tuple[str, ...]:
         return tuple(filter(None, (self.keys,) if isinstance(self.keys, str) else self.keys))
 
+    @property
+    def adds_enter(self) -> bool:
+        return self.enter and (self.literal or self.each[-1:] != ("Enter",))
+
     def check(self, host: Host) -> None:
         if not self.each and not self.enter:
             raise InvalidArgument("keys is empty", remedy='give text, or a key as "C-c"')
@@ -46,12 +50,12 @@ class SendKeys(Compound):
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it out")
 
     def words(self, places: Sequence[Place]) -> Arguments:
-        flags, enter = ("-l",) if self.literal else (), ("Enter",) if self.enter else ()
+        flags, enter = ("-l",) if self.literal else (), ("Enter",) if self.adds_enter else ()
         return ("send-keys", *flags, "-t", places[0].pane, "--", *self.each, *enter)
 
     async def do(self, run: RunState, step: Step, tabs: Sequence[Tab]) -> None:
         keys, tab = list(self.each), tabs[0]
-        if self.enter:
+        if self.adds_enter:
             keys.append("\r" if self.literal else "Enter")
         sent = await tab.send_keys(keys, literal=self.literal)
         run.typed_at[tab.pane_id] = sent.next_byte

@@ -186,3 +186,15 @@ async def test_zoom_is_said_not_turned_over(terminals: muxwire.Terminals, tab: m
         result = await terminals.run_operations([{"kind": "resize_pane", "target": pane.pane_id, "zoom": zoom}])
         assert result.succeeded, result.steps
         assert await ask("display-message", "-p", "-t", tab.pane_id, shown) == [seen]
+
+
+@pytest.mark.parametrize(
+    ("given", "typed"),
+    [("ls", ["ls", "Enter"]), (["ls", "Enter"], ["ls", "Enter"]), (["C-c"], ["C-c", "Enter"])],
+)
+async def test_keys_get_one_enter(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, given: str | list[str], typed: list[str]
+) -> None:
+    step = {"kind": "send_keys", "target": tab.pane_id, "keys": given}
+    planned = await terminals.run_operations([step], dry_run=True)
+    assert planned.dispatches[0].commands[0].split(" -- ")[1].split() == typed, planned
