@@ -22,6 +22,9 @@ from tests.users import needs
 
 pytestmark = pytest.mark.anyio
 
+# Seconds that no command here takes.
+LONG = 30.0
+
 SOON = 10.0
 # Each starts a shell without our hooks, and the exit that its status is known by.
 NESTED = {
@@ -238,3 +241,36 @@ async def test_a_password_prompt_behind_a_relay_gets_no_probe(tab: Tab) -> None:
         await tab.execute("echo no", timeout=2)
     assert tab.pane.stream.ring.find(b"no", tab.next_byte - 20) < 0
     await tab.stop_process()
+
+
+REPLACED = {
+    "exec bash --norc": "bash",
+    "exec zsh -f": "bash",
+    "exec sh": "bash",
+    "exec fish": "fish",
+    "exec ksh": "ksh",
+}
+
+
+@pytest.mark.parametrize("command", REPLACED)
+async def test_a_shell_that_becomes_another_one_takes_commands(terminals: Terminals, command: str) -> None:
+    """As to read a configuration again: the command has ended when the new shell is at its prompt."""
+    tab = await terminals.create_tab(shell=REPLACED[command])
+    replaced = await tab.execute(command, timeout=LONG)
+    assert (replaced.running, replaced.exit_code, replaced.timed_out) == (False, 0, False), replaced
+    for text in ("first", "second"):
+        done = await tab.execute(f"echo {text}; sh -c 'exit 3'", timeout=LONG)
+        assert (done.output, done.exit_code) == (f"{text}\n", 3), done
+    lines = "\n".join((await tab.snapshot()).lines)
+    assert "eval" not in lines, lines
+    await tab.close(force=True)
+
+
+async def test_a_shell_that_reads_after_an_exec_that_only_redirects_has_not_been_replaced(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(shell="bash")
+    asked = await tab.execute("exec 7<&0; read -u 7 x; echo got:$x", timeout=LONG)
+    assert (asked.state, asked.running) == ("interactive", True), asked
+    await tab.send_keys(["a word", "Enter"])
+    done = await terminals.command_result(asked.command_id, wait=LONG)
+    assert done.output.endswith("got:a word\n"), done
+    await tab.close(force=True)

@@ -56,6 +56,12 @@ class Driven:
     def prompt(self, status: int = 0) -> None:
         self.feed(prompt(self.session.prompt_seq + 1, status=status))
 
+    def replace(self) -> None:
+        command = self.commands[-1] if self.commands else self.type()
+        other = shell_for("bash")
+        assert other is not None
+        self.session.shell_replaced(command, other, self.now(), end=len(self.data))
+
     def accept(self) -> None:
         self.feed(osc(f"C;{NONCE};{self.session.prompt_seq}"))
 

@@ -73,6 +73,7 @@ DONE_BY: dict[Input, Callable[[Driven], None]] = {
     Input.COMMAND_FINISHED: finish_another,
     Input.PROMPT_START: Driven.prompt,
     Input.PROMPT_FOUND: Driven.find_prompt,
+    Input.SHELL_REPLACED: Driven.replace,
     Input.SHELL_EXITED: Driven.exit,
     Input.PANE_CLOSED: Driven.close,
 }
@@ -85,6 +86,7 @@ EXPECTED = {
     Input.COMMAND_FINISHED: "FFFFFFXC",
     Input.PROMPT_START: "PPPPPPXC",
     Input.PROMPT_FOUND: "TPPPPPXC",
+    Input.SHELL_REPLACED: "TTTTTTXC",
     Input.SHELL_EXITED: "XXXXXXXC",
     Input.PANE_CLOSED: "CCCCCCCC",
 }
@@ -123,6 +125,7 @@ COMMAND_CASES: dict[Input, tuple[Callable[[Driven], None], str, str]] = {
     Input.PANE_CLOSED: (Driven.close, "lost", "lost"),
     Input.LINE_DISCARDED: (discard, "never_ran", "running"),
     Input.LINE_INTERRUPTED: (interrupted, "aborted", "running"),
+    Input.SHELL_REPLACED: (Driven.replace, "typed", "completed"),
 }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+import time
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,6 +22,7 @@ from muxwire.pane.foreground_shell import (
 )
 from muxwire.pane.hidden import shown_again
 from muxwire.shell import foreign_end, foreign_wrap, probe
+from muxwire.shell.tab_state import takes_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 PROBE_TIMEOUT = 5.0
 # A format, and its value where lines are shown and typed: top hides the cursor, vim and less switch.
 _SCREEN, _LINES = "#{alternate_on}#{cursor_flag}", b"01"
+# `exec` of a program and nothing after it; without a program it only redirects.
+_EXEC = re.compile(rb"\s*exec\s+(?:-\S+\s+)*[^\s<>&|;()\d-][^<>&|;()\n]*")
 # With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
 _CLEAR_LINE = b" \x15"
 
@@ -110,9 +115,23 @@ def hide_line(pane: PaneState, execution: Execution, shown: bytes) -> bytes:
     return shown_again(command_id) if pane.hidden.hide(command_id, pane.stream.end, shown) else b""
 
 
+def settle_replaced(pane: PaneState, execution: Execution) -> None:
+    """If the command was `exec` of a shell, and that is at its prompt, the command has ended: nothing says so."""
+    front = pane.front()
+    if front is None or front.pgrp != pane.session.shell_pid or execution.level > 1 or not execution.started:
+        return
+    shell = pane.host.shell_for(front.program)
+    if shell is None or not _EXEC.fullmatch(execution.command) or not takes_line(shell, pane.waits_for_input()):
+        return
+    pane.shell = shell
+    prompt = len(pane.last_line())
+    pane.session.shell_replaced(execution, shell, time.monotonic(), end=max(execution.begin, pane.stream.end - prompt))
+
+
 def settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) -> None:
     """If a nested shell is back at its prompt without having said how `execution` ended, have it say so."""
-    if execution.cut >= 0:
+    settle_replaced(pane, execution)
+    if execution.cut >= 0 or not execution.running:
         return
     prompt = prompt_again(pane, execution)
     if prompt < 0:

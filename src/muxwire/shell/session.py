@@ -91,8 +91,6 @@ class ShellSession:
         self._read = read
         self._tell = tell
 
-    # -- what it does now
-
     @property
     def at_prompt(self) -> bool:
         """Whether its newest prompt is the newest that is known of it."""
@@ -118,8 +116,6 @@ class ShellSession:
         if newest is None or not newest.ending:
             return newest
         return next((execution for execution in reversed(self._open.values()) if not execution.ending), None)
-
-    # -- what the stream says
 
     def on_mark(self, mark: Mark, now: float, whole_from: int = 0) -> None:
         """Take a mark of the stream, in order; bytes before the offset `whole_from` may be missing."""
@@ -256,8 +252,6 @@ class ShellSession:
                 outer.held = self.hidden_begin
                 outer.ours += found
 
-    # -- what we did, or found out
-
     def typed(self, execution: Execution) -> None:
         self._open = {key: other for key, other in self._open.items() if not other.ending}
         self._open[execution.command_id] = self.current = execution
@@ -299,6 +293,13 @@ class ShellSession:
         """C-c threw away the line of a command in a nested shell: what that does later is not ours."""
         note = "it had not begun when it was interrupted"
         self._end(execution, Input.LINE_INTERRUPTED, now, end=end, exit_code=INTERRUPTED, note=note)
+
+    def shell_replaced(self, execution: Execution, shell: Shell, now: float, *, end: int) -> None:
+        """The command was `exec` of another shell, which has shown its prompt: it has none of our hooks (rule 14)."""
+        self._move(Input.SHELL_REPLACED)
+        self.adopt(self.shell_pid)
+        self.shell, self.prompt_seq, self.has_preexec_mark, self.preexec_time = shell, 0, False, None
+        self._end(execution, Input.SHELL_REPLACED, now, end=end, exit_code=0)
 
     def prompt_seen_again(self, execution: Execution, offset: int) -> None:
         """A nested shell gave a command up without saying so: its prompt is at that offset."""
@@ -362,8 +363,6 @@ class ShellSession:
         for execution in self._open.values():
             if execution.typed_at < begun:
                 self.line_discarded(execution, now, end=end)
-
-    # -- how it moves
 
     def _move(self, what: Input) -> None:
         self.state = SHELL_TABLE[what][self.state]

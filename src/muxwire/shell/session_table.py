@@ -23,6 +23,8 @@ What follows from the states and is asked again and again is judged here too (`t
 12. Nothing has run since a command if the newest prompt is the first after the one that it was typed at.
 13. A shell that we know is without hooks, or has not come to them yet, as long as it has shown no prompt of ours and
     runs no command; before its first command it is starting.
+
+14. After `exec` of a shell the same process has none of our hooks: it goes on as a person's does that we adopt.
 """
 
 from __future__ import annotations
@@ -65,6 +67,7 @@ class Input(IntEnum):
     OUTER_FINISHED = auto()  # the command ended in whose shell this one was typed
     LINE_DISCARDED = auto()  # the typed line was thrown away, or its shell ran something else first
     LINE_INTERRUPTED = auto()  # C-c threw it away in a shell that does not say so
+    SHELL_REPLACED = auto()  # the command was `exec` of another shell, which waits at its prompt
 
 
 STARTING, PROMPT, SUBMITTED, ACCEPTED, RUNNING, FINISHED, EXITED, CLOSED = ShellState
@@ -81,6 +84,7 @@ SHELL_TABLE: Final[Mapping[Input, Mapping[ShellState, ShellState]]] = {
         Input.COMMAND_FINISHED: (FINISHED, FINISHED,  FINISHED,  FINISHED, FINISHED, FINISHED, EXITED, CLOSED),  # 3
         Input.PROMPT_START:     (PROMPT,   PROMPT,    PROMPT,    PROMPT,   PROMPT,   PROMPT,   EXITED, CLOSED),  # 1
         Input.PROMPT_FOUND:     (STARTING, PROMPT,    PROMPT,    PROMPT,   PROMPT,   PROMPT,   EXITED, CLOSED),
+        Input.SHELL_REPLACED:   (STARTING, STARTING,  STARTING,  STARTING, STARTING, STARTING, EXITED, CLOSED),  # 14
         Input.SHELL_EXITED:     (EXITED,   EXITED,    EXITED,    EXITED,   EXITED,   EXITED,   EXITED, CLOSED),  # 2, 7
         Input.PANE_CLOSED:      (CLOSED,   CLOSED,    CLOSED,    CLOSED,   CLOSED,   CLOSED,   CLOSED, CLOSED),  # 7
     }.items()
@@ -96,6 +100,7 @@ COMMAND_TABLE: Final[Mapping[Input, tuple[Ending, Ending]]] = {
     Input.PANE_CLOSED:      ("lost",         "lost"),  # 7
     Input.LINE_DISCARDED:   ("never_ran",    ""),
     Input.LINE_INTERRUPTED: ("aborted",      ""),
+    Input.SHELL_REPLACED:   ("",             "completed"),  # 14
 }  # fmt: skip
 
 
