@@ -266,9 +266,16 @@ async def test_a_shell_that_becomes_another_one_takes_commands(terminals: Termin
     await tab.close(force=True)
 
 
-async def test_a_shell_that_reads_after_an_exec_that_only_redirects_has_not_been_replaced(terminals: Terminals) -> None:
-    tab = await terminals.create_tab(shell="bash")
-    asked = await tab.execute("exec 7<&0; read -u 7 x; echo got:$x", timeout=LONG)
+@pytest.mark.parametrize(
+    ("shell", "command"), [("bash", "exec 7<&0; read -u 7 x; echo got:$x"), ("fish", "exec sh script")]
+)
+async def test_a_shell_that_reads_after_exec_is_not_at_its_prompt(
+    terminals: Terminals, shell: str, command: str, tmp_path: Path
+) -> None:
+    """`exec` only redirects, or the shell runs a script."""
+    (tmp_path / "script").write_text("read x\necho got:$x\n")
+    tab = await terminals.create_tab(shell=shell, cwd=tmp_path)
+    asked = await tab.execute(command, timeout=LONG)
     assert (asked.state, asked.running) == ("interactive", True), asked
     await tab.send_keys(["a word", "Enter"])
     done = await terminals.command_result(asked.command_id, wait=LONG)

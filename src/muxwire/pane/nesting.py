@@ -120,7 +120,7 @@ def settle_replaced(pane: PaneState, execution: Execution) -> None:
     front = pane.front()
     if front is None or front.pgrp != pane.session.shell_pid or execution.level > 1 or not execution.started:
         return
-    shell = pane.host.shell_for(front.program)
+    shell = None if pane.host.runs_script(front.pgrp) else pane.host.shell_for(front.program)
     if shell is None or not _EXEC.fullmatch(execution.command) or not takes_line(shell, pane.waits_for_input()):
         return
     pane.shell = shell
