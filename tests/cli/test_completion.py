@@ -31,6 +31,7 @@ PRESSED = (
     ("muxwire watch --kind be", "muxwire watch --kind bell "),
     ("muxwire new --cwd only-fol", "muxwire new --cwd only-folder/"),
     ("muxwire rec only-fi", "muxwire rec only-file.cast "),
+    ("muxwire ops only-fi", "muxwire ops only-file.cast "),
 )
 
 

@@ -28,10 +28,10 @@ def add(verbs: Verbs) -> None:
         on_terminals(_ops),
         summary="run a list of tmux operations, checked before anything is sent, with a result for each",
         example="""echo '[{"kind": "new_window"}]' | muxwire ops -""",
-        details="FILE.json holds the list that the tool run_tmux_operations takes, or an object with it as "
+        details="FILE holds the list that the tool run_tmux_operations takes, or an object with it as "
         '"operations"; - reads stdin. The exit code is 1 if a step did not succeed.',
     )
-    ops.add_argument("file", metavar="FILE.json", help="the list, as JSON")
+    ops.add_argument("file", metavar="FILE", help="the list, as JSON")
     ops.add_argument("--dry-run", action="store_true", help="send nothing; show what would be sent")
     ops.add_argument("--on-error", choices=("stop", "continue"), default="stop", help="default: stop")
     ops.add_argument("--rollback", action="store_true", help="if a step fails, undo what the others did")
