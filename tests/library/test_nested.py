@@ -281,3 +281,18 @@ async def test_a_shell_that_reads_after_exec_is_not_at_its_prompt(
     done = await terminals.command_result(asked.command_id, wait=LONG)
     assert done.output.endswith("got:a word\n"), done
     await tab.close(force=True)
+
+
+@pytest.mark.parametrize("keys", [["echo \\", "Enter"], ["echo 'x", "Enter", "y", "Enter"], ["begin", "Enter"]])
+async def test_all_lines_that_are_edited_in_fish_make_room_for_ours(terminals: Terminals, keys: list[str]) -> None:
+    tab = await terminals.create_tab(shell="fish")
+    await tab.execute("true")
+    await tab.runner.settled()
+    await tab.send_keys(keys)
+    await terminals.wait_for([tab.key], idle=0.2, timeout=LONG)
+    for text in ("first", "second"):
+        done = await tab.execute(f"echo {text}; sh -c 'exit 3'", timeout=LONG)
+        assert (done.output, done.exit_code) == (f"{text}\n", 3), done
+    lines = "\n".join((await tab.snapshot()).lines)
+    assert not any(word in lines for word in ("eval", "source", "^C")), lines
+    await tab.close(force=True)

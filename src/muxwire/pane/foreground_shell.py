@@ -151,6 +151,8 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
         return None
     if own is None and pane.host.runs_script(front.pgrp):  # what it reads is for its `read`
         return None
+    if own is not None and own.replaces_all and session.state is ShellState.SUBMITTED and running is None:
+        return ForegroundShell(own, 1)  # a line that was not accepted continues below
     if own is not None:
         theirs = session.state is ShellState.ACCEPTED  # a person's line, which reads itself
         late = time.monotonic() - idle_since(session) >= PROMPT_GRACE

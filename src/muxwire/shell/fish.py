@@ -29,6 +29,7 @@ class Fish(Shell):
     clear_sign = CLEAR_SIGN
     has_accept_mark = True
     redraws = True
+    replaces_all = True
     files_needed = 12
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
