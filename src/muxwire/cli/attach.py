@@ -133,15 +133,14 @@ def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) 
 
 def _find(rows: Sequence[ListedTab], target: str, *, hub: str) -> tuple[str, str]:
     """The session whose windows are to be shown, and the window to begin with; NoSuchTarget."""
-    from muxwire.tabs.maker import window_name
+    from muxwire.tabs.maker import shown_name
 
     in_hub = [row for row in rows if row.session == hub]
     if not in_hub:
         raise NoSuchTarget("the instance has no tab", remedy=_GONE_REMEDY)
     if target == ACTIVE:
         return hub, next((row.window for row in in_hub if row.used), in_hub[0].window)
-    # As tab_maker has tmux call it; what is doubled for new-window stands there once.
-    shown = window_name(target).replace("##", "#")
+    shown = shown_name(target)
     session, _, rest = target.partition(":")
     meant = (
         [row for row in in_hub if target in (row.window, row.pane)]

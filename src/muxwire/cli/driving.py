@@ -141,11 +141,11 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
     import anyio
 
     deadline = anyio.current_time() + arguments.timeout
-    # Which one was used last may change while it is watched.
+    # `.` is the tab that was used last now; another one may be used while this one is watched.
     targets = [(await terminals.tab(target)).key for target in named_tabs(arguments)]
     kinds, still_open = arguments.kind, set(targets)
     left, cursor = arguments.count, terminals.events.end
-    while left > 0 and bool(still_open) == bool(targets) and (seconds_left := deadline - anyio.current_time()) > 0:
+    while left > 0 and (still_open or not targets) and (seconds_left := deadline - anyio.current_time()) > 0:
         batch = await terminals.watch_events(
             targets,
             kinds=[*kinds, "tab_closed"] if kinds else (),

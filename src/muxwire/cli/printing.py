@@ -42,7 +42,6 @@ _VERBS = {
     "wait_for": "muxwire wait",
     "with force": "with muxwire kill -f (or --force)",
     "the command_id of an execute_command result": "a command_id that muxwire history --json or run --json gives",
-    "give until, regex, idle, exit, prompt or bell": "give --until, --regex, --idle, --exit, --prompt or --bell",
 }
 _TOOL = re.compile(rf"\b({'|'.join(_VERBS)})\b")
 
@@ -120,9 +119,10 @@ def complain(code: str, message: str, remedy: str, *, as_json: bool) -> None:
     """Say what went wrong and what to do: on stdout as a document, else on stderr."""
     remedy = spoken(remedy)
     if as_json:
-        with suppress(OSError):  # where the device is full, it is said on stderr
-            return document({"error": {"code": code, "message": spoken(message), "remedy": remedy}})
-    return warn(f"muxwire: {spoken(message)}" + (f"\n  {remedy}" if remedy else ""))
+        with suppress(OSError):  # of a full device stderr has to say it
+            document({"error": {"code": code, "message": spoken(message), "remedy": remedy}})
+            return
+    warn(f"muxwire: {spoken(message)}" + (f"\n  {remedy}" if remedy else ""))
 
 
 def explain(error: MuxwireError | OSError, *, as_json: bool) -> None:

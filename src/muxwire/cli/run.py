@@ -134,7 +134,7 @@ def command_text(words: list[str], *, shell: str) -> bytes:
 
 
 def _quoted(word: str, shell: str) -> bytes:
-    quoted = shlex.quote(word)
+    quoted = shlex.quote(word)  # for fish the same words need quotes, of its own kind
     return fish_quote(os_bytes(word)) if shell == "fish" and quoted != word else os_bytes(quoted)
 
 

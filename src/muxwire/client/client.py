@@ -11,7 +11,7 @@
         await second.wait()
 
 The reader task drains the transport at all times; nothing that it calls may wait. A command is written before
-`submit` returns, or with those of other calls at the end of that turn of the event loop. Leaving the block ends the
+`submit` returns, or with those of other calls by the end of that turn of the event loop. Leaving the block ends the
 connection and the transport.
 """
 
@@ -57,8 +57,8 @@ POLL_SECONDS = 0.001
 # Short commands that follow one another are answered without the event loop. At least this often it runs once between
 # them, so that no other task waits longer; the answer is on its way meanwhile.
 _TURN_EVERY_SECONDS = 0.005
-# What several calls send in one turn of the event loop is written in pieces of so much, some ten commands: tmux, woken
-# for each, takes longer; and were it all written at the end of the turn, the shells would do nothing until then.
+# What several calls send in one turn of the event loop is written whenever it has grown to so many bytes, about ten
+# commands. One write each would wake tmux each time; a single one at the end would leave the shells idle till then.
 _PIECE_BYTES = 1000
 
 _CLOSED_BY_US = "it was closed"

@@ -57,7 +57,7 @@ def checked_folder(cwd: str | os.PathLike[str], relative_to: str) -> Path:
         found = stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         found = False
-    except (OSError, RuntimeError) as error:  # a parent that may not be entered, too long a name; `~nobody`
+    except (OSError, RuntimeError) as error:  # a parent that may not be entered, too long a name, an unknown ~user
         why = error.strerror if isinstance(error, OSError) else error
         raise InvalidArgument(f"cwd {text!r}: {why}", remedy="give a directory that you may enter") from error
     if not found:

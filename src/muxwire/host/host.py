@@ -153,7 +153,7 @@ class Host(Protocol):
         """
 
     def hides_sleep(self, pgrp: int) -> bool:
-        """Whether a program of another user sleeps in a group; where, nobody can tell. False on other machines."""
+        """Whether a process of another user in the group sleeps, nobody can tell where. False on other machines."""
 
     def awaits_keys(self, pgrp: int) -> bool:
         """Whether a thread of a group sleeps where a key may wake it; True where the kernel does not tell."""

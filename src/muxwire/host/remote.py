@@ -189,6 +189,10 @@ class RemoteHost:
     def reads_tty(self, pgrp: int) -> bool | None:
         return self.sees_waits and self._of(pgrp).reads_tty(pgrp)
 
+    def hides_sleep(self, pgrp: int) -> bool:
+        del pgrp
+        return False
+
     def awaits_keys(self, pgrp: int) -> bool:
         return not self.sees_waits or self._of(pgrp).awaits_keys(pgrp)
 
@@ -242,10 +246,6 @@ class RemoteHost:
 
     def restore_line_modes(self, tty: str) -> None:
         self._helper.say("m", tty)
-
-    def hides_sleep(self, pgrp: int) -> bool:
-        del pgrp
-        return False
 
     def holds_output(self, tty: str) -> bool:
         del tty

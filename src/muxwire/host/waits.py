@@ -19,7 +19,7 @@ SEES_WAITS = Path("/proc/self/wchan").exists()
 # Linux 5 and 6 name the first for a read of a tty (n_tty_read), of a TCP socket (sk_wait_data) and of inotify.
 _TTY_OR_SOCKET = b"wait_woken"
 TTY_READ = (_TTY_OR_SOCKET, b"n_tty_read")
-# What `_sleeps_in` returns in place of it: something else is read; or perhaps, since the kernel hides what.
+# What `_sleeps_in` returns in place of it: something else is read; the kernel does not say what is read.
 _NO_TTY, UNSURE = b"no tty", b"tty or socket"
 # What the kernel says of a process that runs, and of one of another user, wherever it sleeps.
 _HIDDEN = (b"0", b"")
@@ -63,7 +63,7 @@ def _is_device(pid: int, descriptor: int) -> bool:
         return True
 
 
-def _is_socket(pid: int, descriptor: int | str) -> bool:
+def _is_socket(pid: int, descriptor: str) -> bool:
     try:
         return Path(f"/proc/{pid}/fd/{descriptor}").is_socket()
     except OSError:
@@ -71,14 +71,14 @@ def _is_socket(pid: int, descriptor: int | str) -> bool:
 
 
 def hides_sleep(pgrp: int) -> bool:
-    """Whether a program of another user is in a group, and sleeps: where, the kernel says only to that user."""
+    """Whether a process of another user is in the group and sleeps: the kernel says only to that user where."""
     return SEES_WAITS and any(_sleeps_hidden(pid) for pid in (pgrp, *group_members(pgrp)))
 
 
 def _sleeps_hidden(pid: int) -> bool:
     with contextlib.suppress(OSError):
         theirs = Path(f"/proc/{pid}").stat().st_uid != os.geteuid()
-        return theirs and _wchan(pid) in _HIDDEN and read_proc(pid, "stat").rpartition(b") ")[2][:1] == b"S"
+        return theirs and _wchan(pid) in _HIDDEN and _state(pid, "stat") == b"S"
     return False
 
 
@@ -108,8 +108,12 @@ def _threads(pid: int) -> list[str]:
 
 
 def _sleeps_for_a_key(pid: int, thread: str) -> bool:
-    state = read_proc(pid, f"task/{thread}/stat").rpartition(b") ")[2][:1]
-    return sleeps_for_key(read_proc(pid, f"task/{thread}/wchan"), state)
+    return sleeps_for_key(read_proc(pid, f"task/{thread}/wchan"), _state(pid, f"task/{thread}/stat"))
+
+
+def _state(pid: int, name: str) -> bytes:
+    """The letter in that file of a process: R runs, S sleeps."""
+    return read_proc(pid, name).rpartition(b") ")[2][:1]
 
 
 def sleeps_for_key(where: bytes, state: bytes) -> bool:

@@ -25,7 +25,7 @@ from muxwire.instance.stream_join import JOIN_SECONDS
 from muxwire.logs import read as log_read
 from muxwire.shell.marks import MarkScanner
 from muxwire.shell.supervisor import note_in
-from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker, window_name
+from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker, printed_name, shown_name
 from muxwire.tabs.record import TabRecord, note_name
 from muxwire.tabs.windows import restore_sizes
 from muxwire.values import dataclass
@@ -107,11 +107,10 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
 async def _take_names(server: TmuxServer, panes: Sequence[RunningPane], tabs: Sequence[Tab]) -> None:
     """Have tabs go by the names that a person gave their windows while nobody was attached."""
     rows = await server.client.command("list-windows", "-a", "-F", "#{window_id} #{window_name}")
-    # tmux shows a backslash doubled.
-    shown = dict(row.decode("utf-8", "replace").replace("\\\\", "\\").partition(" ")[::2] for row in rows)
+    shown = dict(printed_name(row).partition(" ")[::2] for row in rows)
     for pane, tab in zip(panes, tabs, strict=True):
-        # What `new-window` was given; of the program of a tab without a name and a shell nothing is known.
-        given = window_name(pane.record.name).replace("##", "#") or Path(pane.record.shell).name
+        # What tmux shows if nobody has renamed it; not known of a tab that has no name and runs a program.
+        given = shown_name(pane.record.name) or Path(pane.record.shell).name
         name = shown.get(tab.window_id, given)
         if given and name != given and not tab.is_split:
             tab.name = name

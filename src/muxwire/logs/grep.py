@@ -95,9 +95,9 @@ def last_matches(path: Path, search: Search, lines: int, view: View, *, as_read:
         blocks = (_Block(pieces, view, as_read=as_read) for pieces in _blocks_backwards(log, view))
         for block in blocks:
             if found.full or time.monotonic() > deadline:
-                note = "" if found.full else f"not searched, for want of time: what lies before byte {searched}"
+                late = f"stopped after {GREP_SECONDS:g} s: nothing was searched before byte {searched}"
                 found.count(chain([block], blocks))
-                return found.result(log, more=True, note=note)
+                return found.result(log, more=True, note="" if found.full else late)
             searched = block.first
             if search.in_block(block.text):
                 found.take(block)

@@ -190,7 +190,7 @@ class WireReader(ObjectReceiveStream[SessionMessage]):
         self._news.set()
 
     async def aclose(self) -> None:
-        """As the writer's."""
+        """Nothing is owned here either."""
 
     async def receive(self) -> SessionMessage:
         """Return the next message for the server; raises EndOfStream at the end."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 from muxwire.errors import InvalidArgument
 from muxwire.host.environment import SIDE_MAX, check_columns
 from muxwire.operations.operation import Arguments, Operation, Part, Place, RunState, Step, Target, in_range
-from muxwire.tabs.maker import window_name
+from muxwire.tabs.maker import printed_name, window_name
 from muxwire.tabs.record import note_name
 from muxwire.tabs.windows import look_up
 from muxwire.values import dataclass
@@ -211,8 +211,7 @@ class RenameWindow(Operation):
 
     def undo(self, run: RunState, rollback: Rollback, part: Part, answers: Sequence[tuple[bytes, ...]]) -> None:
         if part.tab is not None:
-            # tmux doubles backslashes of names, and reads a doubled # as one.
-            shown = b" ".join(answers[0]).decode("utf-8", "replace").replace("\\\\", "\\").replace("#", "##")
+            shown = printed_name(b" ".join(answers[0])).replace("#", "##")  # tmux reads a doubled # as one
             _name_again(run, rollback, part.tab, part.was_called, shown)
 
     def undo_unanswered(self, run: RunState, rollback: Rollback, part: Part) -> bool:

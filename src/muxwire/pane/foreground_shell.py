@@ -151,9 +151,9 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
         return None
     if own is None and pane.host.runs_script(front.pgrp):  # what it reads is for its `read`
         return None
-    if own is not None and own.replaces_all and session.state is ShellState.SUBMITTED and running is None:
-        return ForegroundShell(own, 1)  # a line that was not accepted continues below
     if own is not None:
+        if own.replaces_all and session.state is ShellState.SUBMITTED and running is None:
+            return ForegroundShell(own, 1)  # it asks for more of a line: its key replaces that line too
         theirs = session.state is ShellState.ACCEPTED  # a person's line, which reads itself
         late = time.monotonic() - idle_since(session) >= PROMPT_GRACE
         return ForegroundShell(own, 2, front.pgrp) if late and running is None and not theirs else None
@@ -368,7 +368,7 @@ def refusal(pane: PaneState) -> TabUnavailable:
         what += f" has been running for {time.monotonic() - running.typed_time:.1f} s"
         remedy = "wait with command_result, stop it with stop_process, or use another tab"
     elif session.preexec_time is not None:
-        heard = session.preexec_offset >= pane.stream.ring.start  # else it was read from the log, which has no times
+        heard = pane.stream.holds(session.preexec_offset)  # else it was read from the log, which has no times
         since = f" {time.monotonic() - session.preexec_time:.1f} s ago" if heard else ""
         what = f"{program} runs in the foreground, started by a person{since}"
     else:

@@ -20,7 +20,7 @@ from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
 from muxwire.host.host import answer_seconds, round_trip
 from muxwire.pane.foreground_shell import DRAWN_REMOTE, PROMPT_GRACE, ask_soon, reads_on
 from muxwire.pane.keys import CTRL_C
-from muxwire.pane.nesting import settle_aborted
+from muxwire.pane.nesting import settle_end
 from muxwire.pane.state import LOOK_SECONDS
 from muxwire.shell.execution import INTERRUPTED, shell_status
 
@@ -165,7 +165,7 @@ class Interrupter:
         """Find out what no mark says: that a typed line never ran, or that a nested shell gave a command up."""
         with suppress(MuxwireError):  # the pane or the connection is gone, which others say
             while execution.running and (execution.level > 1 or not execution.started):
-                settle_aborted(self._pane, self._keyboard, execution)
+                settle_end(self._pane, self._keyboard, execution)
                 if execution.level == 1:
                     await self._unstick(execution)
                 await self._pane.stream.changed_within(DRAWN_REMOTE)

@@ -115,7 +115,14 @@ def hide_line(pane: PaneState, execution: Execution, shown: bytes) -> bytes:
     return shown_again(command_id) if pane.hidden.hide(command_id, pane.stream.end, shown) else b""
 
 
-def settle_replaced(pane: PaneState, execution: Execution) -> None:
+def settle_end(pane: PaneState, keyboard: Keyboard, execution: Execution) -> None:
+    """End a command whose end no mark announced: a shell is at its prompt, a nested one, or another after `exec`."""
+    _settle_replaced(pane, execution)
+    if execution.running:
+        _settle_aborted(pane, keyboard, execution)
+
+
+def _settle_replaced(pane: PaneState, execution: Execution) -> None:
     """If the command was `exec` of a shell, and that is at its prompt, the command has ended: nothing says so."""
     front = pane.front()
     if front is None or front.pgrp != pane.session.shell_pid or execution.level > 1 or not execution.started:
@@ -123,15 +130,13 @@ def settle_replaced(pane: PaneState, execution: Execution) -> None:
     shell = None if pane.host.runs_script(front.pgrp) else pane.host.shell_for(front.program)
     if shell is None or not _EXEC.fullmatch(execution.command) or not takes_line(shell, pane.waits_for_input()):
         return
-    pane.shell = shell
     prompt = len(pane.last_line())
     pane.session.shell_replaced(execution, shell, time.monotonic(), end=max(execution.begin, pane.stream.end - prompt))
 
 
-def settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) -> None:
+def _settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) -> None:
     """If a nested shell is back at its prompt without having said how `execution` ended, have it say so."""
-    settle_replaced(pane, execution)
-    if execution.cut >= 0 or not execution.running:
+    if execution.cut >= 0:
         return
     prompt = prompt_again(pane, execution)
     if prompt < 0:

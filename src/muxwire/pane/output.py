@@ -144,8 +144,8 @@ def _clip(head_read: Readable, tail_read: Readable, begin: int, end: int, max_ch
     tail_text = tail_read.text[-room:] if room else ""
     newline = tail_text.find("\n")
     tail = tail_text[newline + 1 :] if 0 <= newline < len(tail_text) - 1 else tail_text
-    # What was shown, measured in raw bytes as nearly as text allows: each "\n" came as "\r\n", and what is no UTF-8 is
-    # shown by a character of three bytes for each.
+    # What was shown, measured in raw bytes as nearly as text allows: each "\n" came as "\r\n", and each byte that is no
+    # UTF-8 is shown as U+FFFD, which has three.
     kept = sum(
         len(part.encode("utf-8", "replace")) + part.count("\n") - 2 * part.count("\ufffd") for part in (head, tail)
     )

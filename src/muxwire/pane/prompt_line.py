@@ -188,8 +188,8 @@ async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> 
     if pane.shell.settle_after_prompt:
         await cursor_asked(pane, pane.shell.settle_after_prompt)
     # Of a prompt that was drawn before we came to this tab nobody knows the time.
-    here = pane.session.prompt_end >= pane.stream.ring.start
-    fresh = here and pane.session.prompt_time > begun - REACTION and not keys_sent(pane)
+    heard = pane.stream.holds(pane.session.prompt_end)
+    fresh = heard and pane.session.prompt_time > begun - REACTION and not keys_sent(pane)
     return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=fresh)
 
 
@@ -256,7 +256,7 @@ class PromptEnd:
         key for it makes the shell write something in any case: then it has the key, and sleeps once all is drawn.
         """
         pane = self._pane
-        here = pane.session.prompt_end >= pane.stream.ring.start  # else it was drawn before we came to this tab
+        here = pane.stream.holds(pane.session.prompt_end)  # else it was drawn before we came to this tab
         drawn = pane.drawn_prompt if here else b""
         begins = (shell.name in _NEW_LINE and b"\r" in drawn) or _begins_line(pane)
         column = pane.prompts.column(drawn) if begins else None

@@ -45,7 +45,7 @@ from muxwire.pane.nesting import (
     hide_line,
     nested_prompt,
     reach_shell,
-    settle_aborted,
+    settle_end,
     typed_lines,
 )
 from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, own_listener, prompt_soon
@@ -181,7 +181,7 @@ class Runner:
         pane = self.pane
         await pane.refresh()
         continue_shell(pane)
-        settle_aborted(pane, self.keyboard, execution)
+        settle_end(pane, self.keyboard, execution)
         if execution.cut >= 0 or pane.stream.written_end == execution.asked_at:
             return False
         # A relay's tty is raw whatever it connects to.
@@ -277,7 +277,7 @@ class Runner:
             return None  # it came to its prompt meanwhile
         continue_shell(pane)
         if (running := pane.session.running) is not None:
-            settle_aborted(pane, self.keyboard, running)
+            settle_end(pane, self.keyboard, running)
         found = None if pane.session.dead else find_shell(pane, waited, self.folder)
         if found is not None and found.pgrp == pane.session.shell_pid and not await caught_up(pane, self._client):
             return None  # it may have said that it is at its prompt

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NEW_SECONDS = 0.01
 # Between two looks for a process group, which no event reports.
 LOOK_SECONDS = 0.001
-# What writes all the time was heard within so many seconds, also where this process had no time to read.
+# Seconds since the last output after which nothing counts as writing: longer than a busy machine holds this process up.
 WRITES_WITHIN = 1.0
 # One look at `od` on a busy machine found it between two writes in 1 of 10 cases; a look takes 50 us.
 WRITE_LOOKS = 5
@@ -62,7 +62,6 @@ class PaneState:
         self.host = host
         self.pane_id = pane_id
         self.session = ShellSession(nonce=nonce, shell=shell, cwd=cwd, read=self._read, tell=self._on_fact)
-        self.shell = shell
         self.leader_pid = leader_pid
         self.tty = tty
         self.stream: PaneStream  # set by the tab as soon as both exist
@@ -76,6 +75,11 @@ class PaneState:
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
         self.on_exit: Callable[[], None] | None = None
+
+    @property
+    def shell(self) -> Shell | None:
+        """The kind of the tab's own shell, if we know it."""
+        return self.session.shell
 
     @property
     def runs_program(self) -> bool:
@@ -193,7 +197,7 @@ class PaneState:
 
     def continues(self) -> bool:
         """Whether the line editor shows a secondary prompt, as far as its usual texts tell."""
-        if self.stream.written_end == self.session.prompt_end or self.session.prompt_end < self.stream.ring.start:
+        if self.stream.written_end == self.session.prompt_end or not self.stream.holds(self.session.prompt_end):
             return False
         drawn = self.stream.written(max(self.session.prompt_end, self.stream.end - _DRAWN_REACH))
         if drawn in self.prompts:
@@ -247,10 +251,10 @@ class PaneState:
         return waiting if waiting in ("", "editor") or not self._writes() else ""
 
     def _writes(self) -> bool:
-        """Whether what seems to wait for input waits until its output is taken: it sleeps in the same kernel function.
+        """Whether what seems to wait for input waits in write(2), which sleeps in the same function of the kernel.
 
-        Looked for several times, since it may be between two writes. Where nothing was written for a while, whoever
-        waits for that does so because somebody stopped the terminal (C-s).
+        It is examined several times, since it may be between two writes; and not at all if nothing was written for a
+        while, because the terminal is stopped (C-s) then.
         """
         if self.session.at_prompt or time.monotonic() - self.stream.last_output > WRITES_WITHIN:
             return False

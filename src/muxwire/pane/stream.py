@@ -76,6 +76,10 @@ class PaneStream:
         """What programs have written from that offset on, as far as it is in memory: without marks R."""
         return without_join_marks(self.ring.read(begin, self.ring.end))
 
+    def holds(self, offset: int) -> bool:
+        """Whether what came from that offset on is in memory; what was written before we came to this pane is not."""
+        return offset >= self.ring.start
+
     @property
     def settled(self) -> int:
         """The offset up to which no byte may still turn out to be part of a mark."""
@@ -143,7 +147,7 @@ class PaneStream:
 
         The ring answers where it reaches back; what it gave up comes from the log.
         """
-        if begin >= self.ring.start:
+        if self.holds(begin):
             return self.ring.read(begin, end), 0
         older_end = min(end, self.ring.start)
         newer = self.ring.read(older_end, end)  # before the await: the ring moves on while the log is read

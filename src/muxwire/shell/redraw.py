@@ -40,7 +40,7 @@ def redraw(command: bytes, command_id: str, *, column: int | None, columns: int,
     """Return the bytes that turn our typed line into the readable command.
 
     `column` is where the prompt ended (0-based), None if unknown: then a plain `$ ` stands in for the prompt.
-    `typed_length` are the columns of our line, and of the cursor in a shell that gives it a place behind the line.
+    `typed_length`: the columns of our line, and one for the cursor behind it where `Shell.cursor_follows`.
     Lines in shells without our hooks are hidden instead (pane/hidden.py).
     """
     mark = b"\x1b]7770;T;%s\x07" % command_id.encode()

@@ -295,10 +295,11 @@ class ShellSession:
         self._end(execution, Input.LINE_INTERRUPTED, now, end=end, exit_code=INTERRUPTED, note=note)
 
     def shell_replaced(self, execution: Execution, shell: Shell, now: float, *, end: int) -> None:
-        """The command was `exec` of another shell, which has shown its prompt: it has none of our hooks (rule 14)."""
+        """The command was `exec` of another shell, which has shown its prompt: it has none of our hooks (rule 10)."""
         self._move(Input.SHELL_REPLACED)
         self.adopt(self.shell_pid)
-        self.shell, self.prompt_seq, self.has_preexec_mark, self.preexec_time = shell, 0, False, None
+        self.shell, self._name = shell, shell.name
+        self.prompt_seq, self.has_preexec_mark, self.preexec_time = 0, False, None
         self._end(execution, Input.SHELL_REPLACED, now, end=end, exit_code=0)
 
     def prompt_seen_again(self, execution: Execution, offset: int) -> None:

@@ -15,16 +15,16 @@ An input is a mark that counts, or what we did or found out ourselves. Rules, ea
 8. What was typed moves a shell only from its prompt: elsewhere it is for the program that runs.
 9. A line accepted after the end of a command of ours is somebody's, whose prompt mark was lost. While our command
    runs, its shell accepts none.
+10. After `exec` of another shell the same process has none of our hooks. It is treated as a person's shell that we
+    adopted: as starting, and every command in it as one in a nested shell.
 
 What follows from the states and is asked again and again is judged here too (`tab_state.py`):
 
-10. After a command of ours that completed the prompt is due, until its mark comes or somebody's line is accepted.
-11. A prompt later than the one that a line was typed at proves that the line was lost, if it has not begun.
-12. Nothing has run since a command if the newest prompt is the first after the one that it was typed at.
-13. A shell that we know is without hooks, or has not come to them yet, as long as it has shown no prompt of ours and
+11. After a command of ours that completed the prompt is due, until its mark comes or somebody's line is accepted.
+12. A prompt later than the one that a line was typed at proves that the line was lost, if it has not begun.
+13. Nothing has run since a command if the newest prompt is the first after the one that it was typed at.
+14. A shell that we know is without hooks, or has not come to them yet, as long as it has shown no prompt of ours and
     runs no command; before its first command it is starting.
-
-14. After `exec` of a shell the same process has none of our hooks: it goes on as a person's does that we adopt.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ SHELL_TABLE: Final[Mapping[Input, Mapping[ShellState, ShellState]]] = {
         Input.COMMAND_FINISHED: (FINISHED, FINISHED,  FINISHED,  FINISHED, FINISHED, FINISHED, EXITED, CLOSED),  # 3
         Input.PROMPT_START:     (PROMPT,   PROMPT,    PROMPT,    PROMPT,   PROMPT,   PROMPT,   EXITED, CLOSED),  # 1
         Input.PROMPT_FOUND:     (STARTING, PROMPT,    PROMPT,    PROMPT,   PROMPT,   PROMPT,   EXITED, CLOSED),
-        Input.SHELL_REPLACED:   (STARTING, STARTING,  STARTING,  STARTING, STARTING, STARTING, EXITED, CLOSED),  # 14
+        Input.SHELL_REPLACED:   (STARTING, STARTING,  STARTING,  STARTING, STARTING, STARTING, EXITED, CLOSED),  # 10
         Input.SHELL_EXITED:     (EXITED,   EXITED,    EXITED,    EXITED,   EXITED,   EXITED,   EXITED, CLOSED),  # 2, 7
         Input.PANE_CLOSED:      (CLOSED,   CLOSED,    CLOSED,    CLOSED,   CLOSED,   CLOSED,   CLOSED, CLOSED),  # 7
     }.items()
@@ -100,7 +100,7 @@ COMMAND_TABLE: Final[Mapping[Input, tuple[Ending, Ending]]] = {
     Input.PANE_CLOSED:      ("lost",         "lost"),  # 7
     Input.LINE_DISCARDED:   ("never_ran",    ""),
     Input.LINE_INTERRUPTED: ("aborted",      ""),
-    Input.SHELL_REPLACED:   ("",             "completed"),  # 14
+    Input.SHELL_REPLACED:   ("",             "completed"),  # 10
 }  # fmt: skip
 
 

@@ -84,7 +84,7 @@ class Shell(ABC):
     `clear_sign`: what its integration writes for that key, empty if it has none;
     `draws_early`: it draws its prompt before its line editor has the tty;
     `replaces_all`: its private key takes the place of all lines that are being edited;
-    `cursor_follows`: a line that ends at the right edge has its cursor on the next row;
+    `cursor_follows`: where a line ends at the right edge, the cursor behind it is on the next row;
     `redraws`: it draws the line once more when it takes it, so that only C shows where the echo ends;
     `files_needed`: the least limit of open files with which it was seen to run our commands, 0 if any will do.
     """

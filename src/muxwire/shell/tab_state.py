@@ -1,7 +1,7 @@
 """What a tab is doing, in the word that a caller reads: the first of `RULES` that holds.
 
 They read the session, and what the kernel answers where the session cannot know. What follows from the session alone,
-and decides what is typed, waited for or stopped, is judged here as well: rules 10 to 13 of `session_table.py`.
+and decides what is typed, waited for or stopped, is judged here as well: rules 11 to 14 of `session_table.py`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def takes_line(shell: Shell | None, waiting: Waiting, *, prompted: bool = False)
 
 
 def prompt_due(session: ShellSession) -> bool:
-    """Whether the prompt after a command of ours is still to come (rule 10); a nested shell never shows one of ours."""
+    """Whether the prompt after a command of ours is still to come (rule 11); a nested shell never shows one of ours."""
     last, accepted = session.current, session.preexec_time
     if last is None or last.running:
         return False
@@ -98,17 +98,17 @@ def not_begun(session: ShellSession) -> Execution | None:
 
 
 def line_lost(session: ShellSession, execution: Execution) -> bool:
-    """Whether a prompt proves that the line of a command never ran (rule 11)."""
+    """Whether a prompt proves that the line of a command never ran (rule 12)."""
     return session.at_prompt and not execution.started and session.prompt_seq > execution.prompt_seq
 
 
 def ran_last(session: ShellSession, execution: Execution) -> bool:
-    """Whether nothing has run in the tab's shell since that command (rule 12)."""
+    """Whether nothing has run in the tab's shell since that command (rule 13)."""
     return session.prompt_seq == execution.prompt_seq + 1
 
 
 def unhooked(session: ShellSession) -> bool:
-    """Whether a shell that we know has shown no prompt of ours, and runs no command (rule 13)."""
+    """Whether a shell that we know has shown no prompt of ours, and runs no command (rule 14)."""
     return not session.integrated and session.shell is not None and session.running is None
 
 

@@ -144,7 +144,7 @@ class EventLog:
         """The details of the event of that kind that still grows; of a new one, which begins with `first`, if none."""
         growing = self._growing.setdefault(window, {})
         entry = growing.get(kind)
-        if entry is None or entry[_SEQUENCE] <= self._end - len(self._entries):  # what was dropped grows unseen
+        if entry is None or entry[_SEQUENCE] <= self._end - len(self._entries):  # what was dropped must not grow unseen
             entry = growing[kind] = self._append(kind, window, first)
         return entry[_DETAILS]
 

@@ -384,8 +384,16 @@ def listen_again(tab: Tab, **gap: object) -> None:
 
 
 def window_name(name: str) -> str:
+    """`shown_name` as new-window and rename-window take it: a format, in which a doubled # stands for itself."""
+    return shown_name(name).replace("#", "##")
+
+
+def shown_name(name: str) -> str:
     """What tmux shows of a tab's name in its status line: one line, not too long, in which no `#` means anything."""
     text = _FORMAT_SIGN.sub("# ", "".join(sign if sign.isprintable() else " " for sign in name)).strip()
-    shown = text[:_SHOWN_NAME]
-    # To new-window the name is a format, in which a doubled # stands for itself.
-    return shown.replace("#", "##")
+    return text[:_SHOWN_NAME]
+
+
+def printed_name(printed: bytes) -> str:
+    """A window's name from what tmux printed for `#{window_name}`: it doubles backslashes."""
+    return printed.decode("utf-8", "replace").replace("\\\\", "\\")

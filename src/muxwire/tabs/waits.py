@@ -62,7 +62,9 @@ class Wanted:
         exit: bool = False, prompt: bool = False, bell: bool = False,  # noqa: A002
     ) -> Wanted:  # fmt: skip
         if not (until or regex or idle is not None or exit or prompt or bell):
-            raise InvalidArgument("nothing to wait for", remedy="give until, regex, idle, exit, prompt or bell")
+            raise InvalidArgument(
+                "nothing to wait for", remedy="name a text, a regex, an idle time, exit, prompt or bell"
+            )
         if until and regex:
             raise InvalidArgument("until and regex are both given", remedy="say both in one regex: a|b")
         if idle is not None and idle <= 0:
