@@ -1,4 +1,4 @@
-"""Files and functions stay small enough to be read at one sitting, and carry names that say what they hold."""
+"""Functions stay short, long files are named here, and names say what they hold."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-# Longer files turned out to hold two subjects; h11, whose longest function has 64 lines, is the model for the second.
-# These numbers only go down.
-FILE_LINES = 400
+# A file is one subject, of whatever length. A file longer than this is listed below, so that a reviewer sees it.
+LISTED_FROM = 800
+LONG_FILES: frozenset[str] = frozenset()
+
+# h11, whose longest function has 64 lines, is the model. This number only goes down.
 FUNCTION_LINES = 60
 
 # Names that say nothing, so that everything ends up in them.
@@ -28,8 +30,8 @@ def name_of(path: Path) -> str:
 
 def file_breaches(name: str, source: str) -> Iterator[str]:
     count = len(source.splitlines())
-    if count > FILE_LINES:
-        yield f"{name} has {count} lines; {FILE_LINES} is the most: split it by subject"
+    if count > LISTED_FROM and name not in LONG_FILES:
+        yield f"{name} has {count} lines: if it is one subject, list it in LONG_FILES; if it is two, split it"
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
@@ -56,15 +58,20 @@ def breaches(path: Path) -> Iterator[str]:
     yield from docstring_breaches(name, source)
 
 
-def test_every_file_is_small_well_named_and_says_why_it_exists() -> None:
+def test_every_file_is_well_named_and_says_why_it_exists() -> None:
     found = [breach for path in python_files() for breach in breaches(path)]
     assert not found, "\n".join(found)
 
 
+def test_a_listed_file_is_a_long_one() -> None:
+    short = [name for name in LONG_FILES if len((ROOT / name).read_text().splitlines()) <= LISTED_FROM]
+    assert not short, f"remove from LONG_FILES: {short}"
+
+
 def test_a_breach_is_seen() -> None:
     long_function = "def f():\n" + "    pass\n" * FUNCTION_LINES
-    assert list(file_breaches("x.py", "pass\n" * (FILE_LINES + 1)))
-    assert not list(file_breaches("x.py", "pass\n" * FILE_LINES))
+    assert list(file_breaches("x.py", "pass\n" * (LISTED_FROM + 1)))
+    assert not list(file_breaches("x.py", "pass\n" * LISTED_FROM))
     assert list(file_breaches("x.py", long_function))
     assert not list(file_breaches("x.py", long_function.replace("    pass\n", "", 1)))
     for name in ("src/muxwire/utils.py", "src/muxwire/base/x.py", "tests/tmux_helpers.py"):
