@@ -242,11 +242,12 @@ class CommandRecord:
 class TabInfo:
     """One row of `list_tabs`; `last_command` is the last one of ours, its code None if it has none (yet).
 
-    `reason`: why it is closed.
+    `active`: what an omitted `window_id` means. `reason`: why it is closed.
     """
 
     window_id: str
     name: str
+    active: bool
     pane_id: str
     session: str
     state: State
@@ -254,7 +255,6 @@ class TabInfo:
     cwd: str
     log_path: str
     next_byte: int
-    active: bool = False
     closed: bool = False
     reason: str = ""
     last_command: str = ""

@@ -160,7 +160,10 @@ class FakeTerminals:
 
     async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
         self.asked.append({"closed": closed, "session": session})
-        tab = TabInfo("@1", "work", "%1", "hub", "prompt", "bash", "/tmp", "/logs/pane-@1.log", 7, active=True)
+        tab = TabInfo(
+            window_id="@1", name="work", active=True, pane_id="%1", session="hub", state="prompt",
+            current_command="bash", cwd="/tmp", log_path="/logs/pane-@1.log", next_byte=7,
+        )  # fmt: skip
         return TabList((tab,), (SessionInfo("hub", 1, 0),))
 
     async def command_result(self, command_id: str, **options: Any) -> ExecutionResult:

@@ -93,7 +93,7 @@ async def test_after_the_active_tab_is_closed_the_one_before_it_is_active() -> N
         await agent.call("execute_command", window_id=two, command="true", timeout_ms=20_000)
         await agent.call("close_tab")
         tabs = (await agent.call("list_tabs"))["tabs"]
-        assert [tab["window_id"] for tab in tabs if tab.get("active")] == [one]
+        assert [tab["window_id"] for tab in tabs if tab["active"]] == [one]
 
 
 async def test_a_command_that_says_nothing_costs_little() -> None:

@@ -76,6 +76,24 @@ def test_the_order_never_changes() -> None:
     assert [tool["name"] for tool in LISTING] == [tool.name for tool in TOOLS]
 
 
+def _named(schema: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+    """Every property of that name, at any depth."""
+    if name in schema.get("properties", {}):
+        yield schema["properties"][name]
+    for one in (*schema.get("properties", {}).values(), *schema.get("anyOf", ())):
+        yield from _named(one, name)
+    if isinstance(schema.get("items"), dict):
+        yield from _named(schema["items"], name)
+
+
+def test_variables_are_a_map_or_a_list_wherever_they_are_taken() -> None:
+    taken = [env for tool in LISTING for env in _named(tool["inputSchema"], "env")]
+    assert len(taken) >= 5  # create_tab, both ways of running, and the operations that make a pane
+    for env in taken:
+        valid = Draft202012Validator(env).is_valid
+        assert (valid({"A": "1"}), valid(["A=1"]), valid("A=1"), valid([1])) == (True, True, False, False)
+
+
 @EACH
 def test_schemas_are_valid_and_exact(tool: dict[str, Any]) -> None:
     for schema in (tool["inputSchema"], tool["outputSchema"]):

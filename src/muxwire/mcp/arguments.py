@@ -6,7 +6,7 @@ and adds nothing. A null that a client sends all the same is taken as "not given
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
@@ -34,11 +34,12 @@ Target = str
 Milliseconds = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 MaxChars = Annotated[int, Field(ge=1)]
-# A list: strict converters of schemas refuse an object whose names are not known.
+# A map, as in other servers; or a list, since strict converters of schemas refuse an object whose names are not known.
+ENVIRONMENT_SCHEMA: dict[str, Any] = {"type": ["object", "array"], "items": {"type": "string"}}
 Environment = Annotated[
     dict[str, str],
     BeforeValidator(_variables),
-    WithJsonSchema({"type": "array", "items": {"type": "string"}, "description": "NAME=VALUE"}),
+    WithJsonSchema({**ENVIRONMENT_SCHEMA, "description": "{NAME: VALUE}"}),
 ]
 
 

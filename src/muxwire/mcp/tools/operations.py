@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, WithJsonSchema
 
-from muxwire.mcp.arguments import DEFAULT_MAX_CHARS, Arguments, Milliseconds, seconds
+from muxwire.mcp.arguments import DEFAULT_MAX_CHARS, ENVIRONMENT_SCHEMA, Arguments, Milliseconds, seconds
 from muxwire.mcp.registry import Call, Hints, tool
 from muxwire.operations import KINDS
 from muxwire.operations.lists import is_required, json_fields
@@ -25,7 +25,7 @@ _TYPES: dict[str, dict[str, Any]] = {
     **{name: {"type": "integer"} for name in ("int", "int | None", "float | None")},
     "str | tuple[str, ...]": {"anyOf": [_STRING, _STRINGS]},
     "tuple[str, ...]": _STRINGS,
-    "Mapping[str, str]": _STRINGS,
+    "Mapping[str, str]": ENVIRONMENT_SCHEMA,
     "Target": _STRING,
     "Target | None": _STRING,
     "Scope": {"enum": list(get_args(Scope)), "type": "string"},
