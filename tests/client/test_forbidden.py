@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muxwire.client.forbidden import RULES, refuse_forbidden
+from muxwire.client.forbidden import RULES, commands_in, refuse_forbidden, refuse_line
 from muxwire.errors import ForbiddenCommand
 
 FORBIDDEN = (
@@ -139,3 +139,28 @@ def test_a_session_is_killed_alone(name: str) -> None:
 def test_a_batch_may_be_empty() -> None:
     refuse_forbidden([])
     refuse_forbidden([[]])
+
+
+TYPED = ("neww -d ; respawnp", "bind x { display-message a ; wait-for x }", "'respawn-pane'", "if-shell 'true' a b",
+         "if -F 1 'neww -d ; respawnp' ''", "kill-session -t x ; list-windows", "{respawnp}")  # fmt: skip
+
+
+@pytest.mark.parametrize("line", TYPED)
+def test_a_typed_line_that_holds_one_is_refused(line: str) -> None:
+    with pytest.raises(ForbiddenCommand):
+        refuse_line(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["display-message -p 'a ; respawn-pane'", "if -F 1 { display-message -p a ; list-keys }", "# respawn", "X=y",
+     "display-message \\; respawnp", "set-buffer \"it's ; wait-for x\"", "wait-for -S x"],
+)  # fmt: skip
+def test_what_a_typed_line_only_quotes_is_not(line: str) -> None:
+    refuse_line(line)
+
+
+def test_the_commands_of_a_typed_line() -> None:
+    assert commands_in("neww -d 'a ; b'; x\\ y \"z\\\"\" { c }") == [
+        [b"neww", b"-d", b"a ; b"], [b"x y", b'z"'], [b"c"],
+    ]  # fmt: skip

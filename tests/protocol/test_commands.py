@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from muxwire.errors import LocalProtocolError
-from muxwire.protocol.commands import MAX_COMMAND_BYTES, command, command_list
+from muxwire.protocol.commands import MAX_COMMAND_BYTES, command, command_list, sent_line, typed_line
+
+ARGUMENT = st.binary().map(lambda data: data.replace(b"\0", b""))
+ARGUMENTS = st.lists(ARGUMENT, max_size=4).map(lambda rest: (b"name", *rest))
 
 
 def test_a_command_is_its_quoted_arguments() -> None:
@@ -55,3 +58,21 @@ def test_a_command_is_always_one_line(arguments: list[bytes]) -> None:
     line = command("set-buffer", *arguments).line
     assert b"\n" not in line
     assert b"\r" not in line
+
+
+@given(st.lists(ARGUMENTS, min_size=1, max_size=3))
+def test_a_line_that_was_made_is_read_back_with_its_number_of_blocks(commands: list[tuple[bytes, ...]]) -> None:
+    made = command_list(*commands)
+    again = sent_line(made.line)
+    assert (again.line, len(again.silent), again.name) == (made.line, len(made.silent), made.name)
+
+
+def test_the_branch_of_an_if_shell_is_a_block_of_its_own_also_when_read_back() -> None:
+    made = command_list(("refresh-client", "-A", "%1:pause"), ("if-shell", "-F", "1", "a ; b", "c"))
+    assert sent_line(made.line).silent == made.silent
+
+
+@pytest.mark.parametrize("line", [b"", b"  ", b"a\nb", b"a\0"])
+def test_a_typed_line_is_one_line(line: bytes) -> None:
+    with pytest.raises(LocalProtocolError):
+        typed_line(line, b"end")

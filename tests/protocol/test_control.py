@@ -7,7 +7,7 @@ import pytest
 from muxwire.errors import LocalProtocolError
 from muxwire.ids import pane_id, window_id
 from muxwire.protocol import events
-from muxwire.protocol.commands import Command, command, command_list
+from muxwire.protocol.commands import Command, command, command_list, typed_line
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.events import CommandBlock, Event
 
@@ -186,3 +186,25 @@ def test_output_of_panes_that_take_turns_is_one_event_for_each_up_to_the_next_ot
         events.WindowAdd(window_id("@1")),
         *(events.Output(other, b"d"), events.Output(PANE, b"e")),
     ]
+
+
+def test_a_typed_line_is_answered_by_all_blocks_up_to_its_sentinel() -> None:
+    protocol = ControlProtocol()
+    asked = typed_line(b"a ; b ; c", b"end")
+    assert protocol.send_command(asked) == b"a ; b ; c\ndisplay-message -p end\n"
+    protocol.send_command(command("next"))
+    for number, lines, kind in ((1, b"one\n", b"end"), (2, b"end\nend\n", b"end"), (3, b"end\n", b"error"),
+                                (4, b"end\n", b"end"), (5, b"", b"end")):  # fmt: skip
+        protocol.receive_data(b"%%begin 1 %d 1\n%b%%%b 1 %d 1\n" % (number, lines, kind, number))
+    blocks = [event for event in protocol.events_received() if isinstance(event, CommandBlock)]
+    assert [(block.command == asked, block.last) for block in blocks] == [
+        (True, False), (True, False), (True, False), (True, True), (False, True),
+    ]  # fmt: skip
+    assert protocol.quiet
+
+
+def test_a_typed_line_without_an_answer_ends_with_its_sentinel() -> None:
+    protocol = ControlProtocol()
+    protocol.send_command(typed_line(b"# a comment", b"end"))
+    protocol.receive_data(b"%begin 1 1 1\nend\n%end 1 1 1\n")
+    assert protocol.quiet

@@ -1,4 +1,4 @@
-"""A line is claimed as ours exactly if it is sent, by whichever name its command was called."""
+"""What is typed is sent as it is, refused, or asked for first; tabs are found by their names."""
 
 from __future__ import annotations
 
@@ -19,17 +19,15 @@ from muxwire.repl.writers import Printer
 pytestmark = pytest.mark.anyio
 
 
-async def test_what_is_refused_is_not_claimed(environ: dict[str, str], home: Path) -> None:
-    claimed: list[bytes] = []
+async def test_a_line_is_sent_as_it_is_or_refused(environ: dict[str, str], home: Path) -> None:
     met: list[str] = []
     with anyio.fail_after(30):
         async with muxwire.open_terminals(state_dir=home / "state", environ=environ) as terminals:
             live = Live(terminals, lambda _, version: met.append(version))
             with pytest.raises(ForbiddenCommand):
-                await live.send(((b"display-message",), (b"respawnp",)), claimed.append)
-            assert claimed == []
-            await live.send(((b"lsw", b"-a"),), claimed.append)
-    assert claimed == [b"list-windows -a"]
+                await live.send("display-message -p x ; respawnp")
+            assert await live.send("lsw -a")
+            assert not await live.send("display-message -p x ; lsw -t nothing")
     assert len(met) == 1, "a server is greeted once"
 
 
@@ -41,6 +39,36 @@ async def test_a_tab_is_made_if_there_is_none(environ: dict[str, str], home: Pat
             assert await live.tab(".") is first
             with pytest.raises(muxwire.NoSuchTarget):
                 await live.tab("nobody")
+
+
+async def test_the_end_of_a_named_instance_is_asked_for(environ: dict[str, str], home: Path) -> None:
+    asked: list[str] = []
+    answer = False
+
+    async def confirm(question: str) -> bool:
+        asked.append(question)
+        return answer
+
+    async def write(written: Sequence[Line]) -> None:
+        del written
+
+    with anyio.fail_after(30):
+        async with (
+            muxwire.open_terminals("dbg", state_dir=home / "state", environ=environ) as terminals,
+            anyio.create_task_group() as tasks,
+        ):
+            session = Session(Printer(write), tasks, confirm=confirm)
+            tasks.start_soon(session.printer.run)
+            session.live = Live(terminals, lambda *_: None)
+            server = await session.live.server()
+            assert not await run_entries(session, "display-message -p x ; kill-ser")
+            assert asked == ["end instance dbg, and every tab in it? [y/N] "]
+            assert not server.client.closed
+            answer = True
+            await run_entries(session, "kill-server")
+            await server.client.wait_closed()
+            tasks.cancel_scope.cancel()
+    assert len(asked) == 2
 
 
 async def test_the_statistics_leave_the_active_tab(environ: dict[str, str], home: Path) -> None:

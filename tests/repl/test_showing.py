@@ -9,14 +9,23 @@ import pytest
 
 from muxwire.errors import InvalidArgument
 from muxwire.repl.showing import Line, Shower, plain
-from muxwire.repl.view import Filter, Seen, StreamView
+from muxwire.repl.view import Filter, Seen
 from muxwire.repl.writers import Printer
 from muxwire.testing import Ended, Received, Sent
 from muxwire.testing.transcript import Record
+from tests.repl.played import Played, seen_in
+
+SENTINEL = b"muxwire-0123456789abcdef"
 
 
 def seen_of(*lines: bytes) -> list[Seen]:
-    return StreamView().take([Received(line) for line in lines], 0.0)
+    return seen_in([Received(line) for line in lines])
+
+
+def typed(line: bytes, *answers: bytes) -> list[Record]:
+    """A line that was typed, with its answers and the sentinel's."""
+    end = [b"%begin 9 99 1", SENTINEL, b"%end 9 99 1"]
+    return [Sent(line), Sent(b"display-message -p " + SENTINEL), *map(Received, [*answers, *end])]
 
 
 def shown(*lines: bytes) -> list[str]:
@@ -31,11 +40,11 @@ def test_output_is_decoded_and_harmless() -> None:
 
 
 def test_a_character_that_tmux_cut_is_shown_whole() -> None:
-    shower, view = Shower(), StreamView()
+    shower, played = Shower(), Played([])
     first, second = "é".encode()[:1], "é".encode()[1:]
     texts: list[str] = []
     for part in (b"a" + first, second + b"b"):
-        (seen,) = view.take([Received(b"%output %1 " + part)], 0.0)
+        (seen,) = played.take([Received(b"%output %1 " + part)])
         texts += map(plain, shower.lines(seen))
     assert texts == ["+0.000 %output %1 a", "+0.000 %output %1 éb"]
 
@@ -65,12 +74,15 @@ def test_a_notification_is_one_line(line: bytes, text: str) -> None:
 
 
 def test_a_block_is_its_lines_and_its_facts() -> None:
-    view, shower = StreamView(), Shower()
-    view.claim(b"x ; y")
-    records: list[Record] = [Sent(b"x ; y"), Received(b"%begin 7 8 1"), Received(b"one\x1b"), Received(b"%end 7 8 1")]
-    view.take(records[:1], 0.0)
-    (seen,) = view.take(records[1:], 0.0123)
-    assert [plain(line) for line in shower.lines(seen)] == ["one\\e", "-- block 8, flags 1, %end, 1 of 2, 12.30 ms"]
+    shower = Shower()
+    records = typed(b"x ; y", b"%begin 7 8 1", b"one\x1b", b"%end 7 8 1", b"%begin 7 9 1", b"%error 7 9 1")
+    played = Played(records)
+    played.take(records[:2], 0.0)
+    lines = [plain(line) for seen in played.take(records[2:], 0.0123) for line in shower.lines(seen)]
+    assert lines == [
+        "one\\e", "-- block 8, flags 1, %end, 12.30 ms", "-- block 9, flags 1, %error, answer 2, 12.30 ms",
+    ]  # fmt: skip
+    assert played.view.answered == 1
     assert Shower(recorded=True).round_trip(0.004) == "< 5 ms"
     assert Shower(recorded=True).round_trip(0.0123) == "12 ms"
 
@@ -101,13 +113,20 @@ def test_filters_by_pane_and_kind() -> None:
 
 
 def test_what_was_typed_is_always_answered() -> None:
-    view = StreamView()
-    view.claim(b"x")
-    own = view.take([Sent(b"x"), Received(b"%begin 1 1 1"), Received(b"%end 1 1 1")], 0.0)[0]
-    other = view.take([Sent(b"y"), Received(b"%begin 1 2 1"), Received(b"%end 1 2 1")], 0.0)[0]
+    (own,) = seen_in(typed(b"x", b"%begin 1 1 1", b"%end 1 1 1"))
+    (other,) = seen_in([Sent(b"y"), Received(b"%begin 1 2 1"), Received(b"%end 1 2 1")])
     assert Filter().changed(["%7"]).shows(own)
     assert not Filter().shows(other)
     assert Filter().changed(["+block"]).shows(other)
+
+
+def test_filters_by_a_pattern_of_what_is_shown() -> None:
+    matching = Filter().changed(["build*ok"])
+    assert matching.matches(["+0.1 %output %1 the build is ok now"])
+    assert not matching.matches(["+0.1 %output %1 ok build"])
+    assert matching.describe() == "shown: build*ok; hidden: block"
+    assert Filter().matches(["anything"])
+    assert matching.changed(["all"]).matches(["anything"])
 
 
 @pytest.mark.parametrize("word", ["outptu", "-", "@1", "%x", ""])

@@ -17,6 +17,7 @@ connection and the transport.
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections import deque
 from dataclasses import replace
@@ -25,12 +26,13 @@ from typing import TYPE_CHECKING, Self, final
 import anyio
 import anyio.lowlevel
 
-from muxwire.client.forbidden import refuse_forbidden
+from muxwire.client.forbidden import refuse_forbidden, refuse_line
 from muxwire.client.patience import Patience
 from muxwire.client.pending import Pending
+from muxwire.client.transport import Observer
 from muxwire.client.unknown import UnknownOutput
 from muxwire.errors import ConnectionClosed, TmuxSilent
-from muxwire.protocol.commands import Command, command, command_list
+from muxwire.protocol.commands import Command, command, command_list, typed_line
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.escaping import undo_dollars
 from muxwire.protocol.events import CommandBlock, Exit, ExtendedOutput, Output
@@ -60,6 +62,9 @@ _TURN_EVERY_SECONDS = 0.005
 # What several calls send in one turn of the event loop is written whenever it has grown to so many bytes, about ten
 # commands. One write each would wake tmux each time; a single one at the end would leave the shells idle till then.
 _PIECE_BYTES = 1000
+
+# What a typed line's sentinel prints: random, so that no answer holds it by chance.
+SENTINEL, SENTINEL_BYTES = b"muxwire-%s", 8
 
 _CLOSED_BY_US = "it was closed"
 
@@ -97,6 +102,7 @@ class ControlClient:
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
         self.undoes_dollars = False  # set once it is known that tmux is 3.4
         self.unknown = UnknownOutput()
+        self._observer = transport if isinstance(transport, Observer) else None
         self._turned_at = 0.0  # when the event loop last had a turn, as far as we know
         self._transport = transport
         self._on_notification = on_notification
@@ -197,7 +203,7 @@ class ControlClient:
         pending = [Pending(one, self.patience) for one in commands]
         self._pending.extend(pending)
         if not self._reconnecting:
-            self._send(b"".join(map(self._protocol.send_command, commands)))
+            self._send_commands(commands)
         elif self._resending is not None:
             self._resending.unsent.update(pending)
         return pending
@@ -212,6 +218,27 @@ class ControlClient:
 
     def submit_lists(self, *lists: Sequence[Sequence[str | bytes]]) -> list[Pending]:
         return self.submit_prepared(prepared_lists(*lists))
+
+    def submit_line(self, line: str) -> Pending:
+        """Write a line in tmux's own language as it is, to be answered by any number of blocks.
+
+        `blocks` of what is returned are the answers, and the sentinel's after them. Raises ForbiddenCommand,
+        LocalProtocolError, ConnectionClosed.
+        """
+        refuse_line(line)
+        sentinel = SENTINEL % secrets.token_hex(SENTINEL_BYTES).encode()
+        return self.submit_prepared([typed_line(line.encode("utf-8", "surrogateescape"), sentinel)])[0]
+
+    @property
+    def quiet(self) -> bool:
+        """Whether no answer is due and no block is open."""
+        return self._protocol.quiet
+
+    def _send_commands(self, commands: Sequence[Command]) -> None:
+        self._send(b"".join(map(self._protocol.send_command, commands)))
+        if self._observer is not None:
+            for one in commands:
+                self._observer.on_sent(one)
 
     def _send(self, data: bytes) -> None:
         self._outbox += data
@@ -313,10 +340,10 @@ class ControlClient:
 
         def go_on(left: Sequence[Pending]) -> None:
             self._reconnecting = ""
-            self._send(b"".join(self._protocol.send_command(one.command) for one in left))
+            self._send_commands([one.command for one in left])
 
         asked = resending.ask(self._pending, self.patience, go_on)
-        self._send(self._protocol.send_command(asked.command))
+        self._send_commands([asked.command])
 
     def _take(self, data: bytes) -> bool:
         self._protocol.receive_data(data)
@@ -324,7 +351,11 @@ class ControlClient:
         return self._protocol.failure is None
 
     def _dispatch(self) -> None:
-        for event in self._protocol.events_received():
+        events = self._protocol.events_received()
+        if self._observer is not None:
+            for event in (events := list(events)):
+                self._observer.on_event(event)
+        for event in events:
             if isinstance(event, (Output, ExtendedOutput)):
                 feed = self._feeds.get(event.pane)
                 if feed is not None:

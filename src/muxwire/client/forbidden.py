@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A command that is refused if `when` holds for its arguments."""
+    """A command that is refused if `when` holds for its arguments.
+
+    With `counted` only where the number of its answers must be known: a typed line may hold it.
+    """
 
     name: str
     alias: str
     when: Callable[[Sequence[bytes]], bool]
     reason: str
     remedy: str
+    counted: bool = False
 
 
 def _always(arguments: Sequence[bytes]) -> bool:
@@ -73,11 +77,10 @@ def _has_no_session(arguments: Sequence[bytes]) -> bool:
 
 
 def _has_uncertain_branches(arguments: Sequence[bytes]) -> bool:
-    """Whether an if-shell is answered by an unknown number of blocks, or runs a shell first."""
-    formatted = _has_flag(arguments, b"F")
+    """Whether an if-shell is answered by an unknown number of blocks."""
     condition_and_branches = _positional(arguments, with_value=b"t")
     branches = condition_and_branches[1:]
-    return not formatted or len(branches) != len(("then", "else")) or any(b";" in branch for branch in branches)
+    return len(branches) != len(("then", "else")) or any(b";" in branch for branch in branches)
 
 
 # Names that every tmux from 3.3 knows; a layout string begins with its checksum.
@@ -141,9 +144,11 @@ RULES: Final = (
     Rule("lock-server", "lock", _always, _WAITS, ""),
     Rule("source-file", "source", _always, "its answers cannot be counted, so later ones would go astray",
          "send the commands one by one"),
-    Rule("if-shell", "if", _has_uncertain_branches,
-         "without -F it runs a shell, and without two branches of one command each its answers cannot be counted",
+    Rule("if-shell", "if", _without(b"F"), f"it runs a shell first, and {_WAITS}",
          "if-shell -F CONDITION COMMAND ELSE-COMMAND"),
+    Rule("if-shell", "if", _has_uncertain_branches,
+         "without two branches of one command each its answers cannot be counted",
+         "if-shell -F CONDITION COMMAND ELSE-COMMAND", counted=True),
     Rule("load-buffer", "loadb", _is_standard_stream, "a control client has no standard input to give",
          "use set-buffer, or a file"),
     Rule("save-buffer", "saveb", _is_standard_stream, "a control client has no standard output to take",
@@ -153,6 +158,10 @@ RULES: Final = (
 # `kill-session` crashes tmux (3.3-3.7) if the same batch changed that session's current window: the notification
 # is read after the session is gone.
 _ALONE = ("kill-session",)
+
+# A word of a typed line with what is quoted in it, or what stands between two commands.
+_WORD = re.compile(r"""(?:[^\s;'"\\]|\\.|'[^']*'?|"(?:[^"\\]|\\.)*"?)+|[;\n]""", re.DOTALL)
+_QUOTES = re.compile(r"""['"]|\\(.)""", re.DOTALL)
 
 # tmux has 90 commands.
 _NAMES_KEPT = 128
@@ -166,19 +175,53 @@ def refuse_forbidden(batch: Sequence[Sequence[str | bytes]]) -> None:
         name = _as_bytes(arguments[0])
         if _rules_of(name):
             _refuse(name, [_as_bytes(argument) for argument in arguments[1:]])
-        if len(batch) > 1 and any(_is_named(name, alone, alone) for alone in _ALONE):
-            raise ForbiddenCommand(
-                "tmux kill-session is never sent with other commands: tmux can crash, and every pane with it",
-                remedy="send it alone, after the answers to the others",
-            )
+        _refuse_together(name, len(batch))
 
 
-def _refuse(name: bytes, arguments: Sequence[bytes]) -> None:
+def refuse_line(line: str) -> None:
+    """Raise ForbiddenCommand for a line in tmux's own language that holds a command that must not be sent."""
+    commands = commands_in(line)
+    for name, *arguments in commands:
+        _refuse(name, arguments, counted=False)
+        _refuse_together(name, len(commands))
+
+
+def commands_in(line: str) -> list[list[bytes]]:
+    """The words of the commands in a line, roughly as tmux's parser finds them, those inside of `{ }` too.
+
+    Only tmux's parser knows exactly. This is enough to see names and flags: a variable that holds the name of a
+    command, for example, is not read.
+    """
+    commands: list[list[bytes]] = [[]]
+    for word in _WORD.findall(line):
+        if word in (";", "{", "}", "\n"):
+            commands.append([])
+            continue
+        if word.startswith("{"):
+            commands.append([])
+        plain = _QUOTES.sub(r"\1", word).strip("{}")
+        commands[-1].append(plain.encode("utf-8", "surrogateescape"))
+    return [command for command in commands if command]
+
+
+def _refuse_together(name: bytes, count: int) -> None:
+    if count > 1 and any(_is_named(name, alone, alone) for alone in _ALONE):
+        raise ForbiddenCommand(
+            "tmux kill-session is never sent with other commands: tmux can crash, and every pane with it",
+            remedy="send it alone, after the answers to the others",
+        )
+
+
+def _refuse(name: bytes, arguments: Sequence[bytes], *, counted: bool = True) -> None:
     for rule in _rules_of(name):
-        if rule.when(arguments):
+        if (counted or not rule.counted) and rule.when(arguments):
             raise ForbiddenCommand(f"tmux {rule.name} is never sent like this: {rule.reason}", remedy=rule.remedy)
     if _is_named(name, "if-shell", "if") and arguments:
         # The branches are commands in themselves. Split at spaces, which is enough to see their name and flags.
+        if not counted:
+            for branch in arguments[-2:]:
+                refuse_line(branch.decode("utf-8", "surrogateescape"))
+            return
         for branch in arguments[-2:]:
             inner, *rest = branch.split() or [b"?"]
             _refuse(inner, rest)

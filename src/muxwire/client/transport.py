@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from muxwire.protocol.commands import Command
+    from muxwire.protocol.events import Event
 
 
 class Transport(Protocol):
@@ -31,3 +35,17 @@ class Transport(Protocol):
 
     def ending(self) -> str:
         """Say what is known about why the stream ended (exit status, stderr); empty if nothing."""
+
+
+@runtime_checkable
+class Observer(Protocol):
+    """What a transport has, besides, if it also wants to know what its client makes of the bytes.
+
+    The client's reader calls both methods: they may not wait.
+    """
+
+    def on_sent(self, command: Command) -> None:
+        """Hear of a command that was given to the transport, or waits in the client for room in the pipe."""
+
+    def on_event(self, event: Event) -> None:
+        """Hear of everything that tmux said, in its order: output, answers, notifications, the end."""

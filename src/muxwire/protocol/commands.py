@@ -31,8 +31,12 @@ _RAW = ("capture-pane", "capturep", "show-buffer", "showb")
 _PLAIN = re.compile(rb"[A-Za-z0-9_./:,@+-]+\Z")
 _QUOTED = {byte: (bytes((byte,)), b"\\%03o" % byte) for byte in (*range(1, 0x20), *range(0x7F, 0x100))}
 _QUOTED |= {byte: (bytes((byte,)), b"\\%c" % byte) for byte in b'"$~'}
+_QUOTED_ARGUMENT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BACKSLASH = (b"\\", b"\\\\")
 _AS_THEY_ARE = bytes(byte for byte in range(0x100) if byte not in _QUOTED)
+
+# How the line begins that asks for a sentinel.
+ASKS_SENTINEL = b"display-message -p "
 
 _FIRST: frozenset[int] = frozenset((0,))
 _NONE: frozenset[int] = frozenset()
@@ -46,6 +50,8 @@ class Command:
     `silent` has one entry for each block that will answer: whether that command prints nothing of its own, so
     that a notification inside its block is a notification (`refresh-client -A` puts %pause there). `raw` are the
     blocks whose text tmux 3.4 prints as it is, `more` the names of a list's further commands.
+
+    `sentinel` is set where the number of blocks is not known (`typed_line`): the text of the block that ends them.
     """
 
     name: str
@@ -53,6 +59,7 @@ class Command:
     silent: tuple[bool, ...] = (False,)
     raw: frozenset[int] = frozenset()
     more: tuple[str, ...] = ()
+    sentinel: bytes = b""
 
 
 def command(*arguments: str | bytes) -> Command:
@@ -62,14 +69,8 @@ def command(*arguments: str | bytes) -> Command:
     """
     name = _name(arguments)
     line = b" ".join(map(quote, arguments))
-    if len(line) > MAX_COMMAND_BYTES:
-        raise LocalProtocolError(
-            f"a tmux command of {len(line)} bytes would freeze every pane while tmux reads it",
-            remedy="send the text in smaller pieces",
-        )
-    silent = _is_silent(name, arguments)
-    raw = _FIRST if name in _RAW else _NONE
-    return Command(name, line, (silent, silent) if name in _IF_SHELL else (silent,), raw)
+    _refuse_long(len(line))
+    return Command(name, line, _blocks(name, arguments), _FIRST if name in _RAW else _NONE)
 
 
 def command_list(*commands: Sequence[str | bytes]) -> Command:
@@ -91,6 +92,30 @@ def joined(parts: Sequence[Command]) -> Command:
     return Command(names[0], line, silent, raw, tuple(names[1:]))
 
 
+def typed_line(line: bytes, sentinel: bytes) -> Command:
+    """Return a line in tmux's own language as it was typed, and a second one whose answer shows that the first is over.
+
+    How many blocks answer a typed line is known to tmux's parser alone: a comment has none, `if-shell` two, an alias
+    any number. tmux answers lines in their order, so all blocks before the one that prints `sentinel` are the answer,
+    also after %error. Raises LocalProtocolError for an empty line and for bytes that would end it.
+    """
+    if not line.strip():
+        raise LocalProtocolError("an empty line would detach the client")
+    if b"\n" in line or b"\0" in line:
+        raise LocalProtocolError("one line holds neither a newline nor a NUL byte", remedy="send the lines one by one")
+    _refuse_long(len(line))
+    name = line.split(None, 1)[0].decode("utf-8", "replace")
+    return Command(name, b"%s\n%s%s" % (line, ASKS_SENTINEL, sentinel), sentinel=sentinel)
+
+
+def sent_line(line: bytes) -> Command:
+    """Return the command of a line that `command` or `command_list` has made, with its number of blocks."""
+    parts = _QUOTED_ARGUMENT.sub(b"x", line).split(b" ; ")
+    names = [part.split(b" ", 1)[0].decode("ascii", "replace") for part in parts]
+    silent = [one for name, part in zip(names, parts, strict=True) for one in _blocks(name, part.split(b" "))]
+    return Command(names[0], line, tuple(silent), more=tuple(names[1:]))
+
+
 def _name(arguments: Sequence[str | bytes]) -> str:
     if not arguments or not arguments[0]:
         raise LocalProtocolError("an empty line would detach the client")
@@ -99,6 +124,20 @@ def _name(arguments: Sequence[str | bytes]) -> str:
     if not (text.isascii() and text.replace("-", "").isalnum()):
         raise LocalProtocolError(f"{text!r} is not the name of a tmux command")
     return text
+
+
+def _refuse_long(size: int) -> None:
+    if size > MAX_COMMAND_BYTES:
+        raise LocalProtocolError(
+            f"a tmux command of {size} bytes would freeze every pane while tmux reads it",
+            remedy="send the text in smaller pieces",
+        )
+
+
+def _blocks(name: str, arguments: Sequence[str | bytes]) -> tuple[bool, ...]:
+    """For each block that answers this command, whether it prints nothing of its own."""
+    silent = _is_silent(name, arguments)
+    return (silent, silent) if name in _IF_SHELL else (silent,)
 
 
 def _is_silent(name: str, arguments: Sequence[str | bytes]) -> bool:

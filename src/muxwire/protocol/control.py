@@ -53,7 +53,8 @@ class Correlation:
     4. A parse error is one %error block for the whole line, which rule 3 covers.
     5. A block closes only on %end or %error with the time, number and flags of its %begin. Every other line in it
        is output, also one that looks like a guard.
-    6. A block with flag 1 that nobody is waiting for means that the count is lost. Answers would then reach the
+    6. A command with a sentinel has any number of blocks, errors too; the one that holds just the sentinel is the last.
+    7. A block with flag 1 that nobody is waiting for means that the count is lost. Answers would then reach the
        wrong callers, so the connection is given up.
     """
 
@@ -73,10 +74,14 @@ class Correlation:
         """Return the line that the next block with flag 1 answers, and which of its blocks that is."""
         return (self._expected[0], self._answered) if self._expected else None
 
-    def answered(self, *, error: bool) -> bool:
+    def answered(self, lines: list[bytes], *, error: bool) -> bool:
         """Count one block; return whether its line is now answered whole."""
         self._answered += 1
-        if not error and self._answered < len(self._expected[0].silent):
+        expected = self._expected[0]
+        if expected.sentinel:
+            if error or lines != [expected.sentinel]:
+                return False
+        elif not error and self._answered < len(expected.silent):
             return False
         self._expected.popleft()
         self._answered = 0
@@ -94,7 +99,7 @@ class OpenBlock:
         self.guard = begin[0].removeprefix(b"%begin")
         self.command = command
         self.index = index
-        self.silent = command is not None and command.silent[index]
+        self.silent = command is not None and not command.sentinel and command.silent[index]
         self.lines: list[bytes] = []
 
     def end_in(self, lines: list[bytes], begin: int) -> int:
@@ -264,7 +269,7 @@ class ControlProtocol:
 
     def _close_block(self, block: OpenBlock, *, error: bool) -> None:
         self._block = None
-        last = True if block.command is None else self._correlation.answered(error=error)
+        last = True if block.command is None else self._correlation.answered(block.lines, error=error)
         time, number, flags = map(int, block.begin.groups())
         lines = tuple(block.lines)
         self._events.append(CommandBlock(time, number, flags, lines, error, block.command, block.index, last))

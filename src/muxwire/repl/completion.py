@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from muxwire.repl.tmux_parser import is_word
 from muxwire.repl.view import KINDS
-from muxwire.repl.words import WORDS
+from muxwire.repl.words import WORDS, is_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

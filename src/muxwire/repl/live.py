@@ -9,16 +9,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, final
 
-from muxwire.client.forbidden import refuse_forbidden
+from muxwire.client.forbidden import commands_in
 from muxwire.errors import CommandError
-from muxwire.protocol.commands import command_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from muxwire.client.client import ControlClient
     from muxwire.library.terminals import Terminals
-    from muxwire.repl.tmux_parser import CommandLine
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
@@ -137,16 +135,27 @@ class Live:
             self._on_new_server(server, version.decode("utf-8", "replace"))
         return server
 
-    async def send(self, line: CommandLine, claim: Callable[[bytes], None]) -> None:
-        """Send one line and wait for its answer; `claim` gets the bytes of it before they are sent.
+    @property
+    def quiet(self) -> bool:
+        """Whether tmux owes no answer: who begins to read here can count the answers."""
+        return self._server is not None and self._server.client.quiet
 
-        ForbiddenCommand, LocalProtocolError for what is not sent; CommandError, ConnectionClosed.
+    async def send(self, line: str) -> bool:
+        """Send one line as it was typed and wait for its answer; False if there was an error in it.
+
+        Raises ForbiddenCommand or LocalProtocolError for what is not sent, ConnectionClosed, and TmuxSilent if no
+        answer comes: a command waits for something, or tmux's parser for the rest of the line.
         """
-        server = await self.server()
-        commands = [(self.vocabulary.resolve(name), *rest) for name, *rest in line]
-        refuse_forbidden(commands)
-        claim(command_list(*commands).line)
-        await server.client.submit_list(*commands).wait()
+        answer = (await self.server()).client.submit_line(line)
+        await answer.wait()
+        return not any(block.error for block in answer.blocks)
+
+    def ends_server(self, line: str) -> str:
+        """The name of the instance whose server this line ends, with all tabs; "" if it ends none that was to last."""
+        names = [self.vocabulary.resolve(name) for name, *_ in commands_in(line)]
+        if b"kill-server" not in names or self._server is None or not self._server.access.persistent:
+            return ""
+        return self._server.folders.instance
 
     async def refresh_targets(self) -> None:
         """Ask again which windows and panes there are, if that may have changed."""

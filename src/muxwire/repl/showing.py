@@ -158,9 +158,11 @@ class Shower:
             whole = len(seen.question.command.silent)
             if whole > 1:
                 facts.append(f"{block.index + 1} of {whole}")
+            elif block.index:  # how many there will be, only tmux knows
+                facts.append(f"answer {block.index + 1}")
             facts.append(self.round_trip(seen.time - seen.question.time))
             if not seen.own:
-                facts.append(shortened(decoded(seen.question.command.line)))
+                facts.append(shortened(decoded(seen.question.line)))
         return [*lines, ((BAD if block.error else GOOD, "-- "), (DIM, ", ".join(facts)))]
 
     def round_trip(self, seconds: float) -> str:

@@ -19,7 +19,6 @@ from muxwire.host.folders import folders_for, private_folder
 from muxwire.repl.live import Live
 from muxwire.repl.showing import plain
 from muxwire.repl.state import Recording, Session
-from muxwire.repl.tmux_parser import is_unfinished, is_word
 from muxwire.repl.words import run_entries
 from muxwire.repl.words_stream import load_transcript, play
 from muxwire.repl.writers import Printer, write_all
@@ -54,19 +53,11 @@ async def write_lines(lines: Sequence[Line]) -> None:
 async def run_script(session: Session, descriptor: int) -> int:
     """Run what `descriptor` gives, until its end or `:quit`; return the exit code."""
     code = 0
-    held: list[str] = []
     async for line in read_lines(descriptor):
-        held.append(line)
-        entry = "\n".join(held)
-        if not is_word(entry) and is_unfinished(entry):
-            continue
-        held.clear()
-        code = code if await run_entries(session, entry) else FAILED
+        code = code if await run_entries(session, line) else FAILED
         await session.printer.flushed()
         if session.over:
             break
-    if held:
-        code = code if await run_entries(session, "\n".join(held)) else FAILED
     await session.printer.flushed()
     return code
 
@@ -155,5 +146,5 @@ def _greet(session: Session, server: TmuxServer, version: str) -> None:
     life = f", life {server.generation} of its server" if server.generation > 1 else ""
     session.say(
         f"instance {server.folders.instance} ({role}{life}), tmux {version}, socket {socket}",
-        "a tmux command, or :help; C-d ends",
+        "a tmux command, or help; C-d ends",
     )

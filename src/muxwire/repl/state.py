@@ -9,23 +9,31 @@ import anyio
 
 from muxwire.errors import InvalidArgument
 from muxwire.protocol.events import Output
-from muxwire.repl.showing import Shower, failure, note
+from muxwire.repl.showing import Shower, failure, note, plain
 from muxwire.repl.view import Filter, StreamView
+from muxwire.testing.transcript import Received
 from muxwire.testing.transports import RecordingTransport
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from anyio.abc import TaskGroup
 
     from muxwire.client.transport import Transport
     from muxwire.errors import MuxwireError
+    from muxwire.protocol.commands import Command
+    from muxwire.protocol.events import Event
     from muxwire.repl.live import Live
     from muxwire.repl.writers import Printer, Recorder
     from muxwire.testing.transcript import Record, Transcript
 
 # After these the windows and panes are others than before.
 _STRUCTURE = ("window-add", "window-close", "unlinked-window-", "sessions-changed", "layout-change", "window-renamed")
+
+
+async def yes() -> bool:
+    """Agree without asking."""
+    return True
 
 
 @final
@@ -51,7 +59,10 @@ class Session:
     filter: Filter = field(default_factory=Filter)
     recorder: Recorder | None = None
     shows_raw: bool = False
+    failure: str = ""  # why the recording that was played cannot be read to its end
     over: bool = False
+    # Asks the person a question that is answered by yes or no. A script has said what it wants.
+    confirm: Callable[[str], Awaitable[bool]] = field(default=lambda _: yes())
 
     # -- the stream
 
@@ -63,7 +74,7 @@ class Session:
         if self.view.wire and not self.view.ended:
             return transport
         self._begin()
-        return RecordingTransport(transport, listen=self.hear)
+        return RecordingTransport(transport, listen=self.hear, observer=self)
 
     def _begin(self) -> None:
         now = anyio.current_time()
@@ -74,19 +85,36 @@ class Session:
         if self.view.ended:  # the client has found its server again, over the same transport
             self._begin()
         if self.recorder is not None:
-            self.recorder.take(records, quiet=self.view.quiet)
-        self.show(records, anyio.current_time(), self.view, self.shower)
+            # What tmux says is heard before the client reads it: so this is how things stood before.
+            quiet = self.live is not None and self.live.quiet and isinstance(records[-1], Received)
+            self.recorder.take(records, quiet=quiet)
+        self.show_wire(records, anyio.current_time(), self.view, self.shower)
 
-    def show(self, records: Sequence[Record], now: float, view: StreamView, shower: Shower) -> None:
+    def on_sent(self, command: Command) -> None:
+        """Take a command that the client sends."""
+        self.view.sent(command, anyio.current_time())
+
+    def on_event(self, event: Event) -> None:
+        """Take what the client has heard."""
+        self.show(event, anyio.current_time(), self.view, self.shower)
+
+    def show_wire(self, records: Sequence[Record], now: float, view: StreamView, shower: Shower) -> None:
         if self.shows_raw:
             self.printer.offer([line for line in map(shower.raw, records) if line is not None])
-        for seen in view.take(records, now):
-            if self.live is not None and seen.kind.startswith(_STRUCTURE):
-                self.live.stale_targets = True
-            if seen.own:
-                self.printer.put(shower.lines(seen))
-            elif self.filter.shows(seen) and not (isinstance(seen.event, Output) and self.shows_raw):
-                self.printer.offer(shower.lines(seen))
+        view.heard(records, now)
+
+    def show(self, event: Event, now: float, view: StreamView, shower: Shower) -> None:
+        seen = view.received(event, now)
+        if seen is None:
+            return
+        if self.live is not None and seen.kind.startswith(_STRUCTURE):
+            self.live.stale_targets = True
+        if seen.own:
+            self.printer.put(shower.lines(seen))
+        elif self.filter.shows(seen) and not (isinstance(seen.event, Output) and self.shows_raw):
+            lines = shower.lines(seen)
+            if self.filter.matches(map(plain, lines)):
+                self.printer.offer(lines)
 
     def connection(self) -> Live:
         if self.live is None:

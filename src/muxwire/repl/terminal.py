@@ -14,7 +14,6 @@ import anyio
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app_or_none, get_app_session
 from prompt_toolkit.completion import Completer, Completion
-from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.renderer import print_formatted_text as render
@@ -23,7 +22,6 @@ from prompt_toolkit.styles import default_ui_style
 from muxwire.repl.completion import complete
 from muxwire.repl.live import Vocabulary
 from muxwire.repl.showing import plain
-from muxwire.repl.tmux_parser import is_unfinished, is_word
 from muxwire.repl.words import run_entries
 
 if TYPE_CHECKING:
@@ -90,13 +88,7 @@ def open_prompt(session: Session, history: Path) -> PromptSession[str]:
         prompt_continuation="  ... ",
         enable_suspend=True,
     )
-    # Enter ends the line unless a quote is open in it.
-    prompt.multiline = Condition(lambda: goes_on(prompt.default_buffer.text))
     return prompt
-
-
-def goes_on(text: str) -> bool:
-    return not is_word(text.rpartition("\n")[2]) and is_unfinished(text)
 
 
 @final
@@ -129,6 +121,7 @@ async def run_prompt(session: Session, history: Path) -> int:
     prompt = open_prompt(session, history)
     interrupts = Interrupts(prompt)
     await session.tasks.start(interrupts.watch)
+    session.confirm = ask
     while not session.over:
         await session.printer.flushed()
         try:
@@ -141,3 +134,12 @@ async def run_prompt(session: Session, history: Path) -> int:
         await interrupts.run(session, text)
     await session.printer.flushed()
     return 0
+
+
+async def ask(question: str) -> bool:
+    """Ask for yes or no, on a line that is not kept in the history."""
+    question_prompt: PromptSession[str] = PromptSession(question)
+    try:
+        return (await question_prompt.prompt_async(handle_sigint=False)).strip().lower() in ("y", "yes")
+    except (EOFError, KeyboardInterrupt):
+        return False

@@ -1,7 +1,7 @@
-"""StreamView: the lines of a control stream, in both directions, to what was seen, whoever sent them; and a filter.
+"""StreamView: what was seen of a control stream, in both directions; and a filter.
 
-It reads next to the client and with the same parser, so it shows a live connection, the library's own commands
-included, and a recording in one way. Times are seconds on the clock of whoever feeds it.
+It is told what the client of a live connection sends and hears, the library's own commands included, or what a `Player`
+reads in a recording. Times are seconds on the clock of what feeds it.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import TYPE_CHECKING, Self, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.ids import PaneId, pane_id
+from muxwire.protocol.commands import ASKS_SENTINEL, sent_line, typed_line
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.events import (
     CommandBlock,
@@ -24,13 +27,12 @@ from muxwire.protocol.events import (
     UnknownNotification,
 )
 from muxwire.protocol.notifications import READERS
-from muxwire.repl.tmux_parser import sent_command
 from muxwire.testing.transcript import Ended, Received, Sent
 from muxwire.vt.past import PaneSize
 from muxwire.vt.ring import RingBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from muxwire.protocol.commands import Command
     from muxwire.protocol.events import Event
@@ -49,16 +51,28 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 OUR_KINDS = ("block", "hook", "stray", "lost")
 KINDS = (*sorted(name.decode() for name in READERS), *OUR_KINDS)
 _PANE = re.compile(r"%[0-9]+\Z")
+_SENTINEL = re.compile(re.escape(ASKS_SENTINEL) + rb"(muxwire-[0-9a-f]{16})")
+# What makes a word of `:filter` a pattern.
+_WILD = re.compile(r"[*?\[]")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A line that was sent: when, its command, and whether it was typed here."""
+    """A line that was sent: when, and its command."""
 
     time: float
     command: Command
-    own: bool
+
+    @property
+    def own(self) -> bool:
+        """Whether it was typed here: only those have a sentinel."""
+        return bool(self.command.sentinel)
+
+    @property
+    def line(self) -> bytes:
+        """The line without its sentinel."""
+        return self.command.line.partition(b"\n")[0]
 
 
 @final
@@ -107,94 +121,58 @@ class Rate:
 
 @final
 class StreamView:
-    """What one control stream has said; `begin` is its time 0."""
+    """What one control stream has said; `begin` is its time 0.
+
+    `heard` takes the lines as they are on the wire. `sent` and `received` take what they mean, from the client of a
+    live connection or from a `Player`.
+    """
 
     def __init__(self, begin: float = 0.0) -> None:
         self.begin = begin
         self.rings: dict[PaneId, RingBuffer] = {}
         self.sizes: defaultdict[str, list[PaneSize]] = defaultdict(list)
         self.wire: deque[tuple[float, Record]] = deque(maxlen=KEPT_LINES)
-        self.received, self.output = Rate(), Rate()
+        self.bytes_received, self.output = Rate(), Rate()
         self.lines = self.sent_bytes = self.answered = self.hook_blocks = 0
         self.round_trips: deque[float] = deque(maxlen=KEPT_ROUND_TRIPS)
         self.last_block: Seen | None = None
         self.last_own: Seen | None = None
         self.ended = False
-        self._protocol = ControlProtocol()
         self._questions: deque[Question] = deque()
-        self._claimed: list[bytes] = []
         self._skipped = 0
 
     @property
     def unanswered(self) -> int:
-        return self._protocol.unanswered
+        return len(self._questions)
 
-    @property
-    def quiet(self) -> bool:
-        return self._protocol.quiet
-
-    @property
-    def failure(self) -> str:
-        return str(self._protocol.failure or "")
-
-    def claim(self, line: bytes) -> None:
-        """Say that this line, which is sent next, was typed here."""
-        self._claimed.append(line)
-
-    def take(self, records: Iterable[Record], now: float) -> list[Seen]:
-        """Take lines as they were said, and return what they mean."""
-        seen: list[Seen] = []
-        held: list[bytes] = []
+    def heard(self, records: Iterable[Record], now: float) -> None:
+        """Take lines as they were said."""
         for record in records:
             self.wire.append((now, record))
             match record:
                 case Received(line):
-                    held.append(line)
+                    self.lines += 1
+                    self.bytes_received.add(len(line) + 1, now)
                 case Sent(line):
-                    seen += self._receive(held, now)
-                    self._send(line, now)
+                    self.sent_bytes += len(line) + 1
                 case Ended():
-                    seen += self._receive(held, now)
                     self.ended = True
-                    self._protocol.receive_eof()
-                    seen += self._events(now)
-        seen += self._receive(held, now)
-        return seen
 
-    def _send(self, line: bytes, now: float) -> None:
-        self.sent_bytes += len(line) + 1
-        made = sent_command(line)
-        if made is None or self.ended or self._protocol.failure is not None:
-            return  # an empty line, by which a client detaches
-        own = line in self._claimed
-        if own:
-            self._claimed.remove(line)
-        self._protocol.send_command(made)
-        self._questions.append(Question(now, made, own))
+    def sent(self, command: Command, now: float) -> None:
+        """Take a command that was sent: the next blocks without an earlier line answer it."""
+        self._questions.append(Question(now, command))
 
-    def _receive(self, held: list[bytes], now: float) -> list[Seen]:
-        if not held:
-            return []
-        data = b"\n".join(held) + b"\n"
-        self.lines += len(held)
-        held.clear()
-        self.received.add(len(data), now)
-        self._protocol.receive_data(data)
-        return list(self._events(now))
-
-    def _events(self, now: float) -> Iterator[Seen]:
-        for event in self._protocol.events_received():
-            if isinstance(event, CommandBlock):
-                yield self._block(event, now)
-                continue
-            pane = getattr(event, "pane", None)
-            if isinstance(event, Output | ExtendedOutput):
-                self.output.add(len(event.data), now)
-                self.ring(event.pane).append(event.data)
-            elif isinstance(event, LayoutChange):
-                for name, size in event.sizes.items():
-                    self.sizes[name].append(PaneSize(self.ring(pane_id(name)).end, *size))
-            yield Seen(now, kind_of(event), pane, event)
+    def received(self, event: Event, now: float) -> Seen | None:
+        """Take one event, and return what is to be seen of it: nothing of a sentinel's answer."""
+        if isinstance(event, CommandBlock):
+            return self._block(event, now)
+        if isinstance(event, Output | ExtendedOutput):
+            self.output.add(len(event.data), now)
+            self.ring(event.pane).append(event.data)
+        elif isinstance(event, LayoutChange):
+            for name, size in event.sizes.items():
+                self.sizes[name].append(PaneSize(self.ring(pane_id(name)).end, *size))
+        return Seen(now, kind_of(event), getattr(event, "pane", None), event)
 
     def ring(self, pane: PaneId) -> RingBuffer:
         """The last bytes of a pane that this stream carried."""
@@ -202,22 +180,66 @@ class StreamView:
             self.rings[pane] = RingBuffer(RING_BYTES)
         return self.rings[pane]
 
-    def _block(self, event: CommandBlock, now: float) -> Seen:
+    def _block(self, event: CommandBlock, now: float) -> Seen | None:
         if event.command is None:
             self.hook_blocks += 1
             self._skipped += 1
             return Seen(now, kind_of(event), None, event)
-        question = self._questions[0]
-        if event.last:
+        # A view that began in the middle has not seen the line.
+        question = self._questions[0] if self._questions else Question(now, event.command)
+        if event.last and self._questions:
             self._questions.popleft()
             self.answered += 1
             self.round_trips.append(now - question.time)
-        seen = Seen(now, kind_of(event), None, event, question, len(self._questions), self._skipped)
+        if event.last and question.own:
+            return None
+        # Of a typed line the sentinel is still to be answered, which nobody waits for.
+        waiting = len(self._questions) - question.own
+        seen = Seen(now, kind_of(event), None, event, question, waiting, self._skipped)
         self._skipped = 0
         self.last_block = seen
         if seen.own:
             self.last_own = seen
         return seen
+
+
+@final
+class Player:
+    """Reads the records of a transcript as the client has read them when they were made."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        """`records`: all of the transcript, which are then given one by one to `take`."""
+        self._protocol = ControlProtocol()
+        sent = [record.line for record in records if isinstance(record, Sent)]
+        # What follows each line: a sentinel says that the line before was typed.
+        self._sent = deque(pairwise([*sent, b""]))
+        self._ended = False
+
+    @property
+    def failure(self) -> str:
+        """Why the stream cannot be read on, if it cannot."""
+        return str(self._protocol.failure or "")
+
+    def take(self, record: Record) -> list[Event | Command]:
+        """What one record means: the command that was sent, or the events that it completes."""
+        match record:
+            case Received(line):
+                self._protocol.receive_data(line + b"\n")
+                return [*self._protocol.events_received()]
+            case Ended():
+                self._ended = True
+                self._protocol.receive_eof()
+                return [*self._protocol.events_received()]
+            case Sent():
+                line, following = self._sent.popleft()
+                # An empty line is how a client detaches.
+                if line and not _SENTINEL.fullmatch(line) and not self._ended and not self.failure:
+                    made = sent_line(line)
+                    if found := _SENTINEL.fullmatch(following):
+                        made = typed_line(line, found[1])
+                    self._protocol.send_command(made)
+                    return [made]
+        return []
 
 
 def kind_of(event: Event) -> str:
@@ -244,11 +266,13 @@ class Filter:
     """Show only these panes and kinds (none named: all), and never those that are hidden.
 
     Blocks that answer what was typed are always shown; those of the library's own commands are hidden at first.
+    `patterns` are globs, as in `#{m:}` of tmux: one of them must be in the text that is shown.
     """
 
     panes: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     hidden: frozenset[str] = frozenset(("block",))
+    patterns: frozenset[str] = frozenset()
 
     def shows(self, seen: Seen) -> bool:
         if seen.own:
@@ -258,16 +282,28 @@ class Filter:
             return False
         return (not self.panes or pane in self.panes) and (not self.kinds or seen.kind in self.kinds)
 
+    def matches(self, lines: Iterable[str]) -> bool:
+        """Whether one of the patterns, if there are any, is in one of the lines that would be shown."""
+        globs = [f"*{pattern}*" for pattern in self.patterns]
+        return not globs or any(fnmatchcase(line, glob) for line in lines for glob in globs)
+
     def changed(self, words: Sequence[str]) -> Self:
-        """The filter after these words: `%1` or `output` (only these), `-KIND`, `+KIND`, `all`; InvalidArgument."""
+        """The filter after these words; InvalidArgument.
+
+        `%1`, `output` or a pattern (only these), `-KIND`, `+KIND`, `all`.
+        """
         panes: set[str] = set()
         kinds: set[str] = set()
+        patterns: set[str] = set()
         hidden = set(self.hidden)
         start = self
         for word in words:
             sign, name = (word[0], word[1:]) if word[:1] in ("-", "+") else ("", word)
             if name == "all" and not sign:
-                start, hidden = replace(self, panes=frozenset(), kinds=frozenset()), set()
+                start, hidden = type(self)(), set()
+                continue
+            if _WILD.search(word):
+                patterns.add(word)
                 continue
             checked(name)
             if sign == "-":
@@ -281,14 +317,18 @@ class Filter:
             panes=frozenset(panes) or start.panes,
             kinds=frozenset(kinds) or start.kinds,
             hidden=frozenset(hidden),
+            patterns=frozenset(patterns) or start.patterns,
         )
 
     def describe(self) -> str:
-        only = " ".join(sorted(self.panes | self.kinds)) or "everything"
+        only = " ".join(sorted(self.panes | self.kinds | self.patterns)) or "everything"
         return f"shown: {only}; hidden: {' '.join(sorted(self.hidden)) or 'nothing'}"
 
 
 def checked(name: str) -> str:
     if _PANE.match(name) or name in KINDS:
         return name
-    raise InvalidArgument(f"{name!r} is neither a pane nor a kind of notification", remedy=f"kinds: {', '.join(KINDS)}")
+    raise InvalidArgument(
+        f"{name!r} is neither a pane nor a kind of notification",
+        remedy=f"kinds: {', '.join(KINDS)}; or a pattern with *",
+    )

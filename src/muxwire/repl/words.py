@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from muxwire.errors import CommandError, InvalidArgument, MuxwireError
+from muxwire.errors import InvalidArgument, MuxwireError
 from muxwire.repl import words_stream, words_tabs
 from muxwire.repl.showing import NAME, TEXT, failure
-from muxwire.repl.tmux_parser import is_word, read_commands, split_entries
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -40,7 +39,7 @@ async def _help(session: Session, rest: str) -> None:
                          for word in chosen])  # fmt: skip
     if not rest:
         session.say(
-            "Anything else is a tmux command, or several with `;` between; `:help COMMAND` shows how one is written.",
+            "Anything else is a tmux command, or several with `;` between; `help COMMAND` shows how one is written.",
             "Targets are tmux's: @1, %1, SESSION:WINDOW. Our words also take a tab's name, and `.` for the last one.",
         )
 
@@ -68,7 +67,9 @@ WORDS: Final = (
     Word(":snap", "[-t TARGET]", "what a tab's screen shows", words_tabs.snap),
     Word(":ring", "[-t TARGET] [BYTES]", "a pane's last bytes in memory, and their offsets", words_tabs.ring),
     Word(":log", "[-t TARGET] [LINES]", "the last lines of a tab's log", words_tabs.log),
-    Word(":filter", "[WORD...]", "only %1, only a kind, -KIND hides, +KIND shows again, `all`", words_stream.filter_),
+    Word(
+        ":filter", "[WORD...]", "only %1, a kind or *TEXT*; -KIND hides, +KIND shows again, `all`", words_stream.filter_
+    ),
     Word(":raw", "[on|off|LINES]", "the wire's lines as they are: as they come, or the last ones", words_stream.raw),
     Word(":stats", "", "rates, blocks in flight, round trips, lag, what was dropped", words_stream.stats),
     Word(":explain", "", "what correlation decided for the last block", words_stream.explain),
@@ -91,32 +92,34 @@ def find_word(name: str) -> Word:
     return found[0]
 
 
+def is_word(line: str) -> bool:
+    """Whether a line is for this prompt and not for tmux, which has no command `help` or `?`."""
+    return line.lstrip().startswith(":") or line.split(None, 1)[:1] in (["help"], ["?"])
+
+
 async def run_entries(session: Session, text: str) -> bool:
-    """Run what was typed, one entry after the other; False if one of them failed. Errors are shown, not raised."""
-    try:
-        entries = split_entries(text)
-    except MuxwireError as error:
-        session.fail(error)
-        return False
+    """Run what was typed, line by line; False if one of them failed. Errors are shown, not raised."""
     well = True
-    for entry in entries:
-        well = await _run_entry(session, entry) and well
+    for line in filter(None, map(str.strip, text.splitlines())):
+        well = await _run_entry(session, line) and well
         if session.over:
             break
     return well
 
 
-async def _run_entry(session: Session, entry: str) -> bool:
+async def _run_entry(session: Session, line: str) -> bool:
     try:
-        if is_word(entry):
-            name, _, rest = entry.strip().partition(" ")
-            return await find_word(name).run(session, rest.strip()) is not False
-        for line in read_commands(entry):
-            # The view of now: a server that was started for this line has a new one.
-            await session.connection().send(line, lambda sent: session.view.claim(sent))  # noqa: PLW0108
+        if is_word(line):
+            name, _, rest = line.partition(" ")
+            word = find_word(name if name.startswith(":") else ":help")
+            return await word.run(session, rest.strip()) is not False
+        live = session.connection()
+        await live.server()
+        instance = live.ends_server(line)
+        if instance and not await session.confirm(f"end instance {instance}, and every tab in it? [y/N] "):
+            session.say("nothing was sent")
+            return False
+        return await live.send(line)
     except MuxwireError as error:
-        # The block of a command that was typed is shown already.
-        if is_word(entry) or not isinstance(error, CommandError):
-            session.fail(error)
+        session.fail(error)
         return False
-    return True

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.protocol.commands import Command
 from muxwire.protocol.events import CommandBlock
 from muxwire.repl.showing import DIM, GOOD, Shower, decoded, shortened
-from muxwire.repl.view import StreamView
+from muxwire.repl.view import Player, StreamView
 from muxwire.repl.writers import BATCH, Recorder
 from muxwire.testing.transcript import Passed, Transcript
 
 if TYPE_CHECKING:
     from muxwire.repl.state import Session
     from muxwire.repl.view import Question, Seen
-    from muxwire.testing.transcript import Record
 
 # A screen of the wire.
 RAW_SHOWN = 20
@@ -63,7 +63,7 @@ async def stats(session: Session, rest: str) -> None:
     )
     rows = [
         ("open for", f"{now - view.begin:.1f} s"),
-        ("received", f"{_bytes(view.received.total)} in {view.lines} lines; {_rates(view, now)}"),
+        ("received", f"{_bytes(view.bytes_received.total)} in {view.lines} lines; {_rates(view, now)}"),
         ("sent", _bytes(view.sent_bytes)),
         ("output", f"{_bytes(view.output.total)} of {len(view.rings)} panes"),
         ("blocks", f"{view.answered} answered, {view.unanswered} in flight, {view.hook_blocks} that nobody asked for"),
@@ -72,8 +72,8 @@ async def stats(session: Session, rest: str) -> None:
         ("dropped", f"{await _dropped(session)}, {session.printer.left_out} notifications not shown"),
         ("unclaimed", f"{_bytes(await _unclaimed(session))} kept of panes that are no tabs"),
     ]
-    if view.failure:
-        rows.append(("broken", view.failure))
+    if session.failure:
+        rows.append(("broken", session.failure))
     width = max(len(name) for name, _ in rows)
     session.printer.put([((GOOD, name.ljust(width)), ("", f"  {text}")) for name, text in rows])
 
@@ -107,7 +107,7 @@ async def _unclaimed(session: Session) -> int:
 
 
 def _rates(view: StreamView, now: float) -> str:
-    last, mean = view.received.per_second(now, 1), view.received.per_second(now)
+    last, mean = view.bytes_received.per_second(now, 1), view.bytes_received.per_second(now)
     return f"{_bytes(last)}/s in the last second, {_bytes(mean)}/s over ten"
 
 
@@ -132,15 +132,16 @@ async def explain(session: Session, rest: str) -> None:
 
 
 def _decisions(block: CommandBlock, seen: Seen, question: Question, shower: Shower) -> list[str]:
-    whole = len(question.command.silent)
+    whole = 0 if question.own else len(question.command.silent)
+    count = f"the {whole}" if whole else "those"
     word = "error" if block.error else "end"
     after = shower.round_trip(seen.time - question.time)
     lookalikes = sum(1 for line in block.output if _GUARD.match(line))
     said = [
         f"%begin {block.time} {block.number} {block.flags}: time, number and flags of the block",
         "flags & 1: it answers a line that this connection sent, and only such blocks move the queue",
-        f"the oldest line without its answer was: {shortened(decoded(question.command.line))}",
-        f"so this is block {block.index + 1} of the {whole} that answer it, {after} after it was sent",
+        f"the oldest line without its answer was: {shortened(decoded(question.line))}",
+        f"so this is block {block.index + 1} of {count} that answer it, {after} after it was sent",
         f"closed by %{word} with the same time, number and flags; {_counted(len(block.output), 'line')} between"
         + (f", {lookalikes} of them look like a guard and are output all the same" if lookalikes else ""),
     ]
@@ -151,7 +152,11 @@ def _decisions(block: CommandBlock, seen: Seen, question: Question, shower: Show
         said.append(
             f"%error: tmux drops the rest of the line, so {_counted(whole - block.index - 1, 'block')} less will come"
         )
-    if question.command.silent[block.index]:
+    if question.own:
+        said.append(
+            "how many there are only tmux knows: the answer to a line sent after it, which is not shown, ends them"
+        )
+    elif question.command.silent[block.index]:
         said.append("its command prints nothing itself: a notification inside the block would be a notification")
     said.append(f"lines still without their answer: {seen.unanswered}")
     return said
@@ -180,7 +185,11 @@ async def record(session: Session, rest: str) -> None:
         raise InvalidArgument(f"{running.path} is being written", remedy="`:record off` first")
     server = await session.connection().server()
     version = ".".join(map(str, server.version))
-    session.recorder = Recorder(rest, f"a part of a live stream, tmux {version}")
+    recorder = Recorder(rest, f"a part of a live stream, tmux {version}")
+    # An answer to us may be the last one that is due. If others wait for theirs, it begins when they have them.
+    await server.client.command("display-message", "-p", "")
+    recorder.begun = server.client.quiet
+    session.recorder = recorder
     session.tasks.start_soon(session.recorder.run)
     session.say(f"recording to {session.recorder.path}; all that is typed and shown is in it; `:record off` ends it")
 
@@ -210,18 +219,19 @@ def load_transcript(path: str) -> Transcript:
 
 async def play(session: Session, path: str, transcript: Transcript, speed: float) -> None:
     """Show a transcript as if it came now; without a connection it is then what the other words speak of."""
-    view, shower = StreamView(), Shower(recorded=True)
+    view, shower, player = StreamView(), Shower(recorded=True), Player(transcript.records)
     if session.live is None:
         session.view, session.shower = view, shower
     session.printer.put([((DIM, f"-- {comment}"),) for comment in transcript.comments])
     now = 0.0
-    batch: list[Record] = []
-    for item in (*transcript.records, Passed(0.0)):
-        if not isinstance(item, Passed):
-            batch.append(item)
-        if isinstance(item, Passed) or len(batch) >= BATCH:
-            session.show(batch, now, view, shower)
-            batch.clear()
+    for number, item in enumerate(transcript.records):
+        session.show_wire([item], now, view, shower)
+        for meant in player.take(item):
+            if isinstance(meant, Command):
+                view.sent(meant, now)
+            else:
+                session.show(meant, now, view, shower)
+        if isinstance(item, Passed) or not number % BATCH:
             await session.printer.flushed()  # nothing of a recording is left out: it can wait
         if isinstance(item, Passed):
             now += item.seconds
@@ -229,5 +239,7 @@ async def play(session: Session, path: str, transcript: Transcript, speed: float
                 await anyio.sleep(min(item.seconds / speed, LONGEST_PAUSE_S))
     panes, said = len(view.rings), f"{len(transcript.records)} records over {now:.3f} s"
     session.say(f"{path}: {said}, {view.answered} blocks answered, {view.unanswered} not, output of {panes} panes")
-    if view.failure:
-        session.say(f"the stream cannot be read on: {view.failure}")
+    await session.printer.flushed()
+    session.failure = player.failure
+    if player.failure:
+        session.say(f"the stream cannot be read on: {player.failure}")

@@ -15,7 +15,9 @@ from muxwire.testing.transcript import Ended, Passed, Received, Sent, Transcript
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from muxwire.client.transport import Transport
+    from muxwire.client.transport import Observer, Transport
+    from muxwire.protocol.commands import Command
+    from muxwire.protocol.events import Event
     from muxwire.testing.transcript import Record
 
 # Shorter silences are the machine's noise, and would double the number of lines.
@@ -113,18 +115,36 @@ class MemoryTransport:
 class RecordingTransport:
     """Passes everything on, and keeps it.
 
-    With `listen`, each batch of records goes there as soon as it is complete, and nothing is kept here. It is called by
-    the reader of the connection, so it may not wait.
+    With `listen`, each batch of records goes there as soon as it is complete, and nothing is kept here. `observer` also
+    gets what the client of the connection makes of them. Both are called by the reader of the connection, so they may
+    not wait.
     """
 
-    def __init__(self, transport: Transport, *, listen: Callable[[Sequence[Record]], None] | None = None) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        listen: Callable[[Sequence[Record]], None] | None = None,
+        observer: Observer | None = None,
+    ) -> None:
         self._transport = transport
+        self._observer = observer
         self._records: list[Record] = []
         self._listen = listen or self._records.extend
         self._open_sent = b""
         self._open_received = b""
         self._last = anyio.current_time()
         self._ended = False
+
+    def on_sent(self, command: Command) -> None:
+        """Pass on what the client sends."""
+        if self._observer is not None:
+            self._observer.on_sent(command)
+
+    def on_event(self, event: Event) -> None:
+        """Pass on what the client hears."""
+        if self._observer is not None:
+            self._observer.on_event(event)
 
     def transcript(self, *comments: str) -> Transcript:
         """Return what was said so far."""
