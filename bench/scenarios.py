@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bench.agent import run as agent
 from bench.churn import run as churn
+from bench.claims import run as claims
 from bench.growth import run as growth
 from bench.harness import run as harness
 from bench.idle import run as idle
@@ -41,6 +42,7 @@ SCENARIOS: dict[str, Scenario] = {
     "replay": replay,
     "logs": logs,
     "waits": waits,
+    "claims": claims,
     "operations": operations,
     "verbs": verbs,
     "persistent": persistent,

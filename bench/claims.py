@@ -1,0 +1,449 @@
+"""What muxwire says of programs that work and of programs that wait for input, held against what they do.
+
+`python -m bench claims` measures no time but that until a question is noticed. `python -m bench.claims` takes what is
+run and how often. A wrong claim is:
+
+    waits       "it waits for input" (a call's end, or the state that `list_tabs` has) of a program that works
+    ended       an exit code that is not the program's, or one that came before its end
+    early       a call that ended as running, without a claim, although what was written is no question
+
+For a question, what counts is whether the call came back because of it, and after how many seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+import muxwire
+from bench.claim_programs import SLOW_SECONDS, WAITS, WORKS, Waits, Works, furnish, furnish_shared, lacking
+from bench.contenders import clean_environment
+from bench.pages import as_text
+from bench.relays import RELAYS, Relay, relays
+from bench.repository import installation, make_repository
+from bench.scenario import Report, Scale, Target, Unavailable
+from bench.ssh_server import ssh_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Program = Works | Waits
+
+# How often each runs: alone, and inside each relay.
+TIMES, RELAY_TIMES = 10, 3
+# A question that the kernel shows is to be noticed within this.
+NOTICED_SECONDS = 2.0
+# What is not noticed by then counts as not noticed: longer than the silence after which a call may end unclaimed.
+HIDDEN_SECONDS = 8.0
+# What works gets so much time on top of what it takes at least: four others compute on two processors.
+PATIENCE = 120.0
+# A start-up of a program on such a machine: from the command to its question.
+SHOWN_SECONDS = 60.0
+# Between two looks at the state of a tab whose program works.
+LOOK_SECONDS = 0.1
+# Tabs that run programs at the same time.
+AT_ONCE = 12
+BESIDE = 4
+COMPUTES = "while True: pass"
+# A clock of the program's and one of ours: how much earlier than its least time an end may seem to come.
+_CLOCKS = 0.1
+ALONE = "no relay"
+# The states of a tab that tell its reader to type something.
+ASKING = frozenset({"interactive", "incomplete"})
+# What needs nothing to be set up for all users of the machine.
+SHORT_PLACES = (ALONE, "script -qc")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The directory that everything runs in, what the words of commands stand for, and an installation for apt-get."""
+
+    folder: Path
+    words: dict[str, str]
+    template: Path | None
+    skipped: list[str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where programs run: inside a relay or not, beside so many that compute."""
+
+    relay: Relay | None
+    beside: int
+
+    @property
+    def name(self) -> str:
+        """As a row's name."""
+        place = self.relay.name if self.relay else ALONE
+        return f"{place}, beside {self.beside}" if self.beside else place
+
+    @property
+    def shown(self) -> bool:
+        """Whether the kernel shows what waits there."""
+        return self.relay is None or self.relay.shown
+
+
+@final
+@dataclass(slots=True)
+class Figures:
+    """What was run in a situation, and how it was judged."""
+
+    worked: int = 0
+    waited: int = 0
+    # By the kind of verdict, and by the program it is of.
+    wrong: Counter[str] = field(default_factory=Counter)
+    noticed: list[float] = field(default_factory=list)
+    told: int = 0
+    hidden: int = 0
+    details: Counter[str] = field(default_factory=Counter)
+
+    def fail(self, kind: str, program: Program, what: str) -> None:
+        """Count a wrong claim."""
+        self.wrong[kind] += 1
+        self.details[f"{program.name}: {kind}: {what}"] += 1
+
+    @property
+    def late(self) -> int:
+        """How many questions were noticed later than promised."""
+        return sum(took > NOTICED_SECONDS for took in self.noticed)
+
+
+@final
+class Claims:
+    """One instance whose tabs run programs, each in a directory of its own."""
+
+    def __init__(self, terminals: muxwire.Terminals, stage: Stage) -> None:
+        self._terminals = terminals
+        self._stage = stage
+        self._count = 0
+
+    async def run(self, program: Program, situation: Situation, figures: Figures) -> None:
+        """Run a program once, in a fresh tab."""
+        self._count += 1
+        work = self._stage.folder / f"work{self._count}"
+        command = self._command(program, situation, work)
+        tab = await self._terminals.create_tab(shell="bash", cwd=str(work))
+        try:
+            if isinstance(program, Works):
+                figures.worked += 1
+                await self._works(tab, program, command, situation, figures)
+            else:
+                figures.waited += 1
+                await self._waits(tab, program, command, figures)
+        except (muxwire.MuxwireError, TimeoutError) as error:
+            figures.fail("refused", program, repr(error))
+        finally:
+            with anyio.CancelScope(shield=True):
+                await tab.close(force=True)
+                await anyio.to_thread.run_sync(_remove, work)
+
+    def _command(self, program: Program, situation: Situation, work: Path) -> str:
+        work.mkdir()
+        furnish(work, self._stage.folder / "shared")
+        words = dict(self._stage.words)
+        if "@APT@" in program.needs and self._stage.template is not None:
+            words["@APT@"] = f"apt-get -c {installation(self._stage.template, work / 'apt')}"
+        command = program.command
+        for word, meaning in words.items():
+            command = command.replace(word, meaning)
+        return situation.relay.wrap(command, work) if situation.relay else command
+
+    async def _works(
+        self, tab: muxwire.Tab, program: Works, command: str, situation: Situation, figures: Figures
+    ) -> None:
+        said: set[str] = set()
+
+        async def look() -> None:
+            while True:
+                said.add(tab.state)
+                await anyio.sleep(LOOK_SECONDS)
+
+        begun = time.monotonic()
+        async with anyio.create_task_group() as group:
+            group.start_soon(look)
+            result = await tab.execute(command, timeout=program.seconds + PATIENCE)
+            group.cancel_scope.cancel()
+        took = time.monotonic() - begun
+        if result.running and result.state != "running":
+            figures.fail("waits", program, f"{result.state}, {result.note}")
+        elif result.running and not (program.looks_like_question and not situation.shown):
+            figures.fail("early", program, result.note)
+        elif not result.running and (result.exit_code != program.code or took < program.seconds - _CLOCKS):
+            least = f" after {took:.1f} s" if took < program.seconds else ""
+            figures.fail(
+                "ended", program, f"exit code {result.exit_code}{least}, {result.note or result.output[-80:]!r}"
+            )
+        elif said & {"interactive", "incomplete"}:
+            figures.fail(
+                "waits", program, f"its state was meanwhile {', '.join(sorted(said & {'interactive', 'incomplete'}))}"
+            )
+
+    async def _waits(self, tab: muxwire.Tab, program: Waits, command: str, figures: Figures) -> None:
+        shown, timeout = 0.0, SHOWN_SECONDS + HIDDEN_SECONDS
+        done = anyio.Event()
+        result: muxwire.ExecutionResult | None = None
+
+        async def call() -> None:
+            nonlocal result
+            with anyio.move_on_after(timeout):
+                result = await tab.execute(command, timeout=timeout, on_timeout="leave")
+            done.set()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(call)
+            shown = await self._shown(tab, program, done)
+            with anyio.move_on_after(HIDDEN_SECONDS):
+                await done.wait()
+            took = time.monotonic() - (shown or time.monotonic())
+            group.cancel_scope.cancel()
+        if result is None:
+            figures.hidden += 1
+            figures.details[f"{program.name}: not noticed"] += 1
+        elif not result.running:
+            figures.fail("ended", program, f"exit code {result.exit_code}, {_last_words(result)}")
+        elif result.state == "running":
+            figures.told += 1
+        elif not shown:
+            figures.fail("waits", program, f"before it asked: {result.note}")
+        else:
+            figures.noticed.append(max(took, 0.0))
+            if took > NOTICED_SECONDS:
+                figures.details[f"{program.name}: noticed late"] += 1
+            if program.secret != ("password" in result.note):
+                figures.details[f"{program.name}: noticed, as {result.note.partition(':')[0]}"] += 1
+
+    async def _shown(self, tab: muxwire.Tab, program: Waits, done: anyio.Event) -> float:
+        """The time of the monotonic clock when its question was there; 0.0 if it was not when the call came back."""
+        end = time.monotonic() + SHOWN_SECONDS
+        while time.monotonic() < end:
+            last = done.is_set()
+            # The command itself stands on the first lines; a question that it names stands there twice.
+            named = sum(line.count(program.shows) for line in (await tab.snapshot(unwrap=True)).lines)
+            if named > program.command.count(program.shows):
+                return time.monotonic()
+            if last:
+                break
+            await anyio.sleep(LOOK_SECONDS / 2)
+        return 0.0
+
+
+def _last_words(result: muxwire.ExecutionResult) -> str:
+    return result.note or repr(result.output[-80:])
+
+
+def _remove(work: Path) -> None:
+    """Remove a run's directory, and the agent of GnuPG that may live in it."""
+    if any((work / "gpg").glob("S.gpg-agent")):
+        subprocess.run(
+            ["gpgconf", "--homedir", work / "gpg", "--kill", "all"], check=False, capture_output=True, timeout=PATIENCE
+        )
+    shutil.rmtree(work, ignore_errors=True)
+
+
+@contextmanager
+def slow_server() -> Iterator[int]:
+    """A server on this machine that answers after SLOW_SECONDS; yield its port."""
+
+    class Slow(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            time.sleep(SLOW_SECONDS)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is run: which programs, how often, in which relays, beside how many that compute."""
+
+    times: int
+    relay_times: int
+    beside: tuple[int, ...] = (0, BESIDE)
+    programs: tuple[str, ...] = ()
+    places: tuple[str, ...] = (ALONE, *RELAYS)
+    at_once: int = AT_ONCE
+    only_relayed: bool = False
+    told: Callable[[str], None] = lambda _: None
+
+    def chosen(self, programs: Sequence[Program]) -> list[Program]:
+        """Those of the programs that are asked for."""
+        return [
+            one
+            for one in programs
+            if (not self.programs or one.name.startswith(self.programs)) and (one.relayed or not self.only_relayed)
+        ]
+
+
+@contextmanager
+def staged() -> Iterator[Stage]:
+    """Set up what programs need; what cannot be had is told in `skipped`."""
+    with ExitStack() as ends:
+        folder = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="mwc", ignore_cleanup_errors=True)))
+        folder.chmod(0o755)  # programs of another user read what is shared
+        shared, home, keys = folder / "shared", folder / "home", folder / "keys"
+        for place in (shared, home, keys):
+            place.mkdir()
+        (home / ".gitconfig").write_text("[user]\nname = bench\nemail = bench@example.org\n")
+        furnish_shared(shared)
+        template, skipped = None, list[str]()
+        words = {"@SHARED@": str(shared), "@PORT@": str(ends.enter_context(slow_server()))}
+        try:
+            template = make_repository(shared)
+            words["@APT@"] = "apt-get"
+        except Unavailable as reason:
+            skipped.append(f"apt-get: {reason}")
+        try:
+            words["@SSH@"] = " ".join(ends.enter_context(ssh_server(keys)))
+        except Unavailable as reason:
+            skipped.append(f"ssh: {reason}")
+        yield Stage(folder, words, template, skipped)
+
+
+async def claims(plan: Plan) -> tuple[dict[str, Figures], dict[str, bool], list[str]]:
+    """Run a plan; return the figures by situation, whether the kernel shows what waits there, and what was skipped."""
+    found, shown = dict[str, Figures](), dict[str, bool]()
+    with staged() as stage, relays(stage.folder, plan.places) as (usable, missing):
+        skipped = [*stage.skipped, *(f"{name}: {reason}" for name, reason in missing.items())]
+        programs: list[Program] = []
+        for one in plan.chosen((*WORKS, *WAITS)):
+            if lack := lacking(one.needs, stage.words):
+                skipped.append(f"{one.name}: no {lack}")
+            else:
+                programs.append(one)
+        home = stage.folder / "home"
+        async with muxwire.open_terminals(environ=clean_environment(home), state_dir=home / "state") as terminals:
+            tries = Claims(terminals, stage)
+            for beside in plan.beside:
+                with computing(beside):
+                    for relay in (*([None] if ALONE in plan.places else []), *usable):
+                        situation = Situation(relay, beside)
+                        shown[situation.name] = situation.shown
+                        found[situation.name] = await _situation(tries, plan, situation, programs)
+                        plan.told(situation.name)
+    return found, shown, skipped
+
+
+async def _situation(tries: Claims, plan: Plan, situation: Situation, programs: Sequence[Program]) -> Figures:
+    """Run the programs that belong to a situation, several at once."""
+    figures, slots = Figures(), anyio.Semaphore(plan.at_once)
+    times = plan.relay_times if situation.relay else plan.times
+
+    async def one(program: Program) -> None:
+        async with slots:
+            await tries.run(program, situation, figures)
+
+    async with anyio.create_task_group() as group:
+        for _ in range(times):
+            for program in programs:
+                if situation.relay is None or program.relayed:
+                    group.start_soon(one, program)
+    return figures
+
+
+@contextmanager
+def computing(count: int) -> Iterator[None]:
+    """That many programs that compute, beside what is done meanwhile."""
+    with ExitStack() as ends:
+        for _ in range(count):
+            process = subprocess.Popen([sys.executable, "-c", COMPUTES])
+            ends.callback(process.wait)
+            ends.callback(process.kill)
+        yield
+
+
+def reported(found: dict[str, Figures], shown: dict[str, bool], skipped: list[str]) -> Report:
+    """The counts as a table; what was wrong, and what was skipped, as notes."""
+    rows = []
+    for name, one in found.items():
+        kinds = one.wrong
+        rows.append(
+            (
+                name, one.worked, kinds["waits"], kinds["ended"] + kinds["refused"], kinds["early"], one.waited,
+                len(one.noticed) - one.late, one.late, one.told, one.hidden,
+                statistics.median(one.noticed) if one.noticed else "-",
+            )
+        )  # fmt: skip
+    wrong = sum(one.wrong.total() for one in found.values())
+    missed = sum(one.late + one.told + one.hidden for name, one in found.items() if shown[name])
+    details = [
+        f"{name}: {what} ({count} times)" for name, one in found.items() for what, count in sorted(one.details.items())
+    ]
+    hidden = ", ".join(name for name, one in shown.items() if not one)
+    return Report(
+        "claims",
+        "What is said of programs that work, and of programs that wait for input",
+        (
+            "where", "work", "said to wait", "wrong end", "ended early", "wait", "noticed in 2 s", "later",
+            "silence told", "not noticed", "p50 s",
+        ),
+        tuple(rows),
+        (
+            Target("false claims and wrong ends", wrong, 0, ""),
+            Target("questions that the kernel shows, and that were not noticed in 2 s", missed, 0, ""),
+        ),
+        (
+            *details,
+            *([f"what waits is not shown by this machine's kernel: {hidden}"] if hidden else []),
+            *(f"skipped: {what}" for what in skipped),
+        ),
+    )  # fmt: skip
+
+
+async def run(scale: Scale) -> Report:
+    """Everything, as often as the scale has it."""
+    if scale.short:
+        return reported(*await claims(Plan(1, 1, (0,), places=SHORT_PLACES, only_relayed=True)))
+    return reported(*await claims(Plan(TIMES, RELAY_TIMES)))
+
+
+def main(argv: list[str]) -> int:
+    """Run a part of it from the command line; 1 if anything was claimed that is not so."""
+    parser = argparse.ArgumentParser(prog="python -m bench.claims", description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--times", type=int, default=1, help="how often each runs by itself (default: 1)")
+    parser.add_argument("--relay-times", type=int, default=1, help="how often each runs in a relay (default: 1)")
+    parser.add_argument("--beside", type=int, action="append", metavar="N", help="beside N programs that compute")
+    parser.add_argument("--program", action="append", metavar="TEXT", help="only those whose name begins so")
+    places = ", ".join((ALONE, *RELAYS))
+    parser.add_argument("--relay", action="append", metavar="NAME", choices=(ALONE, *RELAYS), help=f"of {places}")
+    parser.add_argument("--at-once", type=int, default=AT_ONCE, metavar="N", help="tabs that run at the same time")
+    given = parser.parse_args(argv)
+    plan = Plan(
+        given.times, given.relay_times, tuple(given.beside or [0]), tuple(given.program or ()),
+        tuple(given.relay or (ALONE, *RELAYS)), given.at_once,
+        told=lambda name: print(name, file=sys.stderr, flush=True),
+    )  # fmt: skip
+    report = reported(*anyio.run(claims, plan))
+    print(as_text(report.document()))
+    return 0 if report.targets[0].met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
