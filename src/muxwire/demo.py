@@ -18,9 +18,6 @@ ls no-such-file"""
 STATE = "pwd"
 PROCESS = "sh -c 'n=0; while sleep 0.1; do n=$((n+1)); echo tick $n; done'"
 
-# What is less is a matter of when we read, and no measurement.
-SHORTEST_MS = 0.1
-
 # Ticks that are waited for before the log is read: some, and soon.
 TICKS = 3
 
@@ -44,9 +41,7 @@ def show(command: str, result: ExecutionResult) -> None:
     """Print one command as a person would have seen it, and what the library says of it."""
     print("$ " + command.replace("\n", "\n> "))
     print(result.output, end="")
-    # A command may begin and end within one read of tmux's output.
-    took = f"{result.duration_ms:.1f} ms" if result.duration_ms >= SHORTEST_MS else f"less than {SHORTEST_MS} ms"
-    print(f"  -> exit code {result.exit_code}, in {result.cwd}, {took}\n")
+    print(f"  -> exit code {result.exit_code}, in {result.cwd}, {result.duration_ms:.1f} ms\n")
 
 
 async def show_process(terminals: muxwire.Terminals, tab: Tab) -> None:

@@ -217,7 +217,8 @@ def test_pending_is_where_an_unfinished_mark_begins() -> None:
 PIECES = st.sampled_from(
     [
         *map(simple, SIMPLE), prompt(), prompt(b"/x" + simple("S")), prompt(nonce=OTHER), ended(), ended(b"\r\n;\x07"),
-        both(), both(b"/x" + simple("S")), BEGIN + b"Q;" + ID + b";0;3;" + OTHER + b";/",
+        both(), both(b"/x" + simple("S")), ended().replace(b";0;", b";0:1.5:2;"), both().replace(b";0;", b";0:1.5:2;"),
+        BEGIN + b"E;" + ID + b";0:1", BEGIN + b"Q;" + ID + b";0;3;" + OTHER + b";/",
         BEGIN, BEGIN + b"P;", BEGIN + b"P;" + ID + b";1;2;3;", BEGIN + b"E;" + OTHER + b";0;/", b";" + ID + b"\x07",
         b";" + OTHER + b"\x07", b"\x1b", b"\x07", b"\x1b]77", b"text\r\n", ID, b";", b"\x1b[0m",
     ]
@@ -248,7 +249,8 @@ SIMPLE_RE = re.compile(
     re.DOTALL,
 )
 RAW_RE = re.compile(
-    rb"\x1b\]7770;(?:(P);([0-9a-f]{16}(?:;\d+){3})|(E);([0-9a-f]{16};\d+)|(Q);([0-9a-f]{16};\d+;\d+;[0-9a-f]{16}));"
+    rb"\x1b\]7770;(?:(P);([0-9a-f]{16}(?:;\d+){3})|(E);([0-9a-f]{16};\d+(?::[\d.,:]{,64})?)"
+    rb"|(Q);([0-9a-f]{16};\d+(?::[\d.,:]{,64})?;\d+;[0-9a-f]{16}));"
 )
 
 
@@ -277,9 +279,13 @@ def mark_at(stream: bytes, index: int) -> Mark | None:
         if stream.startswith(b";" + fields[0] + b"\x07", position):
             cwd = stream[match.end() : position].replace(b"\r\n", b"\n")
             directory = cwd.decode("utf-8", "surrogateescape")
-            if kind == b"Q":
-                found = (fields[0].decode(), int(fields[1]), directory, fields[3].decode(), int(fields[2]))
-                return CommandFinished(index, position + 18, *found)
+            if kind in b"EQ":
+                status, *times = fields[1].split(b":")
+                took = float(times[1]) - float(times[0]) if len(times) == 2 else None
+                prompt_of = (fields[3].decode(), int(fields[2])) if kind == b"Q" else ("", 0)
+                return CommandFinished(
+                    index, position + 18, fields[0].decode(), int(status), directory, *prompt_of, took
+                )
             return typed(kind.decode(), (*values(fields), directory), index, position + 18)
         position += 1
     return None
@@ -287,3 +293,32 @@ def mark_at(stream: bytes, index: int) -> Mark | None:
 
 def test_a_head_without_all_of_its_fields_is_no_mark() -> None:
     assert [scan(b"\x1b]7770;%c;0123456789abcdef\x07" % letter) for letter in b"BCDEHNPX"] == [[]] * 8
+
+
+@pytest.mark.parametrize(
+    ("said", "took"),
+    [
+        ("", None),
+        (":1700000000.25:1700000001.5", 1.25),
+        (":1700000000,25:1700000001,5", 1.25),  # as a shell prints it in a locale with a decimal comma
+        (":1700000001.5:1700000000.25", -1.25),  # the clock was set back
+        ("::1700000000.25", None),
+        (":1700000000.25:", None),
+        ("::", None),
+        (":1.2.3:4", None),
+        (":1:2:3", None),
+    ],
+)
+def test_an_end_says_when_its_shell_began_and_ended_the_command(said: str, took: float | None) -> None:
+    for mark_bytes in (ended(), both()):
+        data = mark_bytes.replace(ID + b";0", ID + b";0" + said.encode(), 1)
+        for cut in range(1, len(data)):
+            [mark] = scan(data, cuts=[cut])
+            assert isinstance(mark, CommandFinished)
+            assert (mark.status, mark.cwd, mark.took) == (0, "/tmp", took)
+
+
+@pytest.mark.parametrize("said", [b":" + b"1" * 200, b";:1:2", b":x:y"])
+def test_what_is_no_time_is_no_mark_or_no_time(said: bytes) -> None:
+    marks = scan(ended().replace(ID + b";0", ID + b";0" + said, 1))
+    assert [mark.took for mark in marks if isinstance(mark, CommandFinished)] in ([], [None])

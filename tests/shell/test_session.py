@@ -365,3 +365,27 @@ def test_what_no_sequence_does(pieces: list[int | bytes], shell: str) -> None:
         assert live is None or live.running
         assert [one for one in driven.commands if one.ending] == [one for one in driven.commands if one in ended]
     assert prompts == sorted(prompts)
+
+
+@pytest.mark.parametrize(
+    ("times", "seconds"),
+    [
+        ("", 2.0),  # typed at 2, ended at 4: a shell that does not say how long it took
+        (":100.0:101.5", 1.5),
+        (":100.0:103.0", 2.0),  # longer than since it was typed: the clock was set meanwhile
+        (":100.0:99.0", 2.0),
+    ],
+)
+def test_a_command_lasts_as_its_shell_says_and_never_less_than_it_can_have(times: str, seconds: float) -> None:
+    driven = Driven()
+    driven.prompt()
+    command = driven.type()
+    # Both marks come in one read, as those of a short command do.
+    driven.feed(osc(f"S;{command.command_id}") + osc(f"E;{command.command_id};0{times};/tmp;{command.command_id}"))
+    assert command.lasted(driven.now()) == pytest.approx(seconds)
+
+
+def test_a_command_that_runs_has_lasted_since_it_was_typed() -> None:
+    driven = Driven()
+    running(driven)
+    assert driven.commands[-1].lasted(10.0) == 10.0 - driven.commands[-1].typed_time

@@ -55,14 +55,13 @@ async def result_of(
         text = await read_output(stream, begin, end, how, max_chars=max_chars)
     if waited and execution.read_up_to >= 0:
         execution.delivered(end)
-    until = time.monotonic() if execution.running else execution.end_time
     state = pane.state_after(execution)
     return ExecutionResult(
         command_id=execution.command_id,
         output=text.text,
         exit_code=execution.exit_code,
         timed_out=execution.timed_out,
-        duration_ms=round((until - (execution.begin_time or execution.typed_time)) * 1000, 3),
+        duration_ms=round(execution.lasted(time.monotonic()) * 1000, 3),
         state=state,
         cwd=execution.cwd,
         from_byte=begin,

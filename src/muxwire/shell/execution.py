@@ -47,6 +47,8 @@ class Execution:
     begin_time: float = 0.0
     end: int = -1
     end_time: float = 0.0
+    # The seconds from its start to its end on its shell's clock; None if the shell does not say.
+    took: float | None = None
     exit_code: int | None = None
     ending: Ending = ""
     timed_out: bool = False
@@ -97,6 +99,15 @@ class Execution:
         """Whether its start mark has come, or came before its end."""
         return self.begin > self.typed_at
 
+    def lasted(self, now: float) -> float:
+        """How many seconds it took, or has taken by `now`: by its shell's clock, else all since it was typed.
+
+        The times at which its marks were read are no measure: both may come in one read. The shell's clock may have
+        been set meanwhile, so what it says counts only if it can be true.
+        """
+        since_typed = (self.end_time if self.ending else now) - self.typed_time
+        return self.took if self.took is not None and 0 <= self.took <= since_typed else since_typed
+
     def start(self, offset: int, now: float) -> None:
         self.begin = self.read_up_to = offset
         # The log, from which a later process may have its start mark, has no times; it begins when it is typed.
@@ -123,13 +134,14 @@ class Execution:
         self.resists = why
 
     def finish(
-        self, ending: Ending, now: float, *, end: int, exit_code: int | None, cwd: str = "", note: str = ""
-    ) -> None:
-        """It ended: its output goes up to `end`."""
+        self, ending: Ending, now: float, *,
+        end: int, exit_code: int | None, cwd: str = "", note: str = "", took: float | None = None,
+    ) -> None:  # fmt: skip
+        """It ended: its output goes up to `end`; `took` is what its shell says of the time."""
         if self.begin < 0:
             self.start(min(self.typed_at, end), self.typed_time)
         self.ending, self.end, self.exit_code = ending, max(end, self.begin), exit_code
-        self.end_time = now
+        self.end_time, self.took = now, took
         self.cwd = cwd or self.cwd
         self.explain(note)
 

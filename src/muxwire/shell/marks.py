@@ -15,6 +15,7 @@ around it, so a program that leaves an OSC or DCS string open hides no mark. The
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 from muxwire.values import dataclass
@@ -27,20 +28,23 @@ INTRODUCER = b"\x1b]7770;"
 # A path may be 4 KiB (Linux PATH_MAX), `$PWD` of a deep tree more, and every newline in it arrives as CR LF.
 CWD_MAX = 16 * 1024
 
-# Numbers as shells print them: a sequence number and a status are at most 64 bits, a process id less.
+# Numbers as shells print them: a sequence number and a status are at most 64 bits, a process id less. The status of E
+# and Q may be `STATUS:BEGAN:ENDED`, with two readings of the shell's clock (zsh prints 21 characters for one): Unix
+# seconds, of which either may be empty.
 _ID, _NUMBER = rb"[0-9a-f]{16}", rb"[0-9]{1,20}"
 _HEAD = (
     (
         rb"\x1b\]7770;(?:"
         rb"([STR];ID|[BCNX];ID;NUMBER|D;ID;NUMBER;NUMBER|H;ID;['\\];NUMBER)\x07"  # 1: a simple mark
-        rb"|(P;ID;NUMBER;NUMBER;NUMBER|E;ID;NUMBER|Q;ID;NUMBER;NUMBER;ID);"  # 2: a directory follows
+        rb"|(P;ID;NUMBER;NUMBER;NUMBER|E;ID;STATUS|Q;ID;STATUS;NUMBER;ID);"  # 2: a directory follows
         rb")"
     )
+    .replace(b"STATUS", rb"NUMBER(?::[0-9.,:]{0,64})?")
     .replace(b"ID", _ID)
     .replace(b"NUMBER", _NUMBER)
 )
-# The longest head: the introducer, `P;`, an id and three numbers, each with its `;`.
-_HEAD_MAX = 7 + 2 + 17 + 3 * 21
+# The longest head, Q: the introducer, `Q;`, two ids and two numbers, each with its `;`, and the times.
+_HEAD_MAX = 7 + 2 + 2 * 17 + 2 * 21 + 65
 _CLOSE = rb";(" + _ID + rb")\x07"  # 3: the id
 _CLOSE_LENGTH = 18
 
@@ -49,7 +53,7 @@ MARK_MAX = _HEAD_MAX + CWD_MAX + _CLOSE_LENGTH
 
 _HEAD_RE = re.compile(_HEAD)
 _HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
-_NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEQXHTNR;'\\]")
+_NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEQXHTNR;:.,'\\]")
 
 
 _JOIN_HEAD = INTRODUCER + b"R;"
@@ -111,13 +115,17 @@ class OutputStart(Mark):
 @final
 @dataclass(frozen=True, slots=True)
 class CommandFinished(Mark):
-    """E: a command's output ended before this mark. Q: and the shell is about to draw its prompt `seq`."""
+    """E: a command's output ended before this mark. Q: and the shell is about to draw its prompt `seq`.
+
+    `took`: the seconds that passed on the shell's clock (the wall's, which may be set); None if it has not said.
+    """
 
     command_id: str
     status: int
     cwd: str
     nonce: str = ""
     seq: int = 0
+    took: float | None = None
 
     def prompt(self, pid: int) -> PromptStart:
         """What Q says besides: as P of the shell of that pid."""
@@ -191,13 +199,25 @@ def _directory(raw: bytes) -> str:
     return raw.replace(b"\r\n", b"\n").decode("utf-8", "surrogateescape")
 
 
+def _finished(
+    at: int, to: int, key: str, status_and_times: bytes, directory: bytes, nonce: str = "", seq: int = 0
+) -> CommandFinished:
+    status, _, times = status_and_times.partition(b":")
+    took = None
+    if times:
+        began, _, ended = times.replace(b",", b".").partition(b":")
+        with suppress(ValueError):  # the shell's clock is a variable: a person may have changed it
+            took = float(ended) - float(began)
+    return CommandFinished(at, to, key, int(status), _directory(directory), nonce, seq, took)
+
+
 # What each letter on the wire makes of its place and its fields, of which the first is an id.
 _TYPED: dict[bytes, Callable[[int, int, str, Sequence[bytes]], Mark]] = {
     b"P": lambda at, to, key, f: PromptStart(at, to, key, int(f[0]), int(f[1]), int(f[2]), _directory(f[3])),
     b"C": lambda at, to, key, f: LineAccepted(at, to, key, int(f[0])),
     b"S": lambda at, to, key, _: OutputStart(at, to, key),
-    b"E": lambda at, to, key, f: CommandFinished(at, to, key, int(f[0]), _directory(f[1])),
-    b"Q": lambda at, to, key, f: CommandFinished(at, to, key, int(f[0]), _directory(f[3]), f[2].decode(), int(f[1])),
+    b"E": lambda at, to, key, f: _finished(at, to, key, f[0], f[1]),
+    b"Q": lambda at, to, key, f: _finished(at, to, key, f[0], f[3], f[2].decode(), int(f[1])),
     b"D": lambda at, to, key, f: PostExec(at, to, key, int(f[0]), int(f[1])),
     b"X": lambda at, to, key, f: ShellExited(at, to, key, int(f[0])),
     b"H": lambda at, to, key, f: ProbeReply(at, to, key, f[0] == b"'", int(f[1])),

@@ -170,7 +170,7 @@ class ShellSession:
         self._is_ours(mark, execution)
         status = shell_status(mark.status)
         end = mark.begin if execution.cut < 0 else execution.cut
-        self._end(execution, Input.COMMAND_FINISHED, now, end=end, exit_code=status, cwd=mark.cwd)
+        self._end(execution, Input.COMMAND_FINISHED, now, end=end, exit_code=status, cwd=mark.cwd, took=mark.took)
         for inner in self._open.values():
             if inner.typed_at > execution.typed_at:
                 self._end(inner, Input.OUTER_FINISHED, now, end=mark.begin, exit_code=status, cwd=mark.cwd)
@@ -370,12 +370,12 @@ class ShellSession:
 
     def _end(
         self, execution: Execution, what: Input, now: float, *,
-        end: int, exit_code: int | None, cwd: str = "", note: str = "",
+        end: int, exit_code: int | None, cwd: str = "", note: str = "", took: float | None = None,
     ) -> None:  # fmt: skip
         if ending := ending_of(execution.phase, what):
             if what is Input.LINE_INTERRUPTED:  # what came since it was typed is its line's echo, and no output
                 execution.start(end, execution.typed_time)
-            execution.finish(ending, now, end=end, exit_code=exit_code, cwd=cwd, note=note)
+            execution.finish(ending, now, end=end, exit_code=exit_code, cwd=cwd, note=note, took=took)
             self._tell(CommandEnded(execution))
 
     def _give_up(self, what: Input, note: str, before: int, now: float, end: int) -> None:

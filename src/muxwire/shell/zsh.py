@@ -84,7 +84,9 @@ class Zsh(Shell):
         prints = b"".join(BUILTIN.builtin + b'printf "' + text + b'"' + TO_TTY for text in formats)
         sets = b"__muxwire_s=$1; " if request.isolated else b""
         if script:
-            sets += b"__muxwire_d=" + request.command_id + b' _mux="$(<' + script + b')"; '
+            sets += (
+                b"__muxwire_y=${EPOCHREALTIME-} __muxwire_d=" + request.command_id + b' _mux="$(<' + script + b')"; '
+            )
             sets += b"[[ $2 == *[xv]* ]] || _mux+=$__muxwire_g; " if ends else b""
             words = b" ".join(b"'" + text + b"'" for text in formats)
             prints = b"if [[ $2 == *x* || -n $__muxwire_x ]]; then __muxwire_t " + words + b"; else " + prints + b"fi; "

@@ -141,7 +141,7 @@ class CommandBook:
                 "exit_code": execution.exit_code,
                 "ending": execution.ending,
                 "cwd": execution.cwd,
-                "seconds": execution.end_time - (execution.begin_time or execution.typed_time),
+                "seconds": execution.lasted(execution.end_time),
             }
         )
 

@@ -55,11 +55,10 @@ class CommandSpans:
         span = self._tracer.start_span("command", attributes={TAB: tab, _COMMAND_ID: execution.command_id})
 
         def end() -> None:
-            began = execution.begin_time or execution.typed_time
             span.set_attributes(
                 {
                     _ENDING: execution.ending,
-                    _DURATION: 1000 * (execution.end_time - began),
+                    _DURATION: 1000 * execution.lasted(execution.end_time),
                     _BYTES: max(0, execution.end - execution.begin),
                 }
             )

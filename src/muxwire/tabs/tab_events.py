@@ -129,7 +129,7 @@ class TabEvents:
             self.journal(execution)
 
     def journal(self, execution: Execution) -> None:
-        tab, began = self._tab, execution.begin_time or execution.typed_time
+        tab, began = self._tab, execution.end_time - execution.lasted(execution.end_time)
         if self._history is not None:
             self._history.note(JournalEntry(
                 began, execution.end_time, tab.key, tab.generation, tab.name, "execute", execution.started_in,

@@ -36,6 +36,8 @@ _WAITS = {"wait_woken", "hrtimer_nanosleep", "do_sys_poll", "poll_schedule_timeo
 _SLOW = 0.5
 _CALM_SLOW = 4
 _MARK = re.compile(rb"\x1b\]7770;(?:([SCDXH]);([^\x07]*)|([PEQ]);([0-9a-f]{16});(.*?);\4)\x07", re.DOTALL)
+# What E and Q say after the status: when the command began and ended.
+_TIMES = re.compile(rb"(?<=[0-9]):[0-9.]*:[0-9.]*(?=;)")
 
 
 @final
@@ -137,7 +139,7 @@ class PtyShell:
         now = time.monotonic()
         while match := _MARK.search(self.data, self.scanned):
             kind = (match[1] or match[3]).decode()
-            fields = match[2] if match[1] else match[4] + b";" + match[5]
+            fields = match[2] if match[1] else match[4] + b";" + _TIMES.sub(b"", match[5])
             if kind == "Q":  # E and P in one
                 command_id, status, seq, nonce, cwd = fields.split(b";", 4)
                 self.marks.append(Mark("E", b";".join((command_id, status, cwd)), match.start(), match.end(), now))

@@ -30,16 +30,17 @@ __muxwire_p() {
   \builtin return "$__muxwire_s"
 }
 
-# S. `set` need not show the text.
+# S. `set` need not show the text. The clock (bash 5) is read here and by Q: how long the command took.
 __muxwire_a() {
-  __muxwire_b= __muxwire_o=/dev/null
+  __muxwire_b= __muxwire_o=/dev/null __muxwire_x=${EPOCHREALTIME-}
   \builtin printf "$__muxwire_a" >&0 || \builtin printf "$__muxwire_a" >/dev/tty
 }
 
-# Q: E and P in one mark. Nothing is to come before the prompt but what comes after P too.
+# Q: E and P in one mark. Nothing is to come before the prompt but what comes after P too. `unset` makes a variable like
+# any other of the clock: only what a time may have goes into the mark.
 __muxwire_e() {
-  __muxwire_s=$? __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1))
-  __muxwire_m=$'\e]7770;Q;'"$__muxwire_d;$__muxwire_s;$__muxwire_q;$__muxwire_n;${PWD-};$__muxwire_d"$'\a'
+  __muxwire_s=$? __muxwire_x=:${__muxwire_x-}:${EPOCHREALTIME-} __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1))
+  __muxwire_m=$'\e]7770;Q;'"$__muxwire_d;$__muxwire_s${__muxwire_x//[!0-9.,:]};$__muxwire_q;$__muxwire_n;${PWD-};$__muxwire_d"$'\a'
   __muxwire_w
   __muxwire_d=
 }

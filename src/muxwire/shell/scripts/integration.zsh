@@ -2,6 +2,7 @@
 typeset -gi __muxwire_q=0
 typeset -g __muxwire_x=
 zmodload zsh/parameter 2>/dev/null || typeset -gA functions dis_builtins
+zmodload -F zsh/datetime p:EPOCHREALTIME 2>/dev/null # S and E read it: how long a command took
 
 # P: a prompt is about to be drawn. Here and below only the mark itself goes to the tty: the user's DEBUG trap runs in
 # our functions too.
@@ -28,7 +29,7 @@ __muxwire_c() {
 # a DEBUG trap runs once more, and nothing can be done about it but to say so (N). To ask for traps takes a process: that
 # is done (`?`) behind a command that speaks of them.
 __muxwire_e() {
-  local s=$?
+  local s=$? t=:${__muxwire_y-}:${EPOCHREALTIME-}
   [[ -n $__muxwire_d ]] || \builtin return 0
   \builtin setopt localoptions noerrexit noerrreturn
   # C-c in a loop of builtins leaves the status of the one that ran. TRAPINT may return 1 itself.
@@ -38,7 +39,7 @@ __muxwire_e() {
     if [[ $(\builtin trap) == *DEBUG* ]]; then __muxwire_x=1; else __muxwire_x=; fi
   fi
   [[ -n $__muxwire_x ]] && \builtin printf '\033]7770;N;%s;2\007' "$__muxwire_n" >/dev/tty
-  \builtin printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" $s "$PWD" "$__muxwire_d" >/dev/tty
+  \builtin printf '\033]7770;E;%s;%s%s;%s;%s\007' "$__muxwire_d" $s "${t//[^0-9.,:]}" "$PWD" "$__muxwire_d" >/dev/tty
   __muxwire_s=$s __muxwire_d=
   __muxwire_i
 }
