@@ -41,9 +41,9 @@ from bench.ssh_server import ssh_server
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    Program = Works | Waits
-
-# How often each runs: alone, and inside each relay.
+Program = Works | Waits
+PROGRAMS: tuple[Program, ...] = (*WORKS, *WAITS)
+# How often each runs: by itself, and inside each relay.
 TIMES, RELAY_TIMES = 10, 3
 # A question that the kernel shows is to be noticed within this.
 NOTICED_SECONDS = 2.0
@@ -111,12 +111,16 @@ class Figures:
     noticed: list[float] = field(default_factory=list)
     told: int = 0
     hidden: int = 0
-    details: Counter[str] = field(default_factory=Counter)
+    details: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def fail(self, kind: str, program: Program, what: str) -> None:
         """Count a wrong claim."""
         self.wrong[kind] += 1
-        self.details[f"{program.name}: {kind}: {what}"] += 1
+        self.say(program, f"{kind}: {what}")
+
+    def say(self, program: Program, what: str) -> None:
+        """Keep what is worth a line."""
+        self.details[program.name, what] += 1
 
     @property
     def late(self) -> int:
@@ -128,8 +132,9 @@ class Figures:
 class Claims:
     """One instance whose tabs run programs, each in a directory of its own."""
 
-    def __init__(self, terminals: muxwire.Terminals, stage: Stage) -> None:
+    def __init__(self, terminals: muxwire.Terminals, stage: Stage, *, watched: bool) -> None:
         self._terminals = terminals
+        self._watched = watched
         self._stage = stage
         self._count = 0
 
@@ -170,7 +175,7 @@ class Claims:
         said: set[str] = set()
 
         async def look() -> None:
-            while True:
+            while self._watched:
                 said.add(tab.state)
                 await anyio.sleep(LOOK_SECONDS)
 
@@ -214,7 +219,7 @@ class Claims:
             group.cancel_scope.cancel()
         if result is None:
             figures.hidden += 1
-            figures.details[f"{program.name}: not noticed"] += 1
+            figures.say(program, "not noticed")
         elif not result.running:
             figures.fail("ended", program, f"exit code {result.exit_code}, {_last_words(result)}")
         elif result.state == "running":
@@ -224,9 +229,9 @@ class Claims:
         else:
             figures.noticed.append(max(took, 0.0))
             if took > NOTICED_SECONDS:
-                figures.details[f"{program.name}: noticed late"] += 1
+                figures.say(program, "noticed late")
             if program.secret != ("password" in result.note):
-                figures.details[f"{program.name}: noticed, as {result.note.partition(':')[0]}"] += 1
+                figures.say(program, f"noticed, as {result.note.partition(':')[0]}")
 
     async def _shown(self, tab: muxwire.Tab, program: Waits, done: anyio.Event) -> float:
         """The time of the monotonic clock when its question was there; 0.0 if it was not when the call came back."""
@@ -287,19 +292,12 @@ class Plan:
     times: int
     relay_times: int
     beside: tuple[int, ...] = (0, BESIDE)
-    programs: tuple[str, ...] = ()
+    programs: tuple[Program, ...] = PROGRAMS
     places: tuple[str, ...] = (ALONE, *RELAYS)
     at_once: int = AT_ONCE
-    only_relayed: bool = False
+    # Whether the state of a tab is looked at all the time while its program works.
+    watched: bool = True
     told: Callable[[str], None] = lambda _: None
-
-    def chosen(self, programs: Sequence[Program]) -> list[Program]:
-        """Those of the programs that are asked for."""
-        return [
-            one
-            for one in programs
-            if (not self.programs or one.name.startswith(self.programs)) and (one.relayed or not self.only_relayed)
-        ]
 
 
 @contextmanager
@@ -333,14 +331,14 @@ async def claims(plan: Plan) -> tuple[dict[str, Figures], dict[str, bool], list[
     with staged() as stage, relays(stage.folder, plan.places) as (usable, missing):
         skipped = [*stage.skipped, *(f"{name}: {reason}" for name, reason in missing.items())]
         programs: list[Program] = []
-        for one in plan.chosen((*WORKS, *WAITS)):
+        for one in plan.programs:
             if lack := lacking(one.needs, stage.words):
                 skipped.append(f"{one.name}: no {lack}")
             else:
                 programs.append(one)
         home = stage.folder / "home"
         async with muxwire.open_terminals(environ=clean_environment(home), state_dir=home / "state") as terminals:
-            tries = Claims(terminals, stage)
+            tries = Claims(terminals, stage, watched=plan.watched)
             for beside in plan.beside:
                 with computing(beside):
                     for relay in (*([None] if ALONE in plan.places else []), *usable):
@@ -394,7 +392,9 @@ def reported(found: dict[str, Figures], shown: dict[str, bool], skipped: list[st
     wrong = sum(one.wrong.total() for one in found.values())
     missed = sum(one.late + one.told + one.hidden for name, one in found.items() if shown[name])
     details = [
-        f"{name}: {what} ({count} times)" for name, one in found.items() for what, count in sorted(one.details.items())
+        f"{name}: {program}: {what} ({count} times)"
+        for name, one in found.items()
+        for (program, what), count in sorted(one.details.items())
     ]
     hidden = ", ".join(name for name, one in shown.items() if not one)
     return Report(
@@ -420,7 +420,7 @@ def reported(found: dict[str, Figures], shown: dict[str, bool], skipped: list[st
 async def run(scale: Scale) -> Report:
     """Everything, as often as the scale has it."""
     if scale.short:
-        return reported(*await claims(Plan(1, 1, (0,), places=SHORT_PLACES, only_relayed=True)))
+        return reported(*await claims(Plan(1, 1, (0,), tuple(one for one in PROGRAMS if one.relayed), SHORT_PLACES)))
     return reported(*await claims(Plan(TIMES, RELAY_TIMES)))
 
 
@@ -436,7 +436,8 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--at-once", type=int, default=AT_ONCE, metavar="N", help="tabs that run at the same time")
     given = parser.parse_args(argv)
     plan = Plan(
-        given.times, given.relay_times, tuple(given.beside or [0]), tuple(given.program or ()),
+        given.times, given.relay_times, tuple(given.beside or [0]),
+        tuple(one for one in PROGRAMS if one.name.startswith(tuple(given.program or [""]))),
         tuple(given.relay or (ALONE, *RELAYS)), given.at_once,
         told=lambda name: print(name, file=sys.stderr, flush=True),
     )  # fmt: skip

@@ -1,0 +1,99 @@
+"""What is said of programs that work and of programs that wait: a small part of `python -m bench claims`.
+
+All of it runs once, several tabs at the same time; each test looks at one program in one place.
+"""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from bench.claims import ALONE, PROGRAMS, Figures, Plan, claims
+from bench.relays import RELAYS, gives_pty
+
+# In each place.
+RELAYED = (
+    "sleep",
+    "text like a question",
+    "read of bash",
+    "read of busybox",
+    "cat",
+    "python getpass",
+    "less",
+)
+BY_ITSELF = (
+    *RELAYED,
+    "python polls a pipe, raw tty",
+    "dialog --gauge",
+    "ssh without a tty",
+    "node, top-level await",
+    "read -t of bash",
+    "read of another user",
+    "setsid -w",
+    "su",
+    "gpg, pinentry",
+    "screen",
+    "python polls, then reads",
+    "dpkg's script",
+)
+# Nothing is set up for all users of the machine, and no container is made.
+PLACES = (ALONE, "script -qc", "su -P -c", "pty.spawn", "ssh -t", *(["sudo, use_pty"] if gives_pty() else []))
+ROWS = [(place, name) for place in PLACES for name in (BY_ITSELF if place == ALONE else RELAYED)]
+AT_ONCE = 8
+
+WRONG = frozenset(
+    [
+        *((place, "sleep") for place in PLACES if place != ALONE),
+        *((place, "text like a question") for place in PLACES if place != ALONE),
+        *((place, "python getpass") for place in PLACES if place not in (ALONE, "ssh -t")),
+        (ALONE, "read of busybox"),
+        (ALONE, "python polls a pipe, raw tty"),
+        (ALONE, "read -t of bash"),
+        (ALONE, "read of another user"),
+        (ALONE, "setsid -w"),
+        (ALONE, "su"),
+        (ALONE, "gpg, pinentry"),
+        (ALONE, "screen"),
+        (ALONE, "python polls, then reads"),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def found() -> tuple[dict[str, Figures], dict[str, bool], list[str]]:
+    """Run everything, each place's programs in turn and several at once."""
+    figures: dict[str, Figures] = {}
+    shown: dict[str, bool] = {}
+    skipped: list[str] = []
+    for places, names in (((ALONE,), BY_ITSELF), (PLACES[1:], RELAYED)):
+        programs = tuple(one for one in PROGRAMS if one.name in names)
+        plan = Plan(1, 1, (0,), programs, places, AT_ONCE, watched=False)
+        more_figures, more_shown, more_skipped = anyio.run(claims, plan)
+        figures |= more_figures
+        shown |= more_shown
+        skipped += more_skipped
+    return figures, shown, skipped
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        pytest.param(*row, id=", ".join(row), marks=[pytest.mark.xfail(strict=True)] if row in WRONG else [])
+        for row in ROWS
+    ],
+)
+def test_no_claim_is_wrong(place: str, name: str, found: tuple[dict[str, Figures], dict[str, bool], list[str]]) -> None:
+    figures, shown, skipped = found
+    for line in skipped:
+        if line.startswith((f"{place}:", f"{name}:")):
+            pytest.skip(line)
+    said = [what for program, what in figures[place].details if program == name and what != "noticed late"]
+    # Where the kernel does not show what waits, a question may go unnoticed; of what works nothing may be said even so.
+    assert not [what for what in said if shown[place] or not what.startswith(("not noticed", "noticed, as"))]
+
+
+def test_every_name_is_a_program() -> None:
+    assert {*BY_ITSELF} <= {one.name for one in PROGRAMS}
+    assert {place for place in PLACES if place != ALONE} <= RELAYS.keys()
+    assert {*WRONG} <= {*ROWS} | {("sudo, use_pty", name) for name in RELAYED}
