@@ -14,7 +14,7 @@ from muxwire import open_terminals
 TABS, TABS_SHORT = 50, 5
 SECONDS, SECONDS_SHORT = 10, 2
 # The last prompts come, logs are flushed, shells fall asleep; and ten seconds after the last command the watch over
-# tmux's answers wakes up once, to see that none is due (`client/patience.py`).
+# tmux's answers wakes up once, to see that none is due (`client/client.py`).
 SETTLE, SETTLE_SHORT = 11, 1
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import muxwire
-from muxwire.mcp.progress import Progress
-from muxwire.mcp.registry import Call
+from muxwire.mcp.registry import Call, Progress
 from muxwire.mcp.tools import TOOLS
 from muxwire.values import to_dict
 

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from muxwire.values import to_dict
-from muxwire.vt.capture import cell_rows
-from muxwire.vt.cells import text_of
+from muxwire.vt.cells import cell_rows, text_of
 from tests.cli.user import SECONDS, Place
 
 

@@ -16,7 +16,7 @@ from muxwire.client.watchdog import process_table
 from muxwire.host.folders import folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.processes import listening_pid
-from muxwire.library.doctor import machine
+from muxwire.library import doctor as machine
 from muxwire.tmux import program as tmux_program, start as server_start
 from tests.cli.user import Place
 

@@ -22,7 +22,7 @@ LOOKS = 20
 
 DRIVER = """
 import sys, time
-from muxwire.client.process import TmuxProcess
+from muxwire.client.transport import TmuxProcess
 
 argv = ["tmux", "-N", "-S", sys.argv[1], "-C", "attach-session", "-t", "=hub"]
 process = TmuxProcess(argv, socket=sys.argv[1], env={"PATH": sys.argv[2], "LC_ALL": "C.UTF-8"}, ephemeral=False)

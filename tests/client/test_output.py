@@ -5,8 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from muxwire.client.client import ControlClient
-from muxwire.client.unknown import MAX_BYTES, MAX_BYTES_PER_PANE, MAX_DISCARDED, UnknownOutput
+from muxwire.client.client import MAX_BYTES, MAX_BYTES_PER_PANE, MAX_DISCARDED, ControlClient, UnknownOutput
 from muxwire.ids import PaneId, pane_id
 from muxwire.testing import MemoryTransport, Observer, open_private_tmux
 

@@ -7,8 +7,7 @@ import time
 import anyio
 import pytest
 
-from muxwire.client.pipes import _FLOOD_READS
-from muxwire.client.process import TmuxProcess
+from muxwire.client.transport import _FLOOD_READS, TmuxProcess
 from muxwire.ids import pane_id
 from muxwire.protocol.events import Event
 from muxwire.testing import open_private_tmux

@@ -6,9 +6,7 @@ from collections import deque
 
 import pytest
 
-from muxwire.client.patience import Patience
-from muxwire.client.pending import Pending
-from muxwire.client.resending import Resending
+from muxwire.client.client import Patience, Pending, Resending
 from muxwire.errors import ConnectionClosed
 from muxwire.protocol.commands import Command, command, command_list
 

@@ -7,8 +7,7 @@ import os
 import anyio
 import pytest
 
-from muxwire.client.pipes import PIPE_BYTES
-from muxwire.client.process import TmuxProcess
+from muxwire.client.transport import PIPE_BYTES, TmuxProcess
 
 pytestmark = pytest.mark.anyio
 

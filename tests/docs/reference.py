@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import muxwire
 from muxwire.cli.command_line import command_line
-from muxwire.mcp.schemas import input_schema, output_schema
+from muxwire.mcp.registry import input_schema, output_schema
 from muxwire.mcp.tools import TOOLS
 from muxwire.results import State
 from muxwire.tabs.event_log import KINDS

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.library.doctor import Finding
-from muxwire.library.doctor.examine import outcome
+from muxwire.library.doctor import Finding, outcome
 from tests.doctor.person import doctor, only
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from muxwire.client.watchdog import process_table
 from muxwire.host.folders import Folders, folders_for
-from muxwire.library.doctor import leftovers
+from muxwire.library import doctor as leftovers
 from tests.doctor.person import SECONDS, do, doctor, levels, only
 
 

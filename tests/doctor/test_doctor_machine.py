@@ -12,7 +12,7 @@ import pytest
 from muxwire.host.folders import Folders, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import named_process
-from muxwire.library.doctor import machine
+from muxwire.library import doctor as machine
 from tests.doctor.person import do, doctor, install_tmux, levels, only
 
 

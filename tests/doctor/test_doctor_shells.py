@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.library.doctor import trials
-from muxwire.library.doctor.examine import examine
+from muxwire.library import doctor as trials
+from muxwire.library.doctor import examine
 from tests.doctor.person import install_tmux, levels, only
 
 BASH = shutil.which("bash") or "/bin/bash"

@@ -16,7 +16,7 @@ import pytest
 import muxwire
 from muxwire.errors import TabUnavailable
 from muxwire.host.descriptors import OURS
-from muxwire.mcp.failures import explained
+from muxwire.mcp.registry import explained
 from muxwire.mcp.tools import TOOLS
 from tests.faults.conftest import Open
 

@@ -14,10 +14,9 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.client import unknown
+from muxwire.client import client as unknown
 from muxwire.logs.read import read_raw
-from muxwire.tabs.maker import TabMaker
-from muxwire.tabs.request import TabRequest
+from muxwire.tabs.maker import TabMaker, TabRequest
 from muxwire.tmux.start import ROWS
 from tests.faults.victims import victim
 from tests.library.opened import closed

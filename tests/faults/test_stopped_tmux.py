@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.client import patience
+from muxwire.client import client as patience
 from muxwire.errors import MuxwireError, TabUnavailable, TmuxSilent
 from muxwire.pane import interrupt
 from muxwire.tabs import processes

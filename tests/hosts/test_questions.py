@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 import pytest
 
-from muxwire.host.questions import Helper
+from muxwire.host.remote import Helper
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

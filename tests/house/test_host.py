@@ -18,7 +18,7 @@ ASKED = re.compile(
 # Those that look at this machine and no other, each with its reason.
 HERE = {
     "client/watchdog.py": "a program of its own, which imports nothing of ours",
-    "logs/spool.py": "spools stay with the process that writes the logs",
+    "logs/segments.py": "spools stay with the process that writes the logs",
     "library/doctor": "examines this machine",
     "tabs/record.py": "records of tabs stay with the process that makes them",
     "mcp/stdio.py": "signals its own process",

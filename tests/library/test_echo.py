@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muxwire.shell.own_echo import Typed, echo_end
+from muxwire.shell.session import Typed, echo_end
 
 # What was typed, what was shown, and how much of that is the echo.
 CASES = [

@@ -13,7 +13,7 @@ import muxwire
 from muxwire.host.local import LocalHost
 from muxwire.host.shells import shell_for
 from muxwire.logs.store import LogStore
-from muxwire.pane.live_output import LiveOutput
+from muxwire.pane.output import LiveOutput
 from muxwire.pane.state import PaneState
 from muxwire.pane.stream import PaneStream
 from muxwire.shell.execution import Execution

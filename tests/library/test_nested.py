@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Tab, Terminals
-    from muxwire.client.pending import Pending
+    from muxwire.client.client import Pending
 from tests.library.opened import tab_for
 from tests.users import needs
 

@@ -8,7 +8,7 @@ import pytest
 
 from muxwire.protocol.events import ClientDetached
 from muxwire.tabs.event_log import EventLog
-from muxwire.tabs.people import People
+from muxwire.tabs.windows import People
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muxwire import Terminals
-    from muxwire.client.pending import Pending
+    from muxwire.client.client import Pending
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from muxwire import ConnectionClosed, TabUnavailable
-from muxwire.pane import execution_result
+from muxwire.pane import output as execution_result
 from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.prompt_line import BUSY_GRACE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 import pytest
 
-from muxwire.pane.typing_lock import TypingLock
+from muxwire.pane.keyboard import TypingLock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, TextContent
 
-import muxwire.mcp.progress
+import muxwire.mcp.registry
 from muxwire.errors import InvalidArgument
 from muxwire.mcp.registry import select
 from muxwire.mcp.server import build_server
@@ -312,7 +312,7 @@ async def test_a_cancelled_call_interrupts_its_command_and_nothing_else(session:
 
 @pytest.mark.parametrize("session", ["legacy"], indirect=True)  # the other way in memory has no progress tokens
 async def test_progress_says_time_bytes_and_the_last_line(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(muxwire.mcp.progress, "INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(muxwire.mcp.registry, "INTERVAL_SECONDS", 0.01)
     seen: list[tuple[float, str | None]] = []
     enough = anyio.Event()
 
@@ -336,7 +336,7 @@ async def test_progress_says_time_bytes_and_the_last_line(session: Session, monk
 
 
 def test_progress_comes_at_least_every_five_seconds() -> None:
-    assert muxwire.mcp.progress.INTERVAL_SECONDS < 5
+    assert muxwire.mcp.registry.INTERVAL_SECONDS < 5
 
 
 async def test_read_only_and_toolsets() -> None:

@@ -18,7 +18,7 @@ from mcp.types import CallToolResult, TextContent
 
 import muxwire
 from muxwire.mcp.server import build_server
-from muxwire.mcp.tools.operations import run_tmux_operations
+from muxwire.mcp.tools import run_tmux_operations
 from muxwire.operations import KINDS, NewWindow, Ref, SendKeys
 from muxwire.operations.lists import read_operation, read_operations
 from tests.users import SYSTEM_PATH

@@ -14,7 +14,7 @@ from mcp.client.subscriptions import ServerEvent
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp.types import ResourceListChangedNotification, ResourceUpdatedNotification, TextResourceContents
 
-import muxwire.mcp.updates
+import muxwire.mcp.resources
 from muxwire.mcp.server import build_server
 from tests.mcp.fake_terminals import FakeTerminals, Opener
 
@@ -31,7 +31,7 @@ COMMANDS = "muxwire://tabs/@1/commands"
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(muxwire.mcp.updates, "INTERVAL_SECONDS", 0.05)
+    monkeypatch.setattr(muxwire.mcp.resources, "INTERVAL_SECONDS", 0.05)
 
 
 class Watching:
@@ -209,7 +209,7 @@ async def test_subscribing_to_nothing(watching: Watching) -> None:
 
 
 async def test_there_is_a_limit(watching: Watching, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(muxwire.mcp.updates, "MAX_SUBSCRIPTIONS", 1)
+    monkeypatch.setattr(muxwire.mcp.resources, "MAX_SUBSCRIPTIONS", 1)
     with pytest.raises(MCPError, match="More than 1 subscriptions"):
         async with watching.subscribed(LOG, SCREEN):
             pass

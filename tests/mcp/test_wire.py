@@ -14,8 +14,8 @@ import anyio
 import pytest
 
 import muxwire
-import muxwire.mcp.progress
-import muxwire.mcp.updates
+import muxwire.mcp.registry
+import muxwire.mcp.resources
 from muxwire.mcp import wire
 from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.server import build_server
@@ -309,7 +309,7 @@ async def test_cancelling_interrupts_the_command_and_is_not_answered(monkeypatch
 
 @pytest.mark.parametrize("modern", [False, True])
 async def test_progress_goes_to_those_who_asked(monkeypatch: pytest.MonkeyPatch, modern: bool) -> None:
-    monkeypatch.setattr(muxwire.mcp.progress, "INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(muxwire.mcp.registry, "INTERVAL_SECONDS", 0.01)
     async with serving() as client:
         meta: dict[str, Any] = {"progressToken": "tok"}
         if modern:
@@ -357,7 +357,7 @@ async def subscribed(client: Served, era: str) -> None:
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 async def test_a_reader_of_updates_that_never_reads_is_bounded(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told no more once the pipe is full; what it missed is one update when it reads again."""
-    monkeypatch.setattr(muxwire.mcp.updates, "INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(muxwire.mcp.resources, "INTERVAL_SECONDS", 0.0)
     monkeypatch.setattr(wire, "HIGH_WATER_BYTES", 4096)
     async with serving() as client:
         await subscribed(client, era)

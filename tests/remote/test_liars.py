@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import muxwire
-from muxwire.host import questions
-from muxwire.host.questions import Helper, Question
+from muxwire.host import remote as questions
+from muxwire.host.remote import Helper, Question
 from muxwire.instance import remote
 from muxwire.tabs.maker import PanePlace
 from tests.remote.proxied import environ_there

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.host.links import links_of
+from muxwire.host.hosts_file import links_of
 from tests.sshd import ssh_server
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import muxwire
 from muxwire import TabUnavailable, TmuxSilent
 from muxwire.client.watchdog import process_table
 from muxwire.host.remote import RemoteHost
-from muxwire.instance import rejoin, remote
+from muxwire.instance import remote, remote as rejoin
 from muxwire.pane.prompt_line import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
 from tests.processes import gone

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from muxwire import TmuxSilent
-from muxwire.host import questions
+from muxwire.host import remote as questions
 from muxwire.instance import remote
 from muxwire.pane import state
 from tests.library.opened import known_prompt

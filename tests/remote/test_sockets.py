@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from muxwire.host import processes, waits
-from muxwire.host.remote_answers import PaneAnswer
+from muxwire.host.remote import PaneAnswer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

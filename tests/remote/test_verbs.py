@@ -12,8 +12,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.host.hosts_file import Carrier, HostsFile
-from muxwire.host.links import links_to
+from muxwire.host.hosts_file import Carrier, HostsFile, links_to
 from tests.cli.screen import at_terminal
 
 if TYPE_CHECKING:

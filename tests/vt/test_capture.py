@@ -5,8 +5,21 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from muxwire.vt.capture import Wraps, cell_rows, draws_lines, styled_lines, text_rows, unescaped, wrapped_rows
-from muxwire.vt.cells import PLAIN, Cell, Style, runs, styled, text_of
+from muxwire.vt.cells import (
+    PLAIN,
+    Cell,
+    Style,
+    Wraps,
+    cell_rows,
+    draws_lines,
+    runs,
+    styled,
+    styled_lines,
+    text_of,
+    text_rows,
+    unescaped,
+    wrapped_rows,
+)
 from muxwire.vt.ring import RingBuffer
 
 

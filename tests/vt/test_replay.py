@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from muxwire.vt.player import Player
-from muxwire.vt.replay import ReplayScreen
+from muxwire.vt.replay import Player, ReplayScreen
 
 COLUMNS, ROWS = 10, 4
 

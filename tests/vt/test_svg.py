@@ -6,8 +6,7 @@ from xml.etree import ElementTree as ET
 
 from hypothesis import given, settings, strategies as st
 
-from muxwire.vt.capture import cell_rows
-from muxwire.vt.cells import Run, Style, runs, text_of
+from muxwire.vt.cells import Run, Style, cell_rows, runs, text_of
 from muxwire.vt.svg import colour, svg
 
 SPACE = "{http://www.w3.org/2000/svg}"

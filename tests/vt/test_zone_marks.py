@@ -7,8 +7,7 @@ from itertools import groupby
 import pytest
 
 from muxwire.vt.cells import has_marks, newest_zone
-from muxwire.vt.player import Player
-from muxwire.vt.replay import ReplayScreen
+from muxwire.vt.replay import Player, ReplayScreen
 
 
 def zones_of(screen: ReplayScreen) -> list[tuple[str, str]]:

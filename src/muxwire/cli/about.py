@@ -54,7 +54,7 @@ def add(verbs: Verbs) -> None:
 
 def _clean(arguments: argparse.Namespace) -> int:
     from muxwire.host.folders import folders_for
-    from muxwire.library.doctor import leftovers
+    from muxwire.library import doctor as leftovers
 
     removed = list(leftovers.clean(folders_for("doctor", os.environ)))
     if arguments.json:
@@ -71,11 +71,10 @@ def _doctor(arguments: argparse.Namespace) -> int:
         return _clean(arguments)
     import anyio  # late, as for every verb
 
-    from muxwire.library.doctor.examine import examine
-    from muxwire.library.doctor.trials import host
+    from muxwire.library.doctor import examine, examine_host
 
     async def hosts() -> tuple[Finding, ...]:
-        return tuple([await host(dict(os.environ), name) for name in arguments.host])
+        return tuple([await examine_host(dict(os.environ), name) for name in arguments.host])
 
     findings = anyio.run(hosts if arguments.host else examine)
     healthy = all(finding.level != "broken" for finding in findings)

@@ -101,7 +101,7 @@ def chosen_name(arguments: argparse.Namespace, *, any_running: bool = False) -> 
     if given or not any_running:
         return given or DEFAULT_NAME
     from muxwire.host.folders import EPHEMERAL, folders_for
-    from muxwire.host.links import all_links
+    from muxwire.host.hosts_file import all_links
     from muxwire.tmux.program import running_instances
 
     running = running_instances(os.environ)

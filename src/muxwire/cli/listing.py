@@ -13,15 +13,14 @@ import subprocess
 from typing import TYPE_CHECKING, NamedTuple, final
 
 from muxwire.errors import InstanceUnavailable, InvalidArgument, TmuxUnavailable
-from muxwire.tmux.status_line import ACTIVE_TAB
+from muxwire.tmux.server import ACTIVE_TAB
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from muxwire.host.hosts_file import Carrier
-    from muxwire.host.links import Linked
+    from muxwire.host.hosts_file import Carrier, Linked
 
 # A server in good health answers in milliseconds.
 _ANSWER_SECONDS = 10
@@ -52,8 +51,7 @@ def tmux_of(name: str) -> tuple[int | None, tuple[str, str, str]]:
     """The process of an instance's tmux server, None if it does not run, and what speaks to it; TmuxUnavailable."""
     from muxwire.host.folders import folders_for
     from muxwire.host.local import LocalHost
-    from muxwire.tmux.lost_socket import server_pid
-    from muxwire.tmux.program import program_for
+    from muxwire.tmux.program import program_for, server_pid
 
     folders, host = folders_for(name, os.environ), LocalHost(os.environ)
     pid = server_pid(folders, host)
@@ -119,8 +117,7 @@ class TabThere(NamedTuple):
 def server_on(arguments: argparse.Namespace, host: str) -> There:
     """The server on a host that the command line means; HostUnavailable, InstanceUnavailable, InvalidArgument."""
     from muxwire.host.folders import folders_for
-    from muxwire.host.hosts_file import read_hosts
-    from muxwire.host.links import links_to
+    from muxwire.host.hosts_file import links_to, read_hosts
 
     carrier = read_hosts(os.environ).carrier(host)
     name = arguments.name or os.environ.get("MUXWIRE_NAME", "")

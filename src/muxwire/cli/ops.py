@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
-    from muxwire.operations.runs import OperationsResult
+    from muxwire.operations.operation import OperationsResult
 
 
 def add(verbs: Verbs) -> None:
@@ -40,7 +40,7 @@ def add(verbs: Verbs) -> None:
 
 
 async def _ops(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    from muxwire.operations.runs import DISPATCH_TIMEOUT
+    from muxwire.operations.operation import DISPATCH_TIMEOUT
 
     operations, given = _operations(arguments.file), arguments.dispatch_timeout
     try:

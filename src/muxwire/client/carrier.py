@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.client.pipes import ProcessPipes
+from muxwire.client.transport import ProcessPipes
 from muxwire.errors import HostUnavailable, TmuxUnavailable
 
 if TYPE_CHECKING:

@@ -17,35 +17,363 @@ connection and the transport.
 
 from __future__ import annotations
 
+import math
+import re
 import secrets
 import time
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self, final
+from itertools import chain
+from typing import TYPE_CHECKING, Protocol, Self, final
 
 import anyio
 import anyio.lowlevel
 
 from muxwire.client.forbidden import refuse_forbidden, refuse_line
-from muxwire.client.patience import Patience
-from muxwire.client.pending import Pending
 from muxwire.client.transport import Observer
-from muxwire.client.unknown import UnknownOutput
-from muxwire.errors import ConnectionClosed, TmuxSilent
+from muxwire.errors import CommandError, ConnectionClosed, TmuxSilent
 from muxwire.protocol.commands import Command, command, command_list, typed_line
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.escaping import undo_dollars
 from muxwire.protocol.events import CommandBlock, Exit, ExtendedOutput, Output
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
     from anyio.abc import TaskGroup
 
-    from muxwire.client.resending import Resending
     from muxwire.client.transport import Transport
     from muxwire.ids import PaneId
     from muxwire.protocol.events import Event
+
+
+# How long a caller waits for tmux's answer: a tmux that is stopped, or hangs, says nothing and closes nothing.
+#
+# One task watches over all waits of a connection. It is set to the first of them, and not moved when that one is
+# answered: so it wakes once in ten seconds while commands are sent, and never when nobody waits.
+
+# tmux answers in a millisecond, on a machine that swaps in seconds.
+ANSWER_SECONDS = 10.0
+# Who asks a tmux that is known to be silent waits no longer than a busy one that was continued takes.
+SILENT_SECONDS = 1.0
+
+
+def unexplained() -> TmuxSilent:
+    """What is said where nobody knows which process it is."""
+    return TmuxSilent(
+        "tmux does not answer", remedy="check whether it is stopped (`kill -CONT`) or the machine has no time for it"
+    )
+
+
+class Wait(Protocol):
+    waits_until: float  # on the monotonic clock
+
+    def give_up(self) -> None:
+        """Wait no longer."""
+
+
+@final
+class Patience:
+    """Ends the waits for answers that do not come. The commands keep their places: an answer may still come."""
+
+    def __init__(self, sent: Sequence[Wait]) -> None:
+        """`sent` are the commands without a whole answer, the oldest first."""
+        self.explain: Callable[[], TmuxSilent] = unexplained
+        self.seconds = ANSWER_SECONDS
+        self._sent = sent
+        self._silent: Wait | None = None  # the oldest one, when we last gave up
+        self._wakes_at = math.inf
+        self._woken = anyio.Event()
+
+    @property
+    def silent(self) -> bool:
+        """Whether a wait was given up, and tmux has not answered anything since."""
+        return self._silent is not None and bool(self._sent) and self._sent[0] is self._silent
+
+    def until(self) -> float:
+        """When the wait that begins now ends at the latest, on the monotonic clock."""
+        due = time.monotonic() + (SILENT_SECONDS if self.silent else self.seconds)
+        if due < self._wakes_at:
+            self._wakes_at = due
+            self._woken.set()
+        return due
+
+    async def watch(self) -> None:
+        """Give up what is not answered in time: a task that runs as long as the connection."""
+        while True:
+            await self._sleep()
+            now = time.monotonic()
+            waits = [one for one in self._sent if one.waits_until < math.inf]
+            if waits and now - self._wakes_at > SILENT_SECONDS:
+                # It is we who stood still: what tmux said meanwhile is read first.
+                self._wakes_at = now + SILENT_SECONDS
+            elif any(one.waits_until <= now for one in waits):
+                self._silent = self._sent[0]
+                self._wakes_at = math.inf
+                for one in waits:  # none is answered before the oldest
+                    one.give_up()
+            else:
+                self._wakes_at = min((one.waits_until for one in waits), default=math.inf)
+
+    async def _sleep(self) -> None:
+        while (left := self._wakes_at - time.monotonic()) > 0:
+            self._woken = anyio.Event()
+            with anyio.move_on_after(left):
+                await self._woken.wait()
+
+
+# One command line that waits for its blocks.
+
+
+@final
+class Pending:
+    """A sent command. Nobody has to wait for it: its answer keeps its place in the order all the same."""
+
+    __slots__ = ("_event", "_failure", "_patience", "_then", "blocks", "command", "done", "waits_until")
+
+    def __init__(self, command: Command, patience: Patience) -> None:
+        self.command = command
+        self.waits_until = math.inf  # on the monotonic clock; infinity: nobody waits, or for ever
+        self._patience = patience
+        self._then: Callable[[], None] | None = None
+        self.blocks: list[CommandBlock] = []
+        self.done = False
+        self._event: anyio.Event | None = None
+        self._failure: ConnectionClosed | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self._failure is not None
+
+    async def wait(self) -> tuple[bytes, ...]:
+        """Return the lines of all blocks; CommandError on %error, ConnectionClosed if no answer can come.
+
+        TmuxSilent if none came in ten seconds: it may still come.
+        """
+        if not self.done:
+            if self.waits_until == math.inf:
+                self.waits_until = self._patience.until()
+            await self._changed()
+            if not self.done:
+                raise self._patience.explain()
+        return self.result()
+
+    async def wait_within(self, seconds: float) -> tuple[bytes, ...]:
+        """As `wait`, but TmuxSilent if there is no answer after so long."""
+        with anyio.move_on_after(seconds):
+            return await self.wait()
+        await anyio.lowlevel.checkpoint()  # it is we who may have stood still: what is here is read first
+        if not self.done:
+            raise self._patience.explain()
+        return self.result()
+
+    async def settled(self) -> None:
+        """Return when the answer is here, or can no longer come, however long that takes."""
+        while not self.done:
+            await self._changed()
+
+    async def _changed(self) -> None:
+        if self._event is None:
+            self._event = anyio.Event()
+        await self._event.wait()
+
+    def result(self) -> tuple[bytes, ...]:
+        if self._failure is not None:
+            raise self._failure
+        last = self.blocks[-1]
+        if last.error:
+            raise CommandError(self.command.name, last.output)
+        if len(self.blocks) == 1:
+            return last.output
+        return tuple(chain.from_iterable(block.output for block in self.blocks))
+
+    def then(self, call: Callable[[], None]) -> None:
+        """Have that called, by the reader, when the answer is here or can no longer come: in the order of answers."""
+        if self.done:
+            call()
+        else:
+            self._then = call
+
+    def answer(self, block: CommandBlock) -> None:
+        """Take a block, and wake the waiter after the last one."""
+        self.blocks.append(block)
+        if block.last:
+            self._finish()
+
+    def fail(self, failure: ConnectionClosed) -> None:
+        self._failure = failure
+        self._finish()
+
+    def give_up(self) -> None:
+        """End the waits for now: tmux is silent."""
+        self.waits_until = math.inf
+        if self._event is not None:
+            self._event.set()
+            self._event = None
+
+    def _finish(self) -> None:
+        self.done = True
+        if self._event is not None:
+            self._event.set()
+        if self._then is not None:
+            self._then()
+
+
+# Output of panes that nobody has claimed yet.
+#
+# Under load tmux sends the first bytes of a new pane before the reply with its id (15 of 40 trials with four
+# flooding panes), so they are kept until the pane is attached or given up.
+
+# A pane is claimed within milliseconds of its first byte, and tmux 3.7 emits 40 MB/s at most.
+MAX_BYTES_PER_PANE = 4 * 1024 * 1024
+
+# A person's windows on the same server are never claimed if the owner forgets to say so.
+MAX_BYTES = 32 * 1024 * 1024
+
+# Ids of panes that were given up. Ids are never used twice, so the oldest are of dead panes.
+MAX_DISCARDED = 4096
+
+
+@final
+class UnknownOutput:
+    """Keeps the first bytes of each unknown pane, in order and without a gap; what comes later is counted.
+
+    If it is too much of all panes together, the one that has been unknown for longest is given up: nobody asks for it.
+    """
+
+    __slots__ = ("_discarded", "_dropped", "_kept", "kept_bytes")
+
+    def __init__(self) -> None:
+        self._kept: dict[PaneId, bytearray] = {}
+        self._dropped: dict[PaneId, int] = {}
+        self._discarded: dict[PaneId, None] = {}
+        self.kept_bytes = 0
+
+    def keep(self, pane: PaneId, data: bytes) -> None:
+        """Keep output of a pane, unless it is known that nobody will ask."""
+        if pane in self._discarded:
+            return
+        kept = self._kept.setdefault(pane, bytearray())
+        if pane in self._dropped or len(kept) + len(data) > MAX_BYTES_PER_PANE:
+            self._dropped[pane] = self._dropped.get(pane, 0) + len(data)
+            return
+        kept += data
+        self.kept_bytes += len(data)
+        while self.kept_bytes > MAX_BYTES:
+            oldest = next(pane for pane, kept in self._kept.items() if kept)
+            data, dropped = self.take(oldest)
+            self._dropped[oldest] = len(data) + dropped
+
+    def take(self, pane: PaneId) -> tuple[bytes, int]:
+        """Return what was kept of a pane and how many bytes after that were dropped, and forget both."""
+        self._discarded.pop(pane, None)
+        data = bytes(self._kept.pop(pane, b""))
+        self.kept_bytes -= len(data)
+        return data, self._dropped.pop(pane, 0)
+
+    def discard(self, pane: PaneId) -> None:
+        """Forget a pane, and what it will still write."""
+        self.take(pane)
+        self._discarded[pane] = None
+        if len(self._discarded) > MAX_DISCARDED:
+            del self._discarded[next(iter(self._discarded))]
+
+
+# Which commands are written again when a connection that was lost is back: those that tmux has not run.
+#
+# Each line that changes something ends in a command that keeps its number in a server option. tmux runs a line as a
+# whole, and drops what a client that is gone has not had run: so the option says of each line whether it was run.
+
+ASK = command("display-message", "-p", "#{@muxwire-seq}")
+_NUMBER = b" ; set-option -s @muxwire-seq %b."
+_NUMBERED = re.compile(rb" ; set-option -s @muxwire-seq [0-9a-f]{8}\.([0-9]{1,18})\Z")
+# These only look, or do again what they did.
+_REPEATABLE = frozenset(
+    ("display-message", "show-options", "list-panes", "list-windows", "list-sessions", "list-clients", "capture-pane",
+     "refresh-client")
+)  # fmt: skip
+# These too, in a line that has set the buffer itself by `capture-pane`.
+_OF_CAPTURES = frozenset(("show-buffer", "delete-buffer"))
+# What these print, nobody can ask for later.
+_PRINTING = frozenset(("new-window", "split-window", "new-session", "break-pane", "show-buffer"))
+
+
+@final
+class Resending:
+    """The lines of one connection, numbered."""
+
+    def __init__(self, instead: Callable[[Command], Command | None]) -> None:
+        """`instead` gives the command that answers as one did that was run, and whose answer was lost."""
+        self.unsent: set[Pending] = set()  # what was asked for since the connection was lost
+        self._instead = instead
+        # Until tmux has run a line of ours, the option has the number of an earlier process.
+        self._process, self._count = secrets.token_hex(4).encode(), 0
+        self._number = _NUMBER % self._process
+        self._asked: Pending | None = None
+
+    def numbered(self, commands: Sequence[Command]) -> list[Command]:
+        """These commands, to be sent in this order, and in no other."""
+        return [self._numbered(one) for one in commands]
+
+    def _numbered(self, one: Command) -> Command:
+        # The branches of the `if-shell`s that we send only look, too.
+        if one.name == "if-shell" or _only_looks({one.name, *one.more}):
+            return one
+        self._count += 1
+        line = b"%b%b%d" % (one.line, self._number, self._count)
+        return Command(one.name, line, (*one.silent, False), one.raw, one.more)
+
+    def withdraw(self, lines: Collection[Pending], pending: deque[Pending]) -> bool:
+        """Take lines out of those that wait to be sent; False if some of them were sent."""
+        if not lines or not self.unsent.issuperset(lines):
+            return False
+        for one in lines:
+            pending.remove(one)
+        return True
+
+    def ask(self, pending: deque[Pending], patience: Patience, go_on: Callable[[Sequence[Pending]], None]) -> Pending:
+        """The question what tmux has run, before all that is `pending`; `go_on` gets what is to be sent after it."""
+        if self._asked is not None and not self._asked.done:
+            pending.remove(self._asked)  # on a connection that was lost again
+        asked = self._asked = Pending(ASK, patience)
+
+        def answered() -> None:
+            if not asked.failed:
+                _, *waiting = pending
+                pending.clear()
+                pending.append(asked)
+                pending.extend(left := self.left(waiting, asked.result()))
+                go_on(left)
+
+        asked.then(answered)
+        pending.appendleft(asked)
+        return asked
+
+    def left(self, waiting: Iterable[Pending], answer: Sequence[bytes]) -> list[Pending]:
+        """Those that are to be sent again; the others have their answers then. `answer` is that to `ASK`."""
+        self.unsent.clear()
+        process, _, number = (*answer, b"")[0].partition(b".")
+        run, left = int(number) if process == self._process else 0, []
+        for one in waiting:
+            found = _NUMBERED.search(one.command.line)
+            if found is None or int(found[1]) > run:
+                left.append(one)
+            elif (instead := self._instead(one.command)) is not None:
+                one.command = instead
+                left.append(one)
+            elif one.command.name in _PRINTING:
+                reason = f"{one.command.name} was done, and what it said was lost with the connection"
+                one.fail(ConnectionClosed(reason))
+            else:
+                one.answer(CommandBlock(0, 0, 0, (), error=False, command=one.command, index=0, last=True))
+        for one in left:
+            one.blocks.clear()
+        return left
+
+
+def _only_looks(names: set[str]) -> bool:
+    return names <= (_REPEATABLE | _OF_CAPTURES if "capture-pane" in names else _REPEATABLE)
+
 
 # An empty line makes tmux detach the client: it flushes what it has, says %exit and ends the stream.
 _DETACH = b"\n"

@@ -15,11 +15,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
-
-from muxwire.client.reaping import wait_process
+import anyio.to_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+# Waits for a child process to end, without a thread where the system allows.
+
+
+async def wait_process(process: subprocess.Popen[bytes]) -> int:
+    """Return the exit status of a child once it has ended, and reap it."""
+    if process.poll() is None:
+        await _wait_end(process)
+    return process.wait()
+
+
+async def _wait_end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):  # macOS; Linux before 5.3
+        await anyio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
+        return
+    try:
+        await anyio.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)
+
 
 _LOG = logging.getLogger("muxwire")
 # `ephemeral`: our tmux server ends with us; `named`: it outlives us; `adopted`: a person's, in which we made panes.

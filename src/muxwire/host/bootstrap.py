@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import final
 
 from muxwire.host.shells import integration_files
+from muxwire.shell import SHELLS
 from muxwire.shell.quoting import posix_quote
-from muxwire.shell.table import SHELLS
 from muxwire.values import dataclass
 
 _SCRIPTS = Path(__file__).with_name("scripts")

@@ -9,32 +9,267 @@ from __future__ import annotations
 
 import base64
 import errno
+import secrets
 import time
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Protocol, final
 
 import anyio
 
 from muxwire.errors import ConnectionClosed, InvalidArgument
-from muxwire.host.host import Link
-from muxwire.host.questions import Helper
-from muxwire.host.remote_answers import PaneAnswer
+from muxwire.host.host import Foreground, Link, TtyModes
+from muxwire.host.processes import FORKED, is_script
 from muxwire.host.shells import shell_named
-from muxwire.host.waits import POLL, TTY_READ, UNSURE
+from muxwire.host.waits import POLL, TTY_READ, UNSURE, sleeps_for_key, tty_read
 from muxwire.protocol.commands import command, command_list, joined
 from muxwire.shell.quoting import os_bytes
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     import os
     import signal
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from muxwire.host.bootstrap import Facts
-    from muxwire.host.host import CommandFiles, Foreground, Lines, TtyModes
-    from muxwire.host.questions import Line
+    from muxwire.host.host import CommandFiles, Lines
     from muxwire.protocol.commands import Command
     from muxwire.shell import Shell
+
+
+# What the helper on another machine answers of a pane: its processes, and the modes of its terminal.
+
+# Fields of a row, in the order in which helper.sh prints them.
+_PROCESS_FIELDS = 8
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process, by proc(5): `tpgid` is the foreground group of its terminal, `waits` where it sleeps.
+
+    `program` is known of the leaders of the session and of its foreground group, and of the session leader's children.
+    """
+
+    pid: int
+    state: str
+    parent: int
+    pgrp: int
+    tpgid: int
+    flags: int
+    waits: bytes
+    program: str
+
+
+@final
+@dataclass(slots=True)
+class PaneAnswer:
+    """One answer: the processes in the order of the tree, their first first."""
+
+    modes: TtyModes | None = None
+    processes: dict[int, Process] = field(default_factory=dict)
+    threads: dict[int, list[tuple[str, bytes]]] = field(default_factory=dict)  # state, and where it sleeps
+    arguments: dict[int, list[str]] = field(default_factory=dict)
+    masks: dict[int, list[int]] = field(default_factory=dict)
+    shares: set[int] = field(default_factory=set)
+    cursor: tuple[int, int] | None = None
+
+    def take(self, kind: str, fields: list[str]) -> None:
+        """Take one line; ValueError for one that no helper of ours writes."""
+        match kind:
+            case "m":
+                self.modes = _modes(fields[0].split())
+            case "s":
+                found = _process(fields)
+                self.processes[found.pid] = found
+            case "t":
+                self.threads.setdefault(int(fields[0]), []).append((fields[1], fields[2].encode()))
+            case "c":
+                self.arguments[int(fields[0])] = fields[1].split("\x1f")[1:-1]
+            case "g":
+                self.masks.setdefault(int(fields[0]), []).append(int(fields[2], 16))
+            case "u":
+                x, y = fields[0].split()
+                self.cursor = int(x), int(y)
+            case "r":
+                self.shares.add(int(fields[0]))
+            case _:
+                raise ValueError(kind)
+
+    def group(self, pgrp: int) -> list[Process]:
+        """The processes of a group, its leader first."""
+        return sorted((one for one in self.processes.values() if one.pgrp == pgrp), key=lambda one: one.pid != pgrp)
+
+    def front(self, leader: int, *, supervised: bool) -> Foreground | None:
+        """What runs in the foreground of a session; None if its leader is gone."""
+        first = self.processes.get(leader)
+        if first is None or first.tpgid <= 0:
+            return None
+        named = self.processes.get(first.tpgid)
+        if supervised and first.tpgid == leader:
+            named = next((one for one in self.processes.values() if one.parent == leader), first)
+        return Foreground(first.tpgid, PurePosixPath(named.program).name if named is not None else "")
+
+    def reads_tty(self, pgrp: int) -> bool | None:
+        return tty_read(one.waits for one in self.group(pgrp))
+
+    def awaits_keys(self, pgrp: int) -> bool:
+        return any(
+            sleeps_for_key(waits, state.encode())
+            for one in self.group(pgrp)
+            for state, waits in [(one.state, one.waits), *self.threads.get(one.pid, [])]
+        )
+
+    def takes(self, pgrp: int, number: int, shell_pid: int) -> bool:
+        """As `processes.takes`."""
+        leader = self.processes.get(pgrp)
+        if leader is None or not leader.flags & FORKED:
+            return True
+        mine = [mask >> (number - 1) & 1 for mask in self.masks.get(pgrp, [])]
+        return not any(mine) or mine != [mask >> (number - 1) & 1 for mask in self.masks.get(shell_pid, [])]
+
+    def runs_script(self, pid: int) -> bool:
+        return is_script(self.arguments.get(pid, []))
+
+
+def _modes(words: list[str]) -> TtyModes | None:
+    """What stty -a says; None where it said nothing, since the terminal is gone."""
+    if not words:
+        return None
+    return TtyModes(icanon="icanon" in words, echo="echo" in words, isig="isig" in words, opost="opost" in words)
+
+
+def _process(fields: list[str]) -> Process:
+    if len(fields) != _PROCESS_FIELDS:
+        raise ValueError(fields)
+    pid, state, parent, pgrp, tpgid, flags, waits, program = fields
+    name = program.removesuffix(" (deleted)")
+    return Process(int(pid), state, int(parent), int(pgrp), int(tpgid), int(flags), waits.encode(), name)
+
+
+# Questions to the helper on another machine (`scripts/helper.sh`), and its answers.
+
+# The helper answers in a few ms and a round trip. It may wait for a terminal that hangs; nobody waits for it longer.
+_ANSWER_SECONDS = 5.0
+# What is kept of an answer's line that has not ended: a longer one is none of our helper's.
+_LINE_BYTES = 64 << 10
+# And of all its lines: the longest are a quarter of a MiB of output, as hexadecimal digits.
+_ANSWER_BYTES = 2 << 20
+_DIGITS = 9  # of a question's number
+# The number of a process's first question is below this. No process asks as many as are left.
+_FIRST_MAX = 9 * 10 ** (_DIGITS - 1)
+
+
+class Line(Protocol):
+    """The control connection, as far as a host needs it."""
+
+    def submit_prepared(self, commands: Sequence[Command]) -> object:
+        """Write lines of several tmux commands each; nobody waits for the answers. ConnectionClosed."""
+
+
+@final
+class Question:
+    """A question that has not been answered yet."""
+
+    def __init__(self, begins: Callable[[], None] = lambda: None) -> None:
+        self.begins = begins  # called before the first row is taken
+        self.rows: list[list[str]] = []
+        self.encoded: list[str] = []  # lines that are no rows
+        self.size = 0
+        self.answered = self.cut = False  # `cut`: the connection was lost before there was an answer
+        self.done = anyio.Event()
+
+
+@final
+class Helper:
+    """The sh in the keeper's pane: a line that is pasted there is a question, what the pane writes is the answer."""
+
+    def __init__(self) -> None:
+        self._line: Line | None = None
+        self._pane = ""
+        self._unread = b""
+        # An answer to a process that was killed may come to the next one, which asks other things.
+        self._number = secrets.randbelow(_FIRST_MAX)
+        self._asked: dict[int, Question] = {}
+        self._answering: Question | None = None  # whose encoded lines come now
+
+    def connect(self, line: Line, pane: str) -> None:
+        """There is a connection: what is asked goes there. Questions to an earlier one are asked again."""
+        self._line, self._pane, self._unread, self._answering = line, pane, b"", None
+        for question in self._asked.values():
+            question.cut = True
+            question.done.set()
+
+    def feed(self, data: bytes) -> None:
+        """Take what the helper's pane wrote; what is no answer of the helper is ignored."""
+        *lines, rest = (self._unread + data).split(b"\n")
+        self._unread = rest[-_LINE_BYTES:]
+        for line in lines:
+            number, *fields = line.decode("utf-8", "surrogateescape").split("\t")
+            question = self._asked.get(int(number)) if len(number) <= _DIGITS and number.isdecimal() else None
+            if (asked := question or self._answering) is not None:
+                asked.size += len(line)
+                if asked.size > _ANSWER_BYTES:
+                    continue
+            if not fields and self._answering is not None:
+                self._answering.encoded.append(line.decode("ascii", "replace"))
+            elif question is None or not fields:
+                continue
+            elif fields[0] == ".":
+                self._answering = None
+                question.answered = True
+                question.done.set()
+            else:
+                if not question.rows:
+                    question.begins()
+                self._answering = question
+                question.rows.append(fields)
+
+    async def ask(self, verb: str, *words: str, begins: Callable[[], None] = lambda: None) -> list[list[str]] | None:
+        """The rows of an answer; None if there is none in time. `begins` is called when the first one has come."""
+        found = await self.answer(verb, *words, begins=begins)
+        return found.rows if found is not None else None
+
+    async def answer(
+        self, verb: str, *words: str, again: bool = True, begins: Callable[[], None] = lambda: None
+    ) -> Question | None:
+        """Ask, and `again` where the connection was lost meanwhile: these questions change nothing."""
+        cut = True
+        while cut:
+            question = Question(begins)
+            try:
+                number = self._request(verb, *words, question=question)
+            except ConnectionClosed:
+                return None
+            try:
+                with anyio.move_on_after(_ANSWER_SECONDS):
+                    await question.done.wait()
+            finally:
+                self._asked.pop(number, None)
+            if question.answered:
+                return question
+            cut = question.cut and again
+        return None
+
+    def _request(self, verb: str, *words: str, question: Question | None = None) -> int:
+        assert self._line is not None
+        self._number += 1
+        if question is not None:
+            self._asked[self._number] = question
+        text = " ".join((str(self._number), verb, *words)) + "\n"
+        paste = ("paste-buffer", "-r", "-d", "-b", "muxwire-ask", "-t", self._pane)
+        self._line.submit_prepared((command_list(("set-buffer", "-b", "muxwire-ask", "--", text), paste),))
+        return self._number
+
+    def say(self, verb: str, *words: str) -> bool:
+        """Have the helper do something; False between two connections."""
+        try:
+            self._request(verb, *words)
+        except ConnectionClosed:
+            return False
+        return True
+
 
 # A question that was open for a round trip and so long when its call was cancelled is unanswered: most take 10 ms.
 _ANSWERED_WITHIN = 0.1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from muxwire import shell
 from muxwire.host.folders import SPOOL_PROGRAM, replace_private
-from muxwire.shell.table import SHELLS
+from muxwire.shell import SHELLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from muxwire.instance.spools import NOT_KEPT, complete_logs
-from muxwire.instance.stream_join import KeptOutput, StreamJoin, go_over
-from muxwire.logs.follower_log import FollowerLog
+from muxwire.instance.spools import NOT_KEPT, KeptOutput, StreamJoin, complete_logs, go_over
 from muxwire.logs.read import read_raw
-from muxwire.logs.spool import Spool
-from muxwire.logs.store import BATCH_SECONDS
+from muxwire.logs.segments import Spool
+from muxwire.logs.store import BATCH_SECONDS, FollowerLog
 from muxwire.pane.stream import PaneStream
 
 if TYPE_CHECKING:

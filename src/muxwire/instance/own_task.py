@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 import anyio
 
-from muxwire.client.loops import asyncio_loop
+from muxwire.client.transport import asyncio_loop
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

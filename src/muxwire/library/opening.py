@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.client.loops import asyncio_loop
+from muxwire.client.transport import asyncio_loop
 from muxwire.errors import InstanceUnavailable, InvalidArgument
 from muxwire.host.descriptors import OURS
 from muxwire.host.folders import EPHEMERAL, Folders, folders_for
@@ -22,10 +22,9 @@ from muxwire.instance.spools import complete_logs
 from muxwire.library.lifetime import ServerLifetime
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
-from muxwire.tabs.idle import checked_idle
-from muxwire.tmux.access import Access
-from muxwire.tmux.lost_socket import server_pid
-from muxwire.tmux.program import server_runs
+from muxwire.tabs.book import checked_idle
+from muxwire.tmux.program import server_pid, server_runs
+from muxwire.tmux.server import Access
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

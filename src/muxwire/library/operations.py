@@ -6,8 +6,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from muxwire.operations.lists import check_list, programs_and_folders
+from muxwire.operations.operation import RunContext
 from muxwire.operations.run_list import OperationsRun
-from muxwire.operations.runs import RunContext
 from muxwire.tabs.maker import TabMaker
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import Operation, OperationsResult
-    from muxwire.operations.runs import RunOptions
+    from muxwire.operations.operation import RunOptions
     from muxwire.tabs.tab import Tab
 
 

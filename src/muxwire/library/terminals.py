@@ -12,17 +12,15 @@ import anyio
 import anyio.to_thread
 
 from muxwire.errors import NoSuchTarget
-from muxwire.library.hosts import Hosts
+from muxwire.library.lifetime import Hosts
 from muxwire.logs.history import read_history
-from muxwire.operations.runs import DISPATCH_TIMEOUT, OnError, RunOptions
+from muxwire.operations.operation import DISPATCH_TIMEOUT, OnError, RunOptions
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
-from muxwire.tabs.history_limit import checked_limit, limit_scrollback
-from muxwire.tabs.listing import list_tabs
+from muxwire.tabs.listing import checked_limit, limit_scrollback, list_tabs
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail, snapshot_of
-from muxwire.tabs.maker import TabMaker
-from muxwire.tabs.request import TabRequest
+from muxwire.tabs.maker import TabMaker, TabRequest
 from muxwire.tabs.targets import find_tab
 from muxwire.tabs.waits import Wanted, wait_for
 
@@ -35,8 +33,7 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tabs.tab import Tab
-    from muxwire.tmux.access import Role
-    from muxwire.tmux.server import TmuxServer
+    from muxwire.tmux.server import Role, TmuxServer
 
 
 @final

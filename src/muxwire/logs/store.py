@@ -26,8 +26,7 @@ import anyio.to_thread
 from muxwire.host.descriptors import kept_max
 from muxwire.logs import read as log_read
 from muxwire.logs.limits import LogLimits, hold, keep_within, sweep_dead
-from muxwire.logs.segments import PIECE_COST, Gap, LogFile
-from muxwire.logs.spool import PRUNE_BYTES, Spool
+from muxwire.logs.segments import PIECE_COST, PRUNE_BYTES, Gap, LogFile, Spool
 from muxwire.vt.readable import COLUMNS, ROWS
 
 if TYPE_CHECKING:
@@ -36,6 +35,60 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from anyio.abc import TaskGroup
+
+
+# The log of a pane as a follower has it: the owner writes it, the follower counts along and reads the file.
+
+# The owner writes 10 ms after a byte at the latest; nothing notifies a follower when it has.
+POLL_SECONDS = 0.005
+
+
+@final
+class FollowerLog:
+    """Counts what is appended, and writes nothing. `end` is the offset of the next byte."""
+
+    def __init__(self, path: Path, end: int | None = None) -> None:
+        """Begin at the end of the file, or at `end` if that is known."""
+        self.path = path
+        self.end = end_of(path) if end is None else end
+
+    def append(self, data: bytes) -> None:
+        self.end += len(data)
+
+    def lose(self, size: int, **_details: object) -> None:
+        self.end += size
+
+    def resized(self, _columns: int, _rows: int, **_details: bool) -> None:
+        """The owner sees it too."""
+
+    def note_script(self, _size: int) -> None:
+        """A script was written next to the log: the owner finds it at its next check."""
+
+    async def flushed(self) -> bool:
+        """Return once the owner has written all that was appended here; False if it does not."""
+        target, deadline = self.end, time.monotonic() + FLUSH_WAIT_SECONDS
+        while end_of(self.path) < target:
+            if time.monotonic() > deadline:
+                return False
+            await anyio.sleep(POLL_SECONDS)
+        return True
+
+    async def read(self, begin: int, end: int) -> bytes:
+        await self.flushed()
+        return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
+
+    def close(self, *, ended: bool = False) -> None:
+        """Nothing to let go of."""
+
+
+def end_of(path: Path) -> int:
+    """The offset after the last byte that is on file; 0 for a log that is not there."""
+    try:
+        with log_read.LogFileReader(path) as log:
+            return log.end
+    except OSError:
+        return 0
+
 
 # A batch goes to the writer at this size, or this long after its first byte. 10 ms is what a SIGKILL of us may cost,
 # and makes a hundred writes a second at most; at 256 KiB a write costs more than waking the thread.

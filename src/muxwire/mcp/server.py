@@ -13,16 +13,13 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter, ValidationError
 
 from muxwire import __version__
-from muxwire.mcp.failures import explained, refused
 from muxwire.mcp.instructions import INSTRUCTIONS, Prompts, without_unavailable
 from muxwire.mcp.lifespan import LazyTerminals
-from muxwire.mcp.progress import Progress, in_span
-from muxwire.mcp.registry import Call, Catalogue, select
-from muxwire.mcp.resources import MAX_COMPLETIONS, TEMPLATES, WINDOW_ID, Subject, listed, matching
+from muxwire.mcp.registry import Call, Catalogue, Progress, explained, in_span, refused, select
+from muxwire.mcp.resources import MAX_COMPLETIONS, TEMPLATES, WINDOW_ID, Subject, Updates, listed, matching, updating
 from muxwire.mcp.stdio import run_on_stdio
 from muxwire.mcp.tools import TOOLS
-from muxwire.mcp.updates import Updates, updating
-from muxwire.tabs.spans import spans_are_collected
+from muxwire.tabs.tab_events import spans_are_collected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable

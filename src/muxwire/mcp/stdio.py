@@ -19,9 +19,8 @@ from mcp.server.stdio import stdio_server
 from mcp.types import methods
 from mcp.types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 
-from muxwire.client.loops import asyncio_loop
-from muxwire.mcp.descriptors import STDIN, STDOUT, is_pipe, on_ending_signal, private_wire
-from muxwire.mcp.wire import open_wire
+from muxwire.client.transport import asyncio_loop
+from muxwire.mcp.wire import STDIN, STDOUT, is_pipe, on_ending_signal, open_wire, private_wire
 
 if TYPE_CHECKING:
     import asyncio  # only to name the running loop's type

@@ -11,13 +11,29 @@ import importlib
 import typing
 
 if typing.TYPE_CHECKING:
-    from muxwire.operations.arranging import RenameWindow, ResizePane, SelectLayout, SelectPane, SwapPane
-    from muxwire.operations.input import Execute, SendKeys, WaitFor
+    from muxwire.operations.kinds import (
+        BreakPane,
+        CapturePane,
+        DisplayMessage,
+        Execute,
+        JoinPane,
+        KillPane,
+        MakeGrid,
+        NewWindow,
+        RenameWindow,
+        ResizePane,
+        SelectLayout,
+        SelectPane,
+        SendKeys,
+        SetOption,
+        ShowOption,
+        SplitEvenly,
+        SplitPane,
+        SwapPane,
+        WaitFor,
+    )
     from muxwire.operations.lists import KINDS
-    from muxwire.operations.operation import Operation, Ref
-    from muxwire.operations.options import CapturePane, DisplayMessage, SetOption, ShowOption
-    from muxwire.operations.panes import BreakPane, JoinPane, KillPane, MakeGrid, NewWindow, SplitEvenly, SplitPane
-    from muxwire.operations.runs import Dispatch, OperationsResult, StepResult
+    from muxwire.operations.operation import Dispatch, Operation, OperationsResult, Ref, StepResult
 else:
 
     def __getattr__(name):  # noqa: ANN001, ANN202

@@ -11,11 +11,29 @@ from dataclasses import MISSING, Field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from muxwire.errors import InvalidArgument, MuxwireError
-from muxwire.operations.arranging import RenameWindow, ResizePane, SelectLayout, SelectPane, SwapPane
-from muxwire.operations.input import Execute, SendKeys, WaitFor
+from muxwire.operations.kinds import (
+    BreakPane,
+    CapturePane,
+    DisplayMessage,
+    Execute,
+    JoinPane,
+    KillPane,
+    MakeGrid,
+    NewWindow,
+    RenameWindow,
+    ResizePane,
+    Scope,
+    SelectLayout,
+    SelectPane,
+    SendKeys,
+    SetOption,
+    ShowOption,
+    SplitEvenly,
+    SplitPane,
+    SwapPane,
+    WaitFor,
+)
 from muxwire.operations.operation import TARGETS, Operation, Ref
-from muxwire.operations.options import CapturePane, DisplayMessage, Scope, SetOption, ShowOption
-from muxwire.operations.panes import BreakPane, JoinPane, KillPane, MakeGrid, NewWindow, SplitEvenly, SplitPane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

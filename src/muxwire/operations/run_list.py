@@ -15,11 +15,21 @@ from typing import TYPE_CHECKING, final
 import anyio
 import anyio.lowlevel
 
-from muxwire.client.patience import ANSWER_SECONDS
+from muxwire.client.client import ANSWER_SECONDS
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
 from muxwire.host.host import answer_seconds
-from muxwire.operations.operation import Compound, Operation, Part, Ref, RunState, Step, explained, written
-from muxwire.operations.runs import Dispatch, OperationsResult
+from muxwire.operations.operation import (
+    Compound,
+    Dispatch,
+    Operation,
+    OperationsResult,
+    Part,
+    Ref,
+    RunState,
+    Step,
+    explained,
+    written,
+)
 from muxwire.tabs.maker import PANE_FORMAT
 from muxwire.tabs.windows import look_up
 from muxwire.values import dataclass
@@ -27,10 +37,8 @@ from muxwire.values import dataclass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muxwire.client.client import ControlClient
-    from muxwire.client.pending import Pending
-    from muxwire.operations.rollback import Rollback
-    from muxwire.operations.runs import RunContext, RunOptions
+    from muxwire.client.client import ControlClient, Pending
+    from muxwire.operations.operation import Rollback, RunContext, RunOptions
     from muxwire.tabs.maker import PaneSpec
 
 # One line is parsed on tmux's only thread, where every pane waits meanwhile: this takes less than 2 ms.

@@ -8,22 +8,31 @@ tmux 3.3a here: the supervisor keeps every pane of ours alive until we kill it.
 
 from __future__ import annotations
 
+import fcntl
+import os
 import time
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, final
 
+import anyio
+
 from muxwire.client.client import prepared, prepared_lists
 from muxwire.errors import InvalidArgument
+from muxwire.host.descriptors import OURS, open_file
+from muxwire.host.locks import locked
 from muxwire.pane.keys import CTRL_C
 from muxwire.protocol.commands import joined
+from muxwire.shell.tab_state import not_begun
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
 
-    from muxwire.client.client import ControlClient
-    from muxwire.client.pending import Pending
+    from muxwire.client.client import ControlClient, Pending
     from muxwire.pane.state import PaneState
     from muxwire.protocol.commands import Command
+
 
 # One control line is parsed on tmux's only thread: 16 KiB keeps every pane's latency below a millisecond.
 CHUNK = 16 << 10
@@ -88,3 +97,136 @@ class Keyboard:
         """Type `data` and wait until tmux has taken it; InvalidArgument, CommandError or ConnectionClosed."""
         for answer in self.press(data):
             await answer.wait()
+
+
+# Whose turn it is to type into a pane that several processes share: an OS lock in the tab's directory.
+#
+# A turn lasts until the shell has begun the command, since its wrapper lies in one file; what runs then, every process
+# knows by the marks. Who comes after another process first lets its own stream catch up with what that one saw.
+
+# Between two checks of a lock that another process has: it holds it for a few ms.
+_LOOK_SECONDS = 0.002
+# A shell begins a line within a few ms; one that does not is found out by the call that typed it.
+_BEGIN_SECONDS = 1.0
+
+
+def typed_from(pane: PaneState, turn: TypingLock | anyio.Semaphore) -> int:
+    """The offset from which on the stream may hold a typed line that the shell has not begun to run yet."""
+    if pane.session.hidden_since >= 0:
+        return pane.session.hidden_since
+    if (typed := not_begun(pane.session)) is not None:
+        return typed.typed_at
+    if isinstance(turn, TypingLock) and turn.taken_elsewhere():
+        return 0
+    return pane.stream.end
+
+
+@final
+class TypingLock:
+    """The turn of one pane, among the calls of this process and of others; used as anyio.Lock is."""
+
+    def __init__(
+        self,
+        folder: Path,
+        pane: PaneState,
+        client: ControlClient,
+        spawn: Callable[[Callable[[], Awaitable[object]]], None],
+    ) -> None:
+        self._path = folder / "turn"
+        self._pane = pane
+        self._client = client
+        self._spawn = spawn
+        self._among_us = anyio.Semaphore(1)
+        self._descriptor = -1
+        self._ours = False  # whether we hold the lock among processes
+
+    def acquire_nowait(self) -> None:
+        self._among_us.acquire_nowait()
+        if not (self._lock() and self._was_ours()):
+            self._among_us.release()
+            self._unlock()  # `acquire` may be cancelled before it begins
+            raise anyio.WouldBlock
+
+    async def acquire(self) -> None:
+        await self._among_us.acquire()
+        try:
+            while not self._lock():  # noqa: ASYNC110 - no event of this process reports another's lock
+                await anyio.sleep(_LOOK_SECONDS)
+            if not self._was_ours():
+                # tmux has sent us all that the pane had written before this answer.
+                await self._client.command("display-message", "-p", "")
+                if self._descriptor >= 0:  # else the tab has ended meanwhile
+                    os.pwrite(self._descriptor, self._name(), 0)
+        except BaseException:
+            self._among_us.release()
+            self._unlock()
+            raise
+
+    def release(self) -> None:
+        """Give the turn on: to calls of ours at once, to other processes when the command has begun."""
+        self._among_us.release()
+        if self._ours:
+            self._spawn(self._let_go)
+
+    async def _let_go(self) -> None:
+        session = self._pane.session
+        await self._pane.stream.until(lambda: session.closed or not_begun(session) is None, _BEGIN_SECONDS)
+        if self._among_us.value:
+            self._unlock()
+
+    def _lock(self) -> bool:
+        if not self._ours:
+            if self._descriptor < 0:
+                try:
+                    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+                    self._descriptor = open_file(self._path, flags)
+                except OSError:
+                    return True  # the tab is gone, or the disk is full: what comes next says so
+            if not locked(self._descriptor):
+                return False
+            self._ours = True
+            OURS.keep(self)
+        return True
+
+    def taken_elsewhere(self) -> bool:
+        """Whether another process has the turn: a line of its own may be on its way to the shell."""
+        if self._ours:
+            return False
+        try:
+            descriptor = open_file(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            # Whoever asks for the turn in this very moment looks again soon.
+            return not locked(descriptor, fcntl.LOCK_SH)
+        finally:
+            os.close(descriptor)
+
+    def _was_ours(self) -> bool:
+        return self._descriptor < 0 or os.pread(self._descriptor, len(self._name()), 0) == self._name()
+
+    def _name(self) -> bytes:
+        return b"%10d" % os.getpid()
+
+    def _unlock(self) -> None:
+        if self._ours:
+            self._ours = False
+            with suppress(OSError):
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def let_go(self) -> bool:
+        """Close the file because another needs the descriptor; not while it is our turn, or may soon be."""
+        if self._ours or not self._among_us.value:
+            return False
+        self._close()
+        return True
+
+    def close(self) -> None:
+        self._ours = False
+        OURS.forget(self)
+        self._close()
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

@@ -20,7 +20,7 @@ from muxwire.pane.foreground_shell import (
     prompt_begun,
     prompt_drawn,
 )
-from muxwire.pane.hidden import shown_again
+from muxwire.pane.state import shown_again
 from muxwire.shell import foreign_end, foreign_wrap, probe
 from muxwire.shell.tab_state import takes_line
 

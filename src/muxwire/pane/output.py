@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence  # noqa: TC003 - the fields of a dataclass
+import time
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Sequence,
+)
 from functools import partial
 from typing import TYPE_CHECKING, final
 
+import anyio
 from anyio.to_thread import run_sync
 
+from muxwire.errors import TabUnavailable
+from muxwire.pane.interrupt import ESCALATION_SECONDS
+from muxwire.pane.state import end_of
+from muxwire.results import ExecutionResult
 from muxwire.shell import TYPED_LINES
-from muxwire.shell.output_end import REACH, trailing_begun
+from muxwire.shell.session import REACH, trailing_begun
 from muxwire.shell.visible import SEQUENCE_END, lookbehind, visible_range
 from muxwire.values import dataclass
 from muxwire.vt.readable import (
@@ -25,9 +35,12 @@ from muxwire.vt.readable import (
 from muxwire.vt.text import undo_onlcr
 
 if TYPE_CHECKING:
+    from muxwire.errors import State
+    from muxwire.pane.state import PaneState
     from muxwire.pane.stream import PaneStream
     from muxwire.shell import Shell
     from muxwire.shell.execution import Execution
+
 
 # A terminal's end matters most (the error, the summary); its beginning says what ran.
 HEAD_SHARE = 0.2
@@ -208,3 +221,151 @@ async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> 
         for at, to in ((base + line, start), (start, end))
     )
     return continued(before, seen, columns=columns, alternate=on_alternate(data[:line]) or False)
+
+
+# What the caller of a command gets: its output since the last result, its exit code, the state of its pane.
+
+# A shell takes a line that was typed at its prompt within a few ms, and one far away a round trip later.
+_BEGINS_WITHIN = 0.25
+
+
+async def result_of(
+    execution: Execution,
+    pane: PaneState,
+    strip_ansi: bool,
+    *,
+    max_chars: int | None,
+    columns: int,
+    waited: bool = True,
+) -> ExecutionResult:
+    """What the caller gets now: everything since the last result of this command; TabUnavailable if it never ran.
+
+    With `strip_ansi` it is read as a person would have, in a pane of that many columns. A caller who has not `waited`
+    gets the output of a command that has ended already, and of another one where it begins; the next gets all of it.
+    """
+    stream = pane.stream
+    if not waited:
+        await stream.until(lambda: execution.started or not execution.running, _BEGINS_WITHIN)
+    if execution.ending == "never_ran":
+        what, few = "the shell did not run the typed line", pane.short_of_files()
+        remedy = "check the tab; then run it again"
+        if few:
+            what, remedy = f"{what}: {few}", "create a new tab"
+        raise TabUnavailable(what, state=pane.tab_state(), remedy=remedy)
+    running = None
+    while running != execution.running:  # else it has ended while an output was read that memory no longer held
+        running = execution.running
+        begin, end = output_range(execution, stream, pane.shell)
+        begin = min(max(begin, execution.read_up_to), end)
+        if running and not waited:
+            end = begin
+        since = execution.begin if execution.started else begin
+        how = Reading(readable=strip_ansi, columns=columns, since=since, ours=execution.ours)
+        text = await read_output(stream, begin, end, how, max_chars=max_chars)
+    if waited and execution.read_up_to >= 0:
+        execution.delivered(end)
+    state = pane.state_after(execution)
+    return ExecutionResult(
+        command_id=execution.command_id,
+        output=text.text,
+        exit_code=execution.exit_code,
+        timed_out=execution.timed_out,
+        duration_ms=round(execution.lasted(time.monotonic()) * 1000, 3),
+        state=state,
+        cwd=execution.cwd,
+        from_byte=begin,
+        next_byte=end,
+        truncated=bool(text.omitted_bytes or text.lost_bytes),
+        running=execution.running,
+        omitted_bytes=text.omitted_bytes,
+        signal_sent=execution.signal_sent,
+        note="; ".join(_notes(execution, pane, text, state)),
+        started_in=execution.started_in,
+    )
+
+
+def _notes(execution: Execution, pane: PaneState, text: OutputText, state: State) -> list[str]:
+    notes = [note for note in (execution.note, execution.running and execution.resists) if note]
+    # By what stands after a relay's cursor.
+    asks = execution.level == 3 and execution.asked_at == pane.stream.written_end
+    if execution.running and (asks or state == "interactive"):
+        what = f"the program waits for {pane.waited_for()}; it still runs"
+        notes.insert(0, f"{what}: answer with send_keys, or stop_process")
+    if text.lost_bytes:
+        notes.append(f"the first {text.lost_bytes} bytes are lost: neither memory nor the log holds them")
+    if text.note:
+        notes.append(text.note)
+    return notes
+
+
+# A command's output while it runs: each byte to its caller once, as soon as it is known to be output.
+
+# Receives the next bytes of a command's output, the terminal's CR LF back to LF.
+OnOutput = Callable[[bytes], Awaitable[None]]
+
+# One piece: what a pipe holds. A slow reader holds up nobody else, and what the ring gave up comes from the log.
+PIECE = 64 << 10
+
+
+@final
+class LiveOutput:
+    """Hands on what a command writes; `execution.read_up_to` says how far, so its result brings only the rest."""
+
+    def __init__(self, execution: Execution, stream: PaneStream, on_output: OnOutput, shell: Shell | None) -> None:
+        self._execution = execution
+        self._stream = stream
+        self._on_output = on_output
+        self._shell = shell
+        self._stop_at: int | None = None
+        self._failure: Exception | None = None
+        self._lost = 0  # bytes that no store held any more when it was their turn
+
+    async def during(self, wait: Callable[[], Awaitable[None]]) -> None:
+        """Hand output on while `wait` runs, and all that is there at its end; raises what the receiver raised.
+
+        `wait` is cancelled if the receiver fails, which interrupts the command. The end of that is waited for, because
+        whoever has no use for the output may leave next, and nobody else would escalate.
+        """
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._run, tasks.cancel_scope)
+            await wait()
+            self._stop_at = self._stream.end
+            self._stream.wake()
+        if self._lost:
+            self._execution.explain(f"{self._lost} bytes of the output are lost: neither memory nor the log held them")
+        if self._failure is not None:
+            if self._stop_at is None:
+                with anyio.move_on_after(ESCALATION_SECONDS):
+                    await end_of(self._execution).wait()
+            raise self._failure
+
+    async def _run(self, scope: anyio.CancelScope) -> None:
+        try:
+            while True:
+                last = self._stop_at is not None or not self._execution.running
+                if await self._next():
+                    continue
+                if last:
+                    return
+                await self._stream.changed()
+        except Exception as error:  # noqa: BLE001 - raised again by `during`, outside of the group that would wrap it
+            self._failure = error
+            scope.cancel()
+
+    async def _next(self) -> bool:
+        """Hand on the next piece; False if there is none, and then nothing was waited for."""
+        execution = self._execution
+        begin, end = execution.read_up_to, settled_end(execution, self._stream, self._shell)
+        if self._stop_at is not None:  # a flood continues, and has its end for this call all the same
+            end = min(end, self._stop_at)
+        if not 0 <= begin < end:
+            return False
+        raw, lost = await self._stream.read(begin, min(end, begin + PIECE))
+        if raw.endswith(b"\r") and begin + lost + len(raw) != execution.end:
+            raw = raw[:-1]  # the next byte says whether it belongs to a line end
+        execution.delivered(begin + lost + len(raw))
+        self._lost += lost
+        raw = without(raw, begin + lost, execution.ours)
+        if raw:
+            await self._on_output(undo_onlcr(raw))
+        return execution.read_up_to > begin

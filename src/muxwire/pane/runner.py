@@ -58,12 +58,10 @@ from muxwire.shell.tab_state import line_lost, not_begun
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from muxwire.client.client import ControlClient
-    from muxwire.client.pending import Pending
+    from muxwire.client.client import ControlClient, Pending
     from muxwire.pane.deadlines import Deadlines
-    from muxwire.pane.keyboard import Keyboard
+    from muxwire.pane.keyboard import Keyboard, TypingLock
     from muxwire.pane.state import PaneState
-    from muxwire.pane.typing_lock import TypingLock
     from muxwire.shell import Shell, Wrapped
 
 Outcome = Literal["ended", "timed_out", "interactive"]

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.host.host import Host
-    from muxwire.logs.follower_log import FollowerLog
-    from muxwire.logs.store import PaneLog
+    from muxwire.logs.store import FollowerLog, PaneLog
 
 Language = Literal["python", "typescript", "javascript", "shell"]
 

@@ -8,6 +8,7 @@ asked for every time: that somebody cleared them tmux does not tell. What tmux n
 
 from __future__ import annotations
 
+from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
@@ -16,19 +17,157 @@ import anyio
 from muxwire.client.client import prepared_lists
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable, remedy_for
 from muxwire.logs.screens import past_screen
-from muxwire.pane.captures import capture_commands, captured, row_flags
 from muxwire.results import Cursor, Snapshot
 from muxwire.values import dataclass
-from muxwire.vt.capture import LINES_REACH, cell_rows, draws_lines, styled_lines, text_rows, wrapped_rows
-from muxwire.vt.cells import runs, text_of
+from muxwire.vt.cells import (
+    LINES_REACH,
+    Cell,
+    cell_rows,
+    draws_lines,
+    has_marks,
+    newest_zone,
+    runs,
+    styled_lines,
+    text_of,
+    text_rows,
+    unescaped,
+    wrapped_rows,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muxwire.client.client import ControlClient
-    from muxwire.pane.captures import Version
     from muxwire.pane.state import PaneState
-    from muxwire.pane.zones import Zones
     from muxwire.protocol.commands import Command
     from muxwire.vt.cells import Run
+    from muxwire.vt.replay import ReplayScreen
+
+
+# How rows of a screen are asked of tmux: printed at once, or by way of a buffer.
+#
+# Up to 3.5, `capture-pane -p` loses the size of what it prints to a control client in the memory of the server. There
+# the rows go through a buffer with a name of our own, which tmux neither counts nor shows as the newest: it is set,
+# shown and deleted by one line, between whose commands no other client has a turn.
+
+Version = tuple[int, int]
+# The first tmux whose `capture-pane -p` to a control client loses no memory.
+_PRINTS = (3, 6)
+# The first tmux whose `show-buffer` prints a buffer as it is.
+_SHOWS_PLAINLY = (3, 4)
+# The first tmux that prints blanks at a row's end for cells that nothing was written to, unless -T is given.
+_TRIMS = (3, 4)
+
+
+def row_flags(version: Version) -> tuple[str, ...]:
+    """What makes `capture-pane` print rows with their blanks, to compare them with what `-J` prints."""
+    return ("-N", "-T") if version >= _TRIMS else ("-N",)
+
+
+def capture_commands(version: Version, pane: str, *captures: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The commands, for one line, that print what `capture-pane` with each of these flags would."""
+    if version >= _PRINTS:
+        return [("capture-pane", "-p", *flags, "-t", pane) for flags in captures]
+    buffer = f"muxwire-screen{pane}"
+    commands: list[tuple[str, ...]] = []
+    for flags in captures:
+        commands += [("capture-pane", "-b", buffer, *flags, "-t", pane), ("show-buffer", "-b", buffer)]
+    return [*commands, ("delete-buffer", "-b", buffer)]
+
+
+def captured(version: Version, outputs: Sequence[tuple[bytes, ...]]) -> list[tuple[bytes, ...]]:
+    if version >= _PRINTS:
+        return list(outputs)
+    # A buffer ends with a line end, and so does what shows it.
+    shown = [rows[:-1] for rows in outputs[1:-1:2]]
+    if version >= _SHOWS_PLAINLY:
+        return shown
+    # A screen without a wrapped row is printed twice alike.
+    plain = {rows: tuple(unescaped(b"\n".join(rows)).split(b"\n")) for rows in dict.fromkeys(shown)}
+    return [plain[rows] for rows in shown]
+
+
+# What the cells of a screen belong to: the shell's prompt, what was typed at it, what a program printed.
+#
+# Marks in the output say where a prompt begins and where a program's output does. Where the prompt ends and input
+# begins no shell says by itself: it is where the first key of ours went, or where a prompt that was seen before ends.
+# Where on the screen that is, the newest output says, when it is played once more.
+
+# Prompts on one screen; more of them scroll away.
+_INPUTS = 256
+# How much output is played again to know whose a screen's rows are: some ms, and more than a screen of text.
+REPLAYED = 16 << 10
+# The longest prompt that is looked for among those that were seen before: two rows of a wide one, all of it coloured.
+_PROMPT_BYTES = 8 << 10
+# How far back the newest mark is looked for.
+_MARK_REACH = 64 << 10
+
+
+@final
+class Zones:
+    """Knows the places in one pane's output at which input begins."""
+
+    def __init__(self, pane: PaneState) -> None:
+        self._pane = pane
+        self._inputs: deque[int] = deque(maxlen=_INPUTS)
+
+    def typed(self) -> None:
+        """A key is about to be typed: if it is the first at this prompt, input begins."""
+        pane = self._pane
+        if (
+            pane.session.at_prompt
+            and pane.session.prompt_end >= 0
+            and (not self._inputs or self._inputs[-1] < pane.session.prompt_end)
+        ):
+            self._inputs.append(pane.stream.end)
+
+    def mark(self, rows: list[list[Cell]], y: int, end: int) -> None:
+        """Say in its cells whose each row of a screen is, whose cursor is in row `y`, and which `end` bytes made.
+
+        Rows whose text is not the same, seen from the cursor, stay nobody's.
+        """
+        again = self._played(len(rows[0]), len(rows), end)
+        if again is None:
+            return
+        below = y - again.cursor.y
+        for at, row in enumerate(rows):
+            other = again.row(at - below) if 0 <= at - below < len(rows) else []
+            if [cell.text for cell in other] == [cell.text for cell in row]:
+                rows[at] = [Cell(cell.text, cell.style, own.zone) for cell, own in zip(row, other, strict=True)]
+
+    def _played(self, columns: int, count: int, end: int) -> ReplayScreen | None:
+        """The newest output up to `end`, played on a screen of that size; None if nothing is known of whose it is."""
+        from muxwire.vt.replay import (
+            Player,
+            ReplayScreen,  # pyte takes ms of every start; few ask for this
+        )
+
+        ring = self._pane.stream.ring
+        begin = max(ring.start, end - REPLAYED)
+        if begin > 0:
+            begin = max(ring.find(b"\n", begin) + 1, begin)
+        before = newest_zone(ring.read(max(begin - _MARK_REACH, ring.start), begin))
+        zone = before or ("output" if self._pane.session.running else "")
+        if not zone and not has_marks(ring.read(begin, end)):
+            return None
+        screen = ReplayScreen(columns, count, zone)
+        player = Player(screen)
+        for cut in self._cuts(begin, end):
+            player.feed(ring.read(begin, cut))
+            if screen.zone == "prompt":
+                screen.zone = "input"
+            begin = cut
+        player.feed(ring.read(begin, end))
+        return screen
+
+    def _cuts(self, begin: int, end: int) -> list[int]:
+        cuts = [offset for offset in self._inputs if begin <= offset <= end]
+        prompt = self._pane.session.prompt_end
+        if max(begin, 0) <= prompt <= end and not any(offset >= prompt for offset in cuts):
+            known = self._pane.prompts.length(self._pane.stream.ring.read(prompt, min(end, prompt + _PROMPT_BYTES)))
+            cuts += [prompt + known] if known else []
+        return cuts
+
 
 # How often tmux is asked until nothing arrives meanwhile: a pane that floods never holds still.
 TRIES = 3

@@ -13,8 +13,7 @@ from muxwire.vt.ring import RingBuffer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muxwire.logs.follower_log import FollowerLog
-    from muxwire.logs.store import PaneLog
+    from muxwire.logs.store import FollowerLog, PaneLog
     from muxwire.shell.marks import Mark
     from muxwire.shell.session_table import Fact
 

@@ -41,7 +41,7 @@ def redraw(command: bytes, command_id: str, *, column: int | None, columns: int,
 
     `column` is where the prompt ended (0-based), None if unknown: then a plain `$ ` stands in for the prompt.
     `typed_length`: the columns of our line, and one for the cursor behind it where `Shell.cursor_follows`.
-    Lines in shells without our hooks are hidden instead (pane/hidden.py).
+    Lines in shells without our hooks are hidden instead (pane/state.py).
     """
     mark = b"\x1b]7770;T;%s\x07" % command_id.encode()
     if column is None:

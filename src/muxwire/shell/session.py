@@ -6,10 +6,11 @@ what goes with each move. Everybody else reads its attributes and consumes its f
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.execution import INTERRUPTED, SHELL_NOTES, Execution, shell_status
+from muxwire.shell.execution import INTERRUPTED, SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
 from muxwire.shell.marks import (
     CommandFinished,
     EchoEnd,
@@ -24,8 +25,6 @@ from muxwire.shell.marks import (
     ShellExited,
     ShellNote,
 )
-from muxwire.shell.output_end import cut_short, trailing_before
-from muxwire.shell.own_echo import NOTHING, Typed
 from muxwire.shell.session_table import (
     GONE,
     SHELL_TABLE,
@@ -39,11 +38,138 @@ from muxwire.shell.session_table import (
     ShellState,
     ending_of,
 )
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from muxwire.shell.shell import Shell
+
+
+# What a shell itself prints after a command's output, before the mark that ends it: it is no output.
+
+# How far back it may reach, by shell: a terminal's width of blanks and a few escape sequences; an OSC 133;D.
+REACH = {"zsh": 4096, "fish": 32}
+
+# zsh prints a reversed % or # and blanks before a prompt where the output did not end its line (PROMPT_SP).
+_PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
+# fish 4 reports a command's end to its terminal just before it does to us (OSC 133;D), unless the command has come to
+# E.
+_FISH_END = re.compile(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
+_WHOLE = {"zsh": _PROMPT_SP, "fish": _FISH_END}
+
+# The beginning of zsh's PROMPT_SP: a bold and reversed % or #, blanks. Nobody misses colours that come a little later.
+_SGR, _SGR_BEGUN = rb"(?:\x1b\[[0-9;]*m)", rb"(?:\x1b(?:\[[0-9;]*)?)"
+_PROMPT_SP_BEGUN = re.compile(
+    rb"(?:SGR{2,}[%#]SGR*(?:BEGUN| +(?:\r ?)?)?|SGR+BEGUN?|BEGUN)\Z".replace(b"SGR", _SGR).replace(b"BEGUN", _SGR_BEGUN)
+)
+# The same of what fish 4 prints.
+_FISH_END_BEGUN = re.compile(rb"\x1b(?:\](?:1(?:3(?:3(?:;(?:D(?:;[0-9]*)?\x07?)?)?)?)?)?)?\Z")
+_BEGUN = {"zsh": _PROMPT_SP_BEGUN, "fish": _FISH_END_BEGUN}
+
+
+def trailing(name: str, tail: bytes) -> int:
+    """How many bytes at the end of `tail` the shell of that name has printed after an output."""
+    found = _WHOLE[name].search(tail) if name in _WHOLE else None
+    return len(found[0]) if found else 0
+
+
+def trailing_begun(name: str, tail: bytes) -> int:
+    """The same, where more of it may be to come."""
+    begun = _BEGUN[name].search(tail) if name in _BEGUN else None
+    return trailing(name, tail) or (len(begun[0]) if begun else 0)
+
+
+# How the terminal shows a C-c, and the new line that bash then begins.
+_ECHOED = b"^C\r\n"
+
+
+def trailing_before(execution: Execution, end: int, name: str, read: Callable[[int, int], bytes]) -> int:
+    """The same of what stands before that offset of the stream."""
+    return trailing(name, read(max(execution.begin, end - REACH[name]), end)) if name in REACH else 0
+
+
+def cut_short(
+    execution: Execution,
+    end: int,
+    status: int,
+    name: str,
+    read: Callable[[int, int], bytes],
+    *,
+    signalled: bool | None,
+) -> tuple[int, int]:
+    """The end and the status of a command whose shell shows a prompt at `end`: it gave the command up.
+
+    `signalled`, of a shell that says 1 for C-c: whether we sent a signal; None for the others.
+    """
+    if execution.post_exec is not None:
+        end, status = execution.post_exec
+    else:
+        end -= trailing_before(execution, end, name, read)
+    by_key = signalled is not None and (signalled or read(end - len(_ECHOED), end) == _ECHOED)
+    # A shell gives a command up by an error, which has a status, or by C-c: of that zsh may say 0, and ksh 256. After a
+    # command in a nested shell the prompt says that this has ended, by `exit` for one.
+    silent = execution.level == 1 and status in (0, 2 * SIGNAL_STATUS)
+    return end, INTERRUPTED if silent or (status == 1 and by_key) else status
+
+
+# The echo of what was typed, known from the answer to it: a wait for a text should not find one's own.
+#
+# Where the tab's own shell says that it took the line (its C mark), the answer begins there. Elsewhere the echo is what
+# a terminal driver or a line editor shows of it: the typed lines, in order, each at the beginning of a line; an editor
+# may draw the first one more than once. Where nothing is echoed (a password), nothing is taken for an echo.
+
+# Beyond this a line that began as the echo is none: an editor redraws a line once or twice.
+_REDRAWN = 3
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What was typed last: where the pane's output ended then, the text with LF for Enter, whether at the prompt."""
+
+    offset: int
+    text: str
+    at_prompt: bool
+
+    @classmethod
+    def of(cls, offset: int, data: bytes, *, at_prompt: bool) -> Typed:
+        """Return what is known of typed bytes; after a key that is not text nobody knows what is shown."""
+        text = data.decode("utf-8", "replace").replace("\r", "\n")
+        return cls(offset, _CONTROL.split(text, maxsplit=1)[0], at_prompt)
+
+
+NOTHING = Typed(-1, "", at_prompt=False)
+
+
+def echo_end(typed: str, seen: str) -> int | None:
+    """How much of `seen`, the text shown since `typed` was typed, is its echo; None while more may come."""
+    end = 0
+    for index, line in enumerate(typed.splitlines(keepends=True)):
+        newline = seen.find("\n", end)
+        shown = seen[end:] if newline < 0 else seen[end : newline + 1]
+        if not line.endswith("\n"):
+            if shown.startswith(line):
+                return end + len(line)
+            return None if newline < 0 and line.startswith(shown) else end
+        echoed = shown.startswith(line) or (index == 0 and line != "\n" and _is_redrawn(line[:-1], shown))
+        if newline < 0:
+            return None if line.startswith(shown) or echoed else end
+        if not echoed:
+            return end
+        end = newline + 1
+    return end
+
+
+def _is_redrawn(line: str, shown: str) -> bool:
+    """Whether a line editor has drawn `line`, and drawn it again, and nothing else."""
+    if not shown.startswith(line) or len(shown) > _REDRAWN * len(line) + len("\r\r\n"):
+        return False
+    rest = shown.rstrip("\r\n")
+    while rest.startswith(line):
+        rest = rest[len(line) :].lstrip("\r")
+    return not rest or (line.startswith(rest) and not shown.endswith("\n"))
 
 
 @final

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import OrderedDict
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import NoSuchTarget, TmuxSilent
+import anyio
+
+from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget, TmuxSilent
 from muxwire.ids import pane_id
 from muxwire.pane.deadlines import Deadlines
+from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import EventLog
-from muxwire.tabs.idle import close_when_unused
-from muxwire.tabs.spans import CommandSpans, spans_are_collected
-from muxwire.tabs.tab_events import TabEvents
+from muxwire.tabs.tab_events import CommandSpans, TabEvents, spans_are_collected
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from anyio.abc import TaskGroup
 
@@ -25,6 +27,45 @@ if TYPE_CHECKING:
     from muxwire.logs.history import History
     from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
+
+
+# Closing tabs that nobody has used for a time, where somebody wants that.
+#
+# A tab is used by every call that names it, for as long as the call lasts, by what runs in it, by its output, and by a
+# person's keys. Using it sets a time and no timer. The one clock of the instance wakes when the first tab may be due,
+# and only then the times are compared; who wants no tab closed has no clock.
+
+
+def checked_idle(seconds: float | None, what: str) -> float:
+    """How long a tab may be unused, 0 for ever; InvalidArgument for what is no time."""
+    if seconds is not None and not seconds > 0:  # nor nan
+        raise InvalidArgument(f"{what} is {seconds} s", remedy="give more than 0, or leave it out: no tab is closed")
+    return seconds or 0.0
+
+
+async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Sequence[Tab]], clock: Deadlines) -> None:
+    """Close a tab, with all panes of its `window`, when nobody has used any of them for `seconds`.
+
+    `window` returns nothing when the tab is closed.
+    """
+    while panes := window():
+        if (left := _last_use(panes) + seconds - time.monotonic()) > 0:
+            tab.pane.use.woken = anyio.Event()
+            await clock.wait(tab.pane.use.woken, min(left, seconds))
+            continue
+        try:
+            for one in panes:
+                await check_idle(one.pane, one.runner, one.key)
+            if _last_use(panes) + seconds <= time.monotonic():  # nobody came meanwhile
+                for one in reversed(panes):
+                    await one.close(reason=f"nobody used it for {seconds:g} s")
+        except (MuxwireError, OSError):  # what runs there uses it; or nobody can say: its machine does not answer
+            tab.pane.use.note()
+
+
+def _last_use(panes: Iterable[Tab]) -> float:
+    return max(max(one.pane.use.last, one.pane.stream.last_output) for one in panes)
+
 
 _LOG = logging.getLogger("muxwire")
 # How many commands are remembered for command_result: an agent asks about the last few.

@@ -20,8 +20,8 @@ from muxwire.logs.grep import Search, compiled, last_matches
 from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, last_readable_lines, read_range, read_readable
 from muxwire.logs.screens import past_screen
 from muxwire.logs.store import RETRY_SECONDS
+from muxwire.pane.keyboard import typed_from
 from muxwire.pane.output import output_range
-from muxwire.pane.typing_lock import typed_from
 from muxwire.results import LogChunk, LogTail
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.visible import SEQUENCE_END

@@ -5,35 +5,101 @@ from __future__ import annotations
 import errno
 import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.errors import CommandError, MuxwireError, NotPermitted, TmuxSilent
-from muxwire.host.environment import whole_setting
+from muxwire.errors import CommandError, InvalidArgument, MuxwireError, NotPermitted, TmuxSilent
+from muxwire.host.environment import check_size, checked_environment, whole_setting
 from muxwire.host.folders import private_folder
 from muxwire.ids import pane_id, window_id
 from muxwire.logs.segments import UNKNOWN_SIZE
-from muxwire.pane.keyboard import Keyboard
+from muxwire.pane.keyboard import Keyboard, TypingLock
 from muxwire.pane.runner import Runner
 from muxwire.pane.state import PaneState
 from muxwire.pane.stream import RING_CAPACITY, RING_MIN, PaneStream
-from muxwire.pane.typing_lock import TypingLock
 from muxwire.shell import Shell, supervisor_argv
+from muxwire.tabs.book import checked_idle
 from muxwire.tabs.log_access import log_names
 from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name
 from muxwire.tabs.tab import Tab
+from muxwire.tmux.server import checked_session
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muxwire.client.pending import Pending
+    from muxwire.client.client import Pending
     from muxwire.host.host import Host
     from muxwire.tabs.book import TabBook
-    from muxwire.tabs.request import TabRequest
     from muxwire.tmux.server import TmuxServer
+
+
+# What `create_tab` was asked for.
+
+# What shells are called that may open no file with a slash in its path: RESTRICTED SHELL in bash(1), zsh(1), ksh(1).
+_RESTRICTED = ("rbash", "rzsh", "rksh", "rksh93")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TabRequest:
+    """What `create_tab` was asked for, checked before anything is sent."""
+
+    name: str
+    cwd: str
+    env: dict[str, str]
+    login: bool
+    shell: str
+    command: tuple[str, ...]
+    session: str
+    size: tuple[int, int] | None
+    strip_ansi: bool = False
+    idle_timeout: float = 0.0
+
+    @classmethod
+    def checked(
+        cls,
+        host: Host,
+        *,
+        name: str,
+        cwd: str | os.PathLike[str] | None,
+        env: Mapping[str, str],
+        login: bool,
+        shell: str | None,
+        command: Sequence[str] | None,
+        session: str | None,
+        size: tuple[int, int] | None,
+        strip_ansi: bool = False,
+        idle_timeout: float | None = None,
+    ) -> TabRequest:
+        if "\0" in name:
+            raise InvalidArgument("the name contains a NUL byte", remedy="leave it out")
+        if size is not None:
+            check_size(*size)
+        if command is not None and (not command or any("\0" in word for word in command)):
+            raise InvalidArgument("command must be a list of words without NUL", remedy='for example ["python3", "-q"]')
+        program = host.checked_program(command[0], "command") if command else ""
+        used = host.checked_program(shell, "shell") if shell else host.default_shell()
+        if not command and PurePath(used).name in _RESTRICTED:
+            raise InvalidArgument(
+                f"{used} is a restricted shell: it may not read muxwire's files, so no command can be run in it",
+                remedy="name another shell (`shell`, --shell)",
+            )
+        return cls(
+            name=name,
+            cwd=str(host.checked_folder(cwd, "")) if cwd is not None else host.own_folder(),
+            env=checked_environment(env),
+            login=login,
+            shell=used,
+            command=(program, *command[1:]) if command else (),
+            session=checked_session(session) if session else "",
+            size=size,
+            strip_ansi=strip_ansi,
+            idle_timeout=checked_idle(idle_timeout, "idle_timeout"),
+        )
+
 
 PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{pane_height}"
 _FULL = os.strerror(errno.EMFILE)

@@ -14,27 +14,23 @@ import anyio.lowlevel
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, NotPermitted, TmuxSilent
 from muxwire.host.environment import checked_environment
-from muxwire.pane.execution_result import result_of
 from muxwire.pane.foreground_shell import check_width
 from muxwire.pane.key_sender import KeySender
-from muxwire.pane.live_output import LiveOutput, OnOutput
-from muxwire.pane.output import progress_of
+from muxwire.pane.output import LiveOutput, OnOutput, progress_of, result_of
 from muxwire.pane.scripts import keep_script, script_command, script_name
-from muxwire.pane.snapshots import ScreenView
-from muxwire.pane.zones import Zones
-from muxwire.tabs.answers import answered
+from muxwire.pane.snapshots import ScreenView, Zones
 from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import check_idle, end_pane, end_rest
 from muxwire.tabs.processes import started_process, stop_process
-from muxwire.tabs.waits import Wanted
+from muxwire.tabs.waits import Wanted, answered
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from muxwire.pane.keyboard import TypingLock
     from muxwire.pane.runner import Runner
     from muxwire.pane.scripts import Language
     from muxwire.pane.state import PaneState
-    from muxwire.pane.typing_lock import TypingLock
     from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import TabOwner

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 import anyio
 
 from muxwire.client.client import ControlClient
-from muxwire.client.process import TmuxProcess, clean_environment
+from muxwire.client.transport import TmuxProcess, clean_environment
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -6,28 +6,228 @@ client hears every pane, and a keeper window so that the hub never runs empty (a
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, final
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
 from muxwire.client.adopted_watchdog import ends_session, kill_command
-from muxwire.errors import CommandError, ConnectionClosed, TmuxSilent
-from muxwire.host.locks import nobody_attaches
-from muxwire.logs.follower_log import FollowerLog
+from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, InvalidArgument, TmuxSilent
+from muxwire.host.folders import how_to_use
+from muxwire.host.locks import named_server, nobody_attaches
+from muxwire.logs.store import FollowerLog
+from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
 
     from muxwire.client.client import ControlClient
-    from muxwire.client.process import TmuxProcess
+    from muxwire.client.transport import TmuxProcess
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
+    from muxwire.host.locks import InstanceLock
     from muxwire.logs.store import LogStore, PaneLog
-    from muxwire.tmux.access import Access
-    from muxwire.tmux.sessions import Sessions
+
+
+# How a process stands to the tmux server that it uses: owner of the instance, follower, or at a person's server.
+
+# The owner writes the logs and reattaches every tab; a follower executes and reads next to it; a server that a person
+# runs is adopted: nothing of it is changed.
+Role = Literal["owner", "follower", "adopted"]
+
+
+@final
+class Access:
+    """`persistent`: the tmux server outlives us. `lock`: that of a named instance, whose holder is the owner.
+
+    A follower becomes the owner when it gets the lock.
+    """
+
+    def __init__(
+        self, *, persistent: bool, lock: InstanceLock | None = None, follower: bool = False, adopted: bool = False
+    ) -> None:
+        self.persistent = persistent
+        self.lock = lock
+        self._follower = follower
+        self._adopted = adopted
+
+    async def settle(self, folders: Folders) -> None:
+        """Before the server is started or attached to: become its owner if nobody else is.
+
+        InstanceUnavailable, also if the instance's server listens elsewhere: nobody would own the one here, and both
+        would write the same logs.
+        """
+        if self.lock is None:
+            return
+        folders.prepare()
+        held = await self.lock.take_soon()
+        pid, noted = named_server(folders.server)
+        there = noted if held else self.lock.socket_of_holder()
+        if folders.differs(there):
+            self.lock.give_back()
+            raise InstanceUnavailable(
+                f"the instance {folders.instance} is in use with its socket at {there}, not at {folders.socket_path}"
+                + (f"; its tmux server is process {pid}" if pid else ""),
+                remedy=f"{how_to_use(Path(there).parent)}; or choose another name",
+            )
+
+    @property
+    def role(self) -> Role:
+        """How we stand to the server now; before the lock was tried, how we would."""
+        refused = self.lock is not None and self.lock.refused
+        if self._adopted:
+            return "adopted"
+        return "follower" if self._follower or refused else "owner"
+
+    @property
+    def owns_persistent(self) -> bool:
+        """Whether we are the owner of a named instance: the logs are ours now, and another process's after us."""
+        return self.lock is not None and self.lock.held
+
+
+# What a person who attaches sees at the bottom: the tabs, and which of them an agent uses now.
+
+# The server option with the window id of the active tab: formats of every session find it there.
+ACTIVE_TAB = "@muxwire-tab"
+# The one that was used before it: `=` of a later process.
+PREVIOUS_TAB = "@muxwire-previous-tab"
+
+# How often tmux draws the line anew by itself; it does so at once when the tab changes.
+_INTERVAL = 5
+
+# Processes of ours are attached to the hub; people are not, unless they attach there themselves.
+_DRIVEN = "#{m:*1*,#{S:#{?#{&&:#{==:#{session_name},HUB},#{!=:#{session_attached},0}},1,}}}"
+_AGENT = "#{?#{&&:#{==:#{window_id},#{USED}},DRIVEN}, (agent),}"
+_TAB = "#{?#{==:#{window_name},KEEPER},,#I:#W#FAGENT}"
+
+
+def status_config(*, hub: str, keeper: str) -> str:
+    """The lines of tmux's configuration that make the status line.
+
+    The keeper is not shown, since there is nothing to see in it; the keys that continue to the next tab pass it by.
+    """
+    agent = _AGENT.replace("DRIVEN", _DRIVEN.replace("HUB", hub)).replace("USED", ACTIVE_TAB)
+    tab = _TAB.replace("KEEPER", keeper).replace("AGENT", agent)
+    # A person's terminal gives its size to the tab that they view, and to no other.
+    lines = f"set -g aggressive-resize on\nset -g status-interval {_INTERVAL}\n"
+    lines += "".join(f'set -g window-status-{current}format "{tab}"\n' for current in ("", "current-"))
+    keeper_shown = f"if-shell -F '#{{==:#{{window_name}},{keeper}}}'"
+    for key, command in (("n", "next-window"), ("p", "previous-window")):
+        lines += f"bind-key {key} {command} \\; {keeper_shown} {command}\n"
+    return lines
+
+
+# The sessions of one server: the hub, which holds every window, and those that show some of them to people.
+
+# Shows nothing, and is gone as soon as the session has a tab.
+_PLACEHOLDER = ("sleep", "2147483647")
+# tmux(1) COMMANDS: in a target `:` and `.` end the session's name, and tmux makes `_` of them.
+_NOT_IN_NAME = re.compile(r"[:.\x00-\x1f\x7f-\x9f]")
+_WINDOWS = "#{window_id} #{window_index} #{window_active} #{session_id} #{session_name}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WindowRow:
+    """A window as one session shows it; a window linked into two sessions has two rows."""
+
+    window: str
+    index: int
+    active: bool
+    session: str
+
+
+def checked_session(name: str) -> str:
+    if _NOT_IN_NAME.search(name):
+        raise InvalidArgument(
+            f"a session's name cannot hold ':', '.' or control characters: {name!r}", remedy="use '-' instead"
+        )
+    return name
+
+
+@final
+class Sessions:
+    """Finds and makes sessions by the names that callers gave."""
+
+    def __init__(self, client: ControlClient, hub: str, hub_name: str, keeper: str) -> None:
+        self.hub = hub
+        self.hub_name = hub_name
+        self.keeper = keeper
+        self._client = client
+        self._making = anyio.Lock()
+        # tmux writes some characters differently; the name as given counts for as long as nobody renames the session.
+        self._given: dict[str, tuple[str, str]] = {hub: (hub_name, hub_name)}
+        self._placeholders: set[str] = set()
+
+    def name(self, session: str, shown: str) -> str:
+        """The name of a session of which tmux shows this one."""
+        shown_first, given = self._given.get(session, (shown, shown))
+        return given if shown == shown_first else shown
+
+    async def windows(self) -> list[WindowRow]:
+        (answer,) = await self._client.ask(self.windows_command())
+        return self.rows(answer)
+
+    @staticmethod
+    def windows_command() -> tuple[str, ...]:
+        return ("list-windows", "-a", "-F", _WINDOWS)
+
+    def rows(self, answer: tuple[bytes, ...]) -> list[WindowRow]:
+        rows = []
+        for line in answer:
+            window, index, active, session, name = line.decode("utf-8", "replace").split(" ", 4)
+            if window != self.keeper and window not in self._placeholders:
+                rows.append(WindowRow(window, int(index), active == "1", self.name(session, name)))
+        return rows
+
+    async def pane(self, window: str, index: int) -> str:
+        (answer,) = await self._client.ask(("list-panes", "-t", window, "-F", "#{pane_index} #{pane_id}"))
+        return dict(line.decode().split(" ", 1) for line in answer).get(str(index), "")
+
+    async def link(self, window: str, name: str) -> str:
+        """Show a window in the session of that name too, made if there is none; return its id. CommandError.
+
+        Every window stays in the hub, whose client hears it.
+        """
+        async with self._making:
+            while session := await self._find(name):
+                try:
+                    await self._link(window, f"{session}:")
+                except CommandError:
+                    if await self._find(name) == session:
+                        raise
+                    # Its last tab was closed meanwhile, and the session with it.
+                else:
+                    return session
+            session, place = await self._make(name)
+            await self._link(window, place, replace=True)
+            return session
+
+    async def _link(self, window: str, place: str, *, replace: bool = False) -> None:
+        await self._client.command("link-window", *(("-k",) if replace else ()), "-d", "-s", window, "-t", place)
+
+    async def _make(self, name: str) -> tuple[str, str]:
+        """Make a session; return its id and the place of the window that it cannot do without until it has a tab."""
+        # The name is a format to new-session: a doubled # stands for itself.
+        (answer,) = await self._client.command(
+            "new-session", "-d", "-s", name.replace("#", "##"), "-P",
+            "-F", "#{session_id} #{window_id} #{window_index} #{session_name}", "--", *_PLACEHOLDER,
+        )  # fmt: skip
+        session, placeholder, index, shown = answer.decode("utf-8", "replace").split(" ", 3)
+        self._given[session] = (shown, name)
+        self._placeholders.add(placeholder)
+        return session, f"{session}:{index}"
+
+    async def _find(self, name: str) -> str:
+        answer = await self._client.command("list-sessions", "-F", "#{session_id} #{session_name}")
+        for line in answer:
+            session, _, shown = line.decode("utf-8", "replace").partition(" ")
+            if self.name(session, shown) == name:
+                return session
+        return ""
 
 
 @final

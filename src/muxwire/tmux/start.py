@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 import anyio.to_thread
 
-from muxwire.client.process import TmuxProcess, clean_environment
+from muxwire.client.transport import TmuxProcess, clean_environment
 from muxwire.errors import (
     CommandError,
     ConnectionClosed,
@@ -25,16 +25,23 @@ from muxwire.errors import (
     remedy_for,
 )
 from muxwire.protocol.escaping import DOLLAR_VERSION
-from muxwire.tmux.lost_socket import note_server, server_pid
-from muxwire.tmux.program import find_tmux, how_to_install, program_for, program_version, read_version
-from muxwire.tmux.status_line import status_config
+from muxwire.tmux.program import (
+    find_tmux,
+    how_to_install,
+    note_server,
+    program_for,
+    program_version,
+    read_version,
+    server_pid,
+)
+from muxwire.tmux.server import status_config
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
-    from muxwire.tmux.access import Access
+    from muxwire.tmux.server import Access
 
 HUB = "hub"
 KEEPER_NAME = "muxwire-keeper"

@@ -44,8 +44,10 @@ def play_end(data: bytes, base: int, sizes: Sequence[PaneSize], *, first: bool) 
 
     `first`: nothing is known of what came before it. `sizes` are in order.
     """
-    from muxwire.vt.player import Player
-    from muxwire.vt.replay import ReplayScreen  # pyte takes a start some 20 ms, and few need the past
+    from muxwire.vt.replay import (
+        Player,
+        ReplayScreen,  # pyte takes a start some 20 ms, and few need the past
+    )
 
     whole = base == 0 and all(size.blank for size in sizes)
     begin, before, exact = _beginning(data, whole=whole, first=first)

@@ -194,8 +194,10 @@ def _lines_on(text: str, position: int, lines: int) -> int:
 
 
 def _play(text: str, columns: int, rows: int) -> str:
-    from muxwire.vt.player import Player
-    from muxwire.vt.replay import TextScreen  # pyte takes a start some 20 ms, and few outputs need it
+    from muxwire.vt.replay import (
+        Player,
+        TextScreen,  # pyte takes a start some 20 ms, and few outputs need it
+    )
 
     screen = TextScreen(columns, rows)
     Player(screen).play(text)

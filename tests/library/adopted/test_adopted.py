@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.instance import adopted_link
+from muxwire.instance import adopted as adopted_link
 from muxwire.tabs.attached import attached
 from tests.library.adopted.person import CLIENTS, Person, differences
 

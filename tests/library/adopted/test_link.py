@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-from muxwire.instance import adopted_link
-from muxwire.instance.adopted_link import Link
+from muxwire.instance import adopted as adopted_link
+from muxwire.instance.adopted import Link
 
 if TYPE_CHECKING:
     from collections.abc import Callable

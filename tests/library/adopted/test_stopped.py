@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.client import patience
+from muxwire.client import client as patience
 from muxwire.errors import TmuxSilent
 from tests.library.adopted.person import Person
 from tests.processes import stopped

@@ -19,7 +19,7 @@ import pytest
 from muxwire.client.watchdog import process_table
 from muxwire.instance import spools
 from muxwire.logs import read as log_read, store
-from muxwire.logs.spool import PRUNE_BYTES
+from muxwire.logs.segments import PRUNE_BYTES
 from muxwire.tabs.tab import Tab
 
 from .conftest import Instance

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.mcp.tools.operations import RunTmuxOperations
+from muxwire.mcp.tools import RunTmuxOperations
 from tests.library.operations.test_step_timeouts import (
     SHORT,
     Ask,

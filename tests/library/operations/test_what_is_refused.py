@@ -13,9 +13,8 @@ from hypothesis import given, strategies as st
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.local import LocalHost
-from muxwire.operations.arranging import NAMES, check_layout, checksum_of
+from muxwire.operations.kinds import NAMES, OPTIONS, check_format, check_layout, check_option, check_value, checksum_of
 from muxwire.operations.lists import KINDS, check_list, read_operation, read_operations
-from muxwire.operations.options import OPTIONS, check_format, check_option, check_value
 from tests.users import SYSTEM_PATH
 
 TMUX = shutil.which("tmux") or "tmux"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.vt.capture import cell_rows, wrapped_rows
-from muxwire.vt.cells import Style, text_of
+from muxwire.vt.cells import Style, cell_rows, text_of, wrapped_rows
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals

@@ -17,7 +17,7 @@ from tests.users import needs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muxwire.client.pending import Pending
+    from muxwire.client.client import Pending
     from muxwire.library.terminals import Terminals
     from muxwire.tabs.tab import Tab
 
