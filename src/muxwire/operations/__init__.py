@@ -38,7 +38,7 @@ else:
 
     def __getattr__(name):  # noqa: ANN001, ANN202
         # Late: a verb of the command line that runs no list need not load its kinds.
-        for home in ("lists", "operation", "runs"):
+        for home in ("lists", "operation"):
             if hasattr(module := importlib.import_module(f"muxwire.operations.{home}"), name):
                 return getattr(module, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -46,6 +46,8 @@ _WORST_FIRST: tuple[Status, ...] = ("failed", "unknown", "succeeded", "planned",
 @final
 @dataclass(frozen=True, slots=True)
 class RunOptions:
+    """How a list is run: times in seconds, None for no limit; `max_chars` bounds the output of each step."""
+
     on_error: OnError
     dispatch_timeout: float | None
     timeout: float | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from muxwire.shell.bash import Bash
 from muxwire.shell.fish import Fish
@@ -32,6 +32,7 @@ TYPED_LINES: Final = tuple(dict.fromkeys(shell.typed_line for shell in SHELLS.va
 __all__ = (
     "CLEAR_LINE",
     "CLEAR_TYPED",
+    "SHELLS",
     "SUPERVISOR",
     "TYPED_LINES",
     "WRAPPERS",
