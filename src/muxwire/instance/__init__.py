@@ -1,3 +1,12 @@
-"""An instance over time: connecting, reattaching, followers, spools, adopted servers."""
+"""An instance over time: connecting, reattaching, followers, spools, other machines, a person's server.
+
+1. One process owns the logs of an instance, by an OS lock. Others follow: they execute and read, and write no log.
+2. What a pane of a named instance writes while no process is attached is stored by tmux (spools.py), and reaches the
+   log exactly once.
+3. Notifications that arrive while tabs are reattached wait until all tabs are known (notifications.py).
+4. At a person's server (adopted.py) nothing that muxwire did not make is changed, resized or ended.
+5. A tmux on another machine is the same server over another transport (remote.py); its output continues at the byte
+   at which the connection was lost.
+"""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A follower next to the owner: its streams in the owner's offsets, and how it becomes the owner when that one is gone.
 
-A follower's stream begins in the owner's log, and continues live behind a mark that both contain (stream_join.py).
+A follower's stream begins in the owner's log, and continues live behind a mark that both contain (spools.py).
 """
 
 from __future__ import annotations

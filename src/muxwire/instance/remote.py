@@ -1,7 +1,7 @@
 """Connecting an instance to a tmux server on another machine, by a carrier, and ending it with us.
 
 The programs there continue when the connection is lost: we attach again, as long as they are kept (`keep` of the host),
-and continue at the byte at which we stopped (rejoin.py).
+and continue at the byte at which we stopped.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 # After a lost connection to another machine: the output of every pane continues at the byte at which it stopped.
 #
 # What a pane writes is kept there too, from its first byte on (`host/scripts/spool.sh`). When there is a connection
-# again, the two are joined (stream_join.py).
+# again, the two are joined (spools.py).
 
 # In the arguments of a supervisor, and in the name of its pane's directory.
 _NONCE = re.compile(rb"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")

@@ -1,7 +1,7 @@
 """The output of a named instance's panes while nobody is attached: tmux keeps it, and it is joined to the logs.
 
 tmux writes each pane's output to a spool too (host/scripts/spool.sh), from its first byte on. Who attaches reads there
-from the end of the log up to a mark R, and continues live (stream_join.py). So it does not matter how the owner ended.
+from the end of the log up to a mark R, and continues live. So it does not matter how the owner ended.
 """
 
 from __future__ import annotations

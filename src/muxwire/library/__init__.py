@@ -1,3 +1,7 @@
-"""What `import muxwire` gives: `Terminals`, how an instance is opened, recordings, the doctor."""
+"""What `import muxwire` gives: `Terminals`, opening an instance, recordings, the checks of the doctor.
+
+The tmux server starts when the first call needs it (lifetime.py), is started again when it has ended, and ends with
+the instance unless that has a name. Front ends parse, call this package once, and shape the result.
+"""
 
 from __future__ import annotations

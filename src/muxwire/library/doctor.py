@@ -1,9 +1,8 @@
 """What is wrong with this machine, as far as muxwire needs it: small checks, each with its remedy.
 
-machine.py    tmux, directories, room, locale, limits of the system
-leftovers.py  sockets, directories and processes of instances that are gone; locks that hold up every shell
-trials.py     every shell that is there, tried in an instance of its own
-examine.py    all of them, in order
+In this order: tmux, the directories, free space, the locale and the limits of the system; sockets, directories and
+processes of instances that have ended; every installed shell, tried in an instance of its own; `examine`, which runs
+all of them.
 """
 
 from __future__ import annotations

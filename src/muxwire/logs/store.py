@@ -3,7 +3,7 @@
 A log holds the pane's raw bytes; a byte's position in it is its offset. `LogStore.open(path)` continues where the log
 ends, whoever wrote it: the file at `path` is always the one that is written.
 At `LogLimits.segment_bytes` it becomes a segment with its first offset in its name and a new one is begun
-(`log_segments` says how); offsets continue. Only a file that nobody writes to any more is ever removed (`log_limits`).
+(segments.py says how); offsets continue. Only a file that nobody writes to any more is ever removed (limits.py).
 
 Where bytes were lost, the file has a hole of their size, so that the positions stay true; the hole is recorded in the
 `.gaps` file next to it. Lost is what came while the disk stood still for too long, and what tmux did not give us: of

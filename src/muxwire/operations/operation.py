@@ -1,7 +1,7 @@
 """What a kind of operation is, a step of a list while it runs, and what the steps of one run share.
 
-A kind is one class in `panes.py`, `arranging.py`, `options.py` or `input.py`: its fields, its check, its tmux commands
-and what undoes them. What `Operation` has is what most kinds do; nothing else knows which kinds there are.
+A kind is one class in `kinds.py`: its fields, its check, its tmux commands and what undoes them. What `Operation` has
+is what most kinds do; nothing else knows which kinds there are.
 """
 
 from __future__ import annotations

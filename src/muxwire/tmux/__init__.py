@@ -1,3 +1,11 @@
-"""The tmux server of an instance: its program, start, sessions and status line. It knows no tab."""
+"""The tmux server of an instance: its program, configuration, start and sessions. It knows no tab.
+
+One server for each instance, on its own socket, without the user's configuration. Every tab is a window of one
+session, the hub, which also holds a keeper window: so one control client receives the output of every pane, and any
+window may end without ending the session. Further sessions hold links to windows of the hub.
+
+Who starts a server, or attaches to one, holds the start lock of the instance: two `new-session -A` at once can leave a
+server without a socket.
+"""
 
 from __future__ import annotations
