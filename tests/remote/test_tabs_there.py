@@ -100,7 +100,7 @@ async def test_a_nested_shell_there_reads_our_files_which_go_with_the_tab(termin
         made = await terminals.create_tab(host="box", shell="bash")
         host = made.pane.host
         assert isinstance(host, RemoteHost)
-        folder = Path(host.facts.memory) / Path(host.facts.folder).name / made.pane.session.nonce
+        folder = Path(host.facts.memory) / Path(host.facts.folder).name / made.runner.folder.name
         assert (await made.execute("bash --norc", timeout=DEADLINE / 4)).state == "interactive"
         for _ in range(2):  # a shell that was just started may be asked first
             assert (await made.execute("echo in")).output == "in\n"

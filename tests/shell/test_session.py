@@ -389,3 +389,25 @@ def test_a_command_that_runs_has_lasted_since_it_was_typed() -> None:
     driven = Driven()
     running(driven)
     assert driven.commands[-1].lasted(10.0) == 10.0 - driven.commands[-1].typed_time
+
+
+FORGED = ("S;{}", "T;{}", "B;{};1", "B;{};0", "E;{};0;/x;{}", "Q;{};0;99;{};/x;{}", "H;{};';0", "R;{}", "X;{};0",
+          "P;{};99;4242;0;/x;{}", "C;{};1", "D;{};1;0", "N;{};1")  # fmt: skip
+
+
+@pytest.mark.parametrize("state", [state for state in REACHED_BY if state is not ShellState.CLOSED])
+@pytest.mark.parametrize("text", FORGED)
+def test_marks_that_are_not_of_the_tab_change_nothing(state: ShellState, text: str) -> None:
+    driven = Driven()
+    for step in REACHED_BY[state]:
+        step(driven)
+    driven.session.hide("f" * 16, len(driven.data))
+    names = [name for name in vars(driven.session) if not name.startswith("_")]
+    before = {name: getattr(driven.session, name) for name in names}
+    told = list(driven.facts)
+    commands = [(command.phase, command.cut, command.note, list(command.ours)) for command in driven.commands]
+    for word in (OTHER, "a" * 16):
+        driven.feed(osc(text.replace("{}", word)))
+    assert {name: getattr(driven.session, name) for name in names} == before
+    assert driven.facts == told
+    assert [(one.phase, one.cut, one.note, list(one.ours)) for one in driven.commands] == commands

@@ -2,7 +2,7 @@
 
     python -I -S adopted_watchdog.py TMUX SOCKET KIND < liveness-socket
 
-It reads lines: `made NONCE` (a word among the arguments of a pane's first process, given before tmux is asked to make
+It reads lines: `made LABEL` (a word among the arguments of a pane's first process, given before tmux is asked to make
 the pane) and `folder HEX` (a path's bytes, in hexadecimal digits). When its input ends, its writer is gone, however it
 went, SIGKILL included. Then the panes with such a word are killed, what is left of their sessions too, and the
 directories go. A pane is left where closing it would end a session: that is the person's.
@@ -48,39 +48,39 @@ def main(tmux: str, socket: str, _kind: str) -> None:
     """Wait for the end of the input, then close what was made."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(ignored, signal.SIG_IGN)
-    nonces: set[str] = set()
+    labels: set[str] = set()
     folders: list[bytes] = []
     for line in sys.stdin:
         word, _, value = line.strip().partition(" ")
         if word == "made":
-            nonces.add(value)
+            labels.add(value)
         elif word == "folder":
             folders.append(bytes.fromhex(value))
-    if nonces:
-        close_panes(tmux, socket, nonces)
+    if labels:
+        close_panes(tmux, socket, labels)
     for folder in folders:
         remove_folder(folder)
 
 
-def close_panes(tmux: str, socket: str, nonces: set[str]) -> None:
+def close_panes(tmux: str, socket: str, labels: set[str]) -> None:
     """Kill the panes that were made, and what was started in them and does not end with them."""
-    made = made_panes(tmux, socket, nonces)
+    made = made_panes(tmux, socket, labels)
     table = process_table()
     for pane in made:
         ask_tmux(tmux, socket, *kill_command(pane))
-    left = made_panes(tmux, socket, nonces)
+    left = made_panes(tmux, socket, labels)
     sessions = {pid: table.get(pid, Process(0, str(pid), "")) for pane, pid in made.items() if pane not in left}
     # kill-pane hangs up on them: shells write their history.
     end_sessions(sessions, KILL_GRACE_S)
 
 
-def made_panes(tmux: str, socket: str, nonces: set[str]) -> dict[str, int]:
+def made_panes(tmux: str, socket: str, labels: set[str]) -> dict[str, int]:
     """The panes whose first process was started with one of these words, each with its process id."""
     found = {}
     for line in ask_tmux(tmux, socket, "list-panes", "-a", "-F", _PANES).splitlines():
         pane, _, rest = line.partition(" ")
         pid, _, command = rest.partition(" ")
-        if not nonces.isdisjoint(command.split(" ")):
+        if not labels.isdisjoint(command.split(" ")):
             found[pane] = int(pid)
     return found
 

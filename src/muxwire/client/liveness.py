@@ -139,9 +139,9 @@ class Watchdog:
     def release_session(self, pid: int) -> None:
         self._forget(f"session {pid}", f"session-over {pid}")
 
-    def watch_made(self, nonce: str) -> None:
+    def watch_made(self, label: str) -> None:
         """Have the pane closed at a person's server whose first process has this word among its arguments."""
-        self._tell(f"made {nonce}", f"made {nonce}")
+        self._tell(f"made {label}", f"made {label}")
 
     def watch_folder(self, path: str) -> None:
         line = f"folder {os.fsencode(path).hex()}"

@@ -34,7 +34,7 @@ _IN_RUNTIME_DIR = "muxwire"
 # What keeps the output of a pane while nobody is attached.
 SPOOL_PROGRAM = "spool.sh"
 # What the directory of a tab is called.
-_NONCE = re.compile(r"[0-9a-f]{16}")
+_LABEL = re.compile(r"[0-9a-f]{16}")
 # A tab is made in some milliseconds.
 _NEW_SECONDS = 60.0
 # Memory that looks like files (shm_overview(7)); Linux only.
@@ -92,8 +92,8 @@ class Folders:
     def spool_program(self) -> Path:
         return self.shells / SPOOL_PROGRAM
 
-    def tab(self, nonce: str) -> Path:
-        return self.memory / self.instance / nonce
+    def tab(self, label: str) -> Path:
+        return self.memory / self.instance / label
 
     @property
     def transient(self) -> tuple[Path, ...]:
@@ -191,12 +191,12 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
 
 
 def remove_folders(home: Path, *, spare: Collection[str]) -> None:
-    """Remove the directories of tabs that are no more, which are named after nonces; those of `spare` stay."""
+    """Remove the directories of tabs that are no more, which are named after labels; those of `spare` stay."""
     with suppress(OSError):
         for entry in home.iterdir():
             # A follower may be making one now: its directory is there before its window.
             new = time.time() - entry.lstat().st_mtime < _NEW_SECONDS
-            if _NONCE.fullmatch(entry.name) and entry.name not in spare and not new:
+            if _LABEL.fullmatch(entry.name) and entry.name not in spare and not new:
                 shutil.rmtree(entry, ignore_errors=True)
 
 

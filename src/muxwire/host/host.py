@@ -228,7 +228,7 @@ class Host(Protocol):
         """Remove a directory and all in it; what is gone already is no error."""
 
     async def remove_folders(self, home: Path, *, spare: Collection[str]) -> None:
-        """Remove the directories of tabs that are no more, which are named after nonces; those of `spare` stay."""
+        """Remove the directories of tabs that are no more, which are named after labels; those of `spare` stay."""
 
     def install(self, folder: Path) -> None:
         """Write the shells' integration files into `folder`; OSError, with its path."""

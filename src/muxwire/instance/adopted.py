@@ -4,7 +4,7 @@ Every window is a tab, with its active pane at the time it was found. Their shel
 run as in any shell that was not started by us (pane/foreground_shell.py): the kernel says who reads, and the path of
 the body is typed.
 
-Windows that we make there are as everywhere. They are known by the nonce among the arguments of their first process,
+Windows that we make there are as everywhere. They are known by the label among the arguments of their first process,
 and end with this process, however that ends (client/adopted_watchdog.py).
 """
 
@@ -307,7 +307,7 @@ class Adopted:
         self._store: LogStore
         self._questions = _Questions(folders.socket_path, host)
         self._links: dict[str, Link] = {}
-        self._made: set[str] = set()  # the nonces of the panes that we made
+        self._made: set[str] = set()  # the labels of the panes that we made
         self._watchdog: Watchdog | None = None  # there is one as soon as there is something to close
         self._tasks: TaskGroup
         self._linking = anyio.Lock()
@@ -457,10 +457,10 @@ class Adopted:
         made = (TabRecord.load(self._folders.tab(word)) for word in row.command.split() if word in self._made)
         ours = next(made, None)
         record = ours or TabRecord(
-            nonce=secrets.token_hex(8), name=row.name, session=row.session, shell="", cwd=row.cwd,
-            sized=True,
+            label=secrets.token_hex(8), nonce=secrets.token_hex(8), name=row.name, session=row.session, shell="",
+            cwd=row.cwd, sized=True,
         )  # fmt: skip
-        self._host.make_folder(self._folders.tab(record.nonce))
+        self._host.make_folder(self._folders.tab(record.label))
         pane = RunningPane(row.place, row.session_id, record, theirs=ours is None)
         (tab,) = await reattach_panes(server, self._book, [pane])
         if tab.next_byte:  # we had it before, and were thrown out: since then nobody has heard it
@@ -499,16 +499,16 @@ class Adopted:
         return tab
 
     def _coming(self) -> str:
-        """The nonce of a pane that is about to be made: whatever happens now, it is closed when we are gone."""
+        """The label of a pane that is about to be made: whatever happens now, it is closed when we are gone."""
         if self._watchdog is None:
             self._watchdog = Watchdog(tmux=self._questions.tmux, socket=str(self._folders.socket_path), kind="adopted")
             self._book.spawn(self._watchdog.keep)
             for folder in self._folders.transient:
                 self._watchdog.watch_folder(str(folder))
-        nonce = secrets.token_hex(8)
-        self._made.add(nonce)
-        self._watchdog.watch_made(nonce)
-        return nonce
+        label = secrets.token_hex(8)
+        self._made.add(label)
+        self._watchdog.watch_made(label)
+        return label
 
 
 def socket_of(name: str, environ: Mapping[str, str]) -> Path:

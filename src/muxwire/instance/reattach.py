@@ -1,7 +1,7 @@
 """Reattaching tabs that run already: those of an earlier process, and those that another process makes next to us.
 
-A pane of ours is known by the nonce among the arguments of its supervisor; what else must be known of it is in the
-directory of that nonce. What its shell is doing is known by the marks in its log, read again from the last command on.
+A pane of ours is known by the label among the arguments of its supervisor; what else must be known of it is in the
+directory of that label. What its shell is doing is known by the marks in its log, read again from the last command on.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from muxwire.instance.spools import JOIN_SECONDS, join_spools
 from muxwire.logs import read as log_read
 from muxwire.pane.prompt_line import LOOK_MIN
 from muxwire.shell.marks import MarkScanner
-from muxwire.shell.supervisor import note_in
 from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker, printed_name, shown_name
-from muxwire.tabs.record import TabRecord, note_name
+from muxwire.tabs.record import RECORD_OPTION, TabRecord, note_name
 from muxwire.tabs.windows import restore_sizes
 from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi
@@ -103,9 +102,11 @@ def _shown(prompt: bytes) -> str:
     return strip_ansi(prompt).decode("utf-8", "replace").rpartition("\n")[2].rstrip()
 
 
-_PANES = f"{PANE_FORMAT} #{{session_id}} #{{pane_start_command}}"
-# The nonce among the words of a supervisor, whatever version of us wrote its script.
-_NONCE = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
+# The option is empty for most panes, and a word all the same.
+_PANES = f"{PANE_FORMAT} #{{session_id}} =#{{{RECORD_OPTION}}} #{{pane_start_command}}"
+# The label among the words of a supervisor, whatever version of us wrote its script.
+_LABEL = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
+_NOTED = re.compile(r": muxwire-tab ([\w=-]+); ")
 # A server option for each control client: which process drives it.
 _CLIENT_OPTION = "@muxwire-client-"
 _CLIENT = re.compile(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
@@ -130,20 +131,26 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
     found: dict[str, RunningPane] = {}
     for line in await server.client.command("list-panes", *where, "-F", _PANES):
         place = PanePlace.parse((line,))
-        *_, session, command = line.decode("utf-8", "replace").split(" ", 7)
-        records = (TabRecord.load(server.record(nonce)) for nonce in _NONCE.findall(command))
-        record = next(filter(None, records), None) or _recorded(server, command)
+        *_, session, packed, command = line.decode("utf-8", "replace").split(" ", 8)
+        records = (TabRecord.load(server.record(label)) for label in _LABEL.findall(command))
+        record = next(filter(None, records), None) or _recorded(server, packed[1:] or _noted(command))
         # A window that is linked into several sessions is listed for each.
         if record is not None and place.pane not in found:
             found[place.pane] = RunningPane(place, session, record)
     return list(found.values())
 
 
-def _recorded(server: TmuxServer, command: str) -> TabRecord | None:
-    """The record that stands in a supervisor's command, saved again: the runtime directory was removed meanwhile."""
-    record = TabRecord.unpacked(note_in(command))
+def _noted(command: str) -> str:
+    """The record among a supervisor's arguments, where earlier versions kept it; "" if there is none."""
+    noted = _NOTED.search(command)
+    return noted[1] if noted is not None else ""
+
+
+def _recorded(server: TmuxServer, packed: str) -> TabRecord | None:
+    """The record that tmux keeps of a pane, saved again: the runtime directory was removed meanwhile."""
+    record = TabRecord.unpacked(packed)
     if record is not None:
-        folder = server.record(record.nonce)
+        folder = server.record(record.label)
         server.host.make_folder(folder)
         record.save(folder)
     return record
@@ -166,7 +173,7 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
     if not await a_size_counts(server):
         restore_sizes(tabs)  # a person may have left while nobody was here to see it
     home = server.folders.shells.parent
-    await server.host.remove_folders(home, spare={pane.record.nonce for pane in panes})
+    await server.host.remove_folders(home, spare={pane.record.label for pane in panes})
 
 
 async def _take_names(server: TmuxServer, panes: Sequence[RunningPane], tabs: Sequence[Tab]) -> None:
@@ -226,8 +233,8 @@ async def _reattach_there(server: TmuxServer, book: TabBook) -> None:
     with anyio.move_on_after(JOIN_SECONDS):
         for one in live:
             await one.wait()
-    nonces = {pane.record.nonce for pane in panes}
-    await anyio.to_thread.run_sync(lambda: remove_folders(server.records, spare=nonces))
+    labels = {pane.record.label for pane in panes}
+    await anyio.to_thread.run_sync(lambda: remove_folders(server.records, spare=labels))
 
 
 async def reattach_panes(

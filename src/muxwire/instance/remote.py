@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 # again, the two are joined (spools.py).
 
 # In the arguments of a supervisor, and in the name of its pane's directory.
-_NONCE = re.compile(rb"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")
+_LABEL = re.compile(rb"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")
 
 
 class Connection(Protocol):
@@ -157,11 +157,11 @@ class Rejoin:
 
 
 def asked_later(lost: Command) -> Command | None:
-    """What answers as a command that made a pane, and whose answer was lost: the pane is known by its nonce."""
-    nonces = Counter(_NONCE.findall(lost.line)).most_common(1)
-    if lost.name not in ("new-window", "split-window") or not nonces:
+    """What answers as a command that made a pane, and whose answer was lost: the pane is known by its label."""
+    labels = Counter(_LABEL.findall(lost.line)).most_common(1)
+    if lost.name not in ("new-window", "split-window") or not labels:
         return None
-    made = f"#{{m:*{nonces[0][0].decode()}*,#{{pane_start_command}}}}"
+    made = f"#{{m:*{labels[0][0].decode()}*,#{{pane_start_command}}}}"
     return command("list-panes", "-a", "-f", made, "-F", PANE_FORMAT)
 
 

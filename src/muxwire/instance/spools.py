@@ -6,7 +6,7 @@ from the end of the log up to a mark R, and continues live. So it does not matte
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
@@ -19,7 +19,7 @@ from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.host.folders import private_folder
 from muxwire.ids import pane_id
 from muxwire.logs.segments import UNKNOWN_SIZE, Spool, spooled, spools_beside
-from muxwire.shell.marks import INTRODUCER
+from muxwire.shell.marks import ID_RANDOM, join_mark
 from muxwire.tabs.maker import attach_stream
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class KeptOutput(ABC):
         """How much is lost is not known: offsets of what is kept are no longer those of the stream."""
 
 
-def new_mark() -> bytes:
-    """A mark R that nobody has printed yet."""
-    return INTRODUCER + b"R;%s\x07" % secrets.token_hex(8).encode()
+def new_mark(tab: Tab) -> bytes:
+    """A mark R that was not printed yet."""
+    return join_mark(os.urandom(ID_RANDOM), tab.pane.session.nonce)
 
 
 @final
@@ -98,7 +98,7 @@ class StreamJoin:
         client.attach_pane(pane_id(tab.pane_id), self._feed)
 
     def _begin(self) -> None:
-        self._mark = new_mark()
+        self._mark = new_mark(self.tab)
         self._live.clear()
         self._is_live = False  # whether R has come
         self._due, self._patience = 0.0, JOIN_SECONDS
@@ -281,7 +281,7 @@ async def _spool_again(server: TmuxServer, tab: Tab) -> None:
         spool.begin()
         await server.client.command("pipe-pane", "-O", "-t", tab.pane_id, program)
         for _ in range(_MARKS):
-            mark = new_mark()
+            mark = new_mark(tab)
             if (at := await _printed(tab, mark)) >= 0:
                 is_aligned = False
                 with anyio.move_on_after(KEPT_SECONDS):

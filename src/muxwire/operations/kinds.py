@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 # A window of 200 by 50 has room for no more that show anything.
 PANES_MAX = 64
 _SIZE = re.compile(r"[1-9][0-9]{0,3}%?\Z")
-# A pane's program as dispatches show it: the supervisor's text is the same for all, and holds the pane's nonce.
+# A pane's program as dispatches show it: the supervisor's text is the same for all, and holds the pane's label.
 _SHELL_SHOWN = "<shell>"
 _ALONE = "alone"
 

@@ -326,7 +326,7 @@ class OperationsRun(RunState):
         """What tmux has to say of a pane if it made it before the connection was lost; nothing if it did not."""
         client = self.server.client
         await client.wait_reconnected()
-        its_own = f"#{{m:*{spec.record.nonce}*,#{{pane_start_command}}}}"
+        its_own = f"#{{m:*{spec.record.label}*,#{{pane_start_command}}}}"
         try:
             return await client.command("list-panes", "-a", "-f", its_own, "-F", PANE_FORMAT)
         except MuxwireError:

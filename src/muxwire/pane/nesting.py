@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 import time
 from dataclasses import replace
 from functools import partial
@@ -22,6 +22,7 @@ from muxwire.pane.foreground_shell import (
 )
 from muxwire.pane.state import shown_again
 from muxwire.shell import foreign_end, foreign_wrap, probe
+from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.tab_state import takes_line
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ async def reach_shell(
     if await prompt_begun(pane, found, FIRST_PROMPT):
         await fall_silent(pane, DRAWN_REMOTE)
     await _forget_typed(pane, keyboard, found)
-    probe_id = secrets.token_hex(8)
+    probe_id = own_id(os.urandom(ID_RANDOM), pane.session.nonce)
     pane.hidden.hide(probe_id, pane.stream.end)
     await pane.host.done()
     keyboard.press(_CLEAR_LINE + probe(probe_id))

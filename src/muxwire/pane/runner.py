@@ -52,6 +52,7 @@ from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, own_listene
 from muxwire.pane.state import end_of
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.execution import Execution
+from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import redraw
 from muxwire.shell.tab_state import line_lost, not_begun
 
@@ -74,9 +75,6 @@ LOOK_EVERY = 5.0
 RETYPE_AFTER = 0.4
 # So many commands on end that had to be typed again: the integration's key is no more.
 KEY_LOST = 2
-
-# What no program can guess in the time that a command takes.
-_ID_BYTES = 8
 
 
 @final
@@ -294,7 +292,7 @@ class Runner:
         self, command: bytes, shown: bytes, listener: ForegroundShell, *, env: Mapping[str, str], cwd: str | None
     ) -> Execution:
         pane, session, shell = self.pane, self.pane.session, listener.shell
-        command_id = os.urandom(_ID_BYTES).hex()
+        command_id = own_id(os.urandom(ID_RANDOM), session.nonce)
         prompt = await nested_prompt(pane, self.keyboard, listener) if listener.level > 1 else b""
         # Before the command counts as typed: it may refuse, or find out that it cannot be done.
         drawn, ours = b"", shell if listener.level == 1 else None

@@ -45,9 +45,12 @@ class PaneStream:
         log: PaneLog | FollowerLog,
         on_mark: Callable[[Mark], None],
         *,
+        nonce: str = "",
         start: int = 0,
         capacity: int = RING_CAPACITY,
     ) -> None:
+        """`nonce` is in the pane's own marks."""
+        self.nonce = nonce
         self.capacity = capacity  # of the ring, while the pane lives
         self.ring = RingBuffer(capacity, start=start)
         self.log = log
@@ -67,13 +70,13 @@ class PaneStream:
     def written_end(self) -> int:
         """The offset after what a program wrote last: marks R at the end are nobody's output."""
         end = self.ring.end
-        while is_join_mark(self.ring.read(end - JOIN_LENGTH, end)):
+        while is_join_mark(self.ring.read(end - JOIN_LENGTH, end), self.nonce):
             end -= JOIN_LENGTH
         return end
 
     def written(self, begin: int) -> bytes:
         """What programs have written from that offset on, as far as it is in memory: without marks R."""
-        return without_join_marks(self.ring.read(begin, self.ring.end))
+        return without_join_marks(self.ring.read(begin, self.ring.end), self.nonce)
 
     def holds(self, offset: int) -> bool:
         """Whether what came from that offset on is in memory; what was written before we came to this pane is not."""
@@ -96,7 +99,7 @@ class PaneStream:
             self._on_mark(mark)
         if listener is not None:
             listener.on_reached(self.ring.end)
-        if not is_join_mark(data):
+        if not is_join_mark(data, self.nonce):
             self.last_output = time.monotonic()
         self.wake()
 

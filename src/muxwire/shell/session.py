@@ -24,6 +24,7 @@ from muxwire.shell.marks import (
     Rejoined,
     ShellExited,
     ShellNote,
+    is_own_id,
 )
 from muxwire.shell.session_table import (
     GONE,
@@ -247,6 +248,8 @@ class ShellSession:
         """Take a mark of the stream, in order; bytes before the offset `whole_from` may be missing."""
         if self.state in GONE and not isinstance(mark, (EchoStart, EchoEnd, Rejoined)):  # rule 7
             return
+        if not self._is_of_this_tab(mark):
+            return
         match mark:  # those of every command first
             case OutputStart():
                 self._on_start(mark, now)
@@ -270,6 +273,18 @@ class ShellSession:
                 self._on_note(mark)
             case ProbeReply():
                 self.reply, self.ended_at = mark, mark.end
+
+    def _is_of_this_tab(self, mark: Mark) -> bool:
+        """Whether nothing but muxwire can have written it here; where it holds the nonce, that is compared later."""
+        match mark:
+            case OutputStart() | CommandFinished() | EchoStart() | EchoEnd():
+                known = mark.command_id in self._open or mark.command_id in self._recalled
+                return known or is_own_id(mark.command_id, self.nonce)
+            case ProbeReply():
+                return is_own_id(mark.probe_id, self.nonce)
+            case Rejoined():
+                return is_own_id(mark.nonce, self.nonce)
+        return True
 
     def _on_start(self, mark: OutputStart, now: float) -> None:
         execution = self._open.get(mark.command_id)

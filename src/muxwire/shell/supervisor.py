@@ -1,18 +1,20 @@
-"""The supervisor: a small sh that outlives the pane's program and prints X with its exit status."""
+"""The supervisor: a small sh that outlives the pane's program and prints X with its exit status.
+
+The tab's nonce reaches it as a variable, which only the same user can read: arguments are public. A shell that we know
+takes the variable out of its environment itself, once it has read it; from any other program it is kept.
+"""
 
 from __future__ import annotations
-
-import re
 
 # Traps are caught, not ignored: caught ones are default again in the program, ignored ones would be inherited.
 # The subshell keeps "Killed" off the terminal. At the end nothing typed may kill the sleep before X was read, and a
 # tty left with `tostop` must not stop the printf. tmux drops what a pane wrote last when its process ends, so the
 # supervisor stays until it is dismissed (2147483647 s is the longest sleep that every sleep(1) takes).
 _SCRIPT = (
-    "%sexec 3>&2 2>/dev/null; trap : INT QUIT TSTP; %s"
-    '(exec "$@" 2>&3 3>&-); s=$?; '
+    "exec 3>&2 2>/dev/null; trap : INT QUIT TSTP; %s"
+    '(%sexec "$@" 2>&3 3>&-); s=$?; '
     'trap "" INT QUIT TSTP TTOU TTIN; '
-    'printf "\\033]7770;X;%%s;%%s\\007" "$0" "$s"; '
+    'printf "\\033]7770;X;%%s;%%s\\007" "$MUXWIRE_NONCE" "$s"; unset MUXWIRE_NONCE; '
     "PATH=$PATH:/usr/bin:/bin; exec sleep 2147483647"
 )
 
@@ -26,26 +28,21 @@ _UNTIL_SIZED = (
     "n=$((n + 1)); sleep 0.02; now=$(stty size); done); "
 )
 
-_NOTE = ": muxwire-tab %s; "
-_NOTED = re.compile(_NOTE % r"([\w=-]+)")
+# In the subshell that becomes the program.
+_KEEP_NONCE = "unset MUXWIRE_NONCE; "
 
 # What tmux takes the supervisor for.
 SUPERVISOR = "sh"
 
 
 def supervisor_argv(
-    argv: tuple[str, ...], nonce: str, size: tuple[int, int] | None = None, note: str = ""
+    argv: tuple[str, ...], label: str, size: tuple[int, int] | None = None, *, takes_nonce: bool = False
 ) -> tuple[str, ...]:
     """Return the argv that runs `argv`, prints X when it ended, and then waits to be dismissed.
 
-    With a size (columns, rows) `argv` begins when the terminal has it. `note`, a word of letters, digits, `_`, `-`
-    and `=`, is for `note_in`.
+    Its environment must hold MUXWIRE_NONCE. `label` is a word among its arguments by which the pane is found again.
+    With a size (columns, rows) `argv` begins when the terminal has it. `takes_nonce`: `argv` starts a shell with our
+    integration.
     """
     until_sized = _UNTIL_SIZED % (size[1], size[0]) if size is not None else ""
-    return ("/bin/sh", "-c", _SCRIPT % (_NOTE % note if note else "", until_sized), nonce, *argv)
-
-
-def note_in(command: str) -> str:
-    """The note of a supervisor's argv, as tmux prints that (`pane_start_command`); "" if it has none."""
-    noted = _NOTED.search(command)
-    return noted[1] if noted is not None else ""
+    return ("/bin/sh", "-c", _SCRIPT % (until_sized, "" if takes_nonce else _KEEP_NONCE), label, *argv)

@@ -87,7 +87,7 @@ class TabBook:
         """With `parent`, events and commands are remembered there: those of all machines of one instance together."""
         self.open: dict[str, Tab] = {}
         self.closed: dict[str, Tab] = {}
-        self.coming: set[str] = set()  # the nonces of panes that we are making
+        self.coming: set[str] = set()  # the labels of panes that we are making
         self.on_latest: Callable[[], None] | None = None
         self.on_nonsense: Callable[[Exception], None] | None = None  # another machine's answers cannot be read
         self.generation = 0

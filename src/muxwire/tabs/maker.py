@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import secrets
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, final
 
@@ -22,7 +23,7 @@ from muxwire.pane.stream import RING_CAPACITY, RING_MIN, PaneStream
 from muxwire.shell import Shell, supervisor_argv
 from muxwire.tabs.book import checked_idle
 from muxwire.tabs.log_access import log_names
-from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name
+from muxwire.tabs.record import RECORD_OPTION, CommandBook, TabRecord, kept_log_name
 from muxwire.tabs.tab import Tab
 from muxwire.tmux.server import checked_session
 from muxwire.values import dataclass
@@ -137,21 +138,22 @@ class PaneSpec:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     size: tuple[int, int] | None  # columns and rows, if it is to have others than tmux gives it
-    note: str  # the record, for who finds nothing else of it
     coming: set[str]
     host: Host
     connections: int  # how often the connection was regained before
 
     def discard(self) -> None:
         """It was not made: leave nothing."""
-        self.coming.discard(self.record.nonce)
+        self.coming.discard(self.record.label)
         self.host.remove_folder(self.folder)
 
     @property
     def what_runs(self) -> tuple[str, ...]:
         cwd, argv = self.host.start(self.folder, self.record.cwd, self.argv)
-        settings = [word for pair in self.env.items() for word in ("-e", "=".join(pair))]
-        return ("-c", cwd, *settings, "--", *supervisor_argv(argv, self.record.nonce, self.size, self.note))
+        env = {**self.env, "MUXWIRE_NONCE": self.record.nonce}
+        settings = [word for pair in env.items() for word in ("-e", "=".join(pair))]
+        supervisor = supervisor_argv(argv, self.record.label, self.size, takes_nonce=bool(self.record.shell))
+        return ("-c", cwd, *settings, "--", *supervisor)
 
 
 @final
@@ -166,7 +168,7 @@ class TabMaker:
         self._tabs_max = whole_setting(settings, "MUXWIRE_TABS", 0)
         self._ring = whole_setting(settings, "MUXWIRE_RING_BYTES", RING_CAPACITY, RING_MIN)
 
-    async def make(self, request: TabRequest, nonce: str, *, patient: bool = False) -> Tab:
+    async def make(self, request: TabRequest, label: str, *, patient: bool = False) -> Tab:
         """Open the window and hand back its tab; CommandError if tmux refused.
 
         TmuxSilent if it does not answer, unless the caller is `patient`; what it makes later is a tab all the same.
@@ -179,7 +181,7 @@ class TabMaker:
                     "this tmux crashes when a window is made while the global option window-size is manual",
                     remedy="run `tmux set-option -gw window-size latest`, or use tmux 3.7",
                 )
-        spec = self.prepare(request, nonce)
+        spec = self.prepare(request, label)
         try:
             async with self._server.changing():
                 (asked,) = self._server.client.submit(self.window_command(spec))
@@ -227,10 +229,10 @@ class TabMaker:
         except MuxwireError:
             made.spec.discard()
 
-    def prepare(self, request: TabRequest, nonce: str, *, is_split: bool = False) -> PaneSpec:
+    def prepare(self, request: TabRequest, label: str, *, is_split: bool = False) -> PaneSpec:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable, NotPermitted."""
         self.check_room()
-        folder = self._server.folders.tab(nonce)
+        folder, nonce = self._server.folders.tab(label), secrets.token_hex(8)
         if self._host.is_local and not self._server.folders.shells.is_dir():  # removed, as nobody is logged in any more
             self._server.folders.prepare()
             self._host.install(self._server.folders.shells)
@@ -238,6 +240,7 @@ class TabMaker:
         try:
             shell, argv, env = self._program(request, folder, nonce)
             record = TabRecord(
+                label=label,
                 nonce=nonce,
                 name=request.name,
                 session=request.session or self._server.sessions.hub_name,
@@ -251,15 +254,14 @@ class TabMaker:
             # Before the window is: whoever hears of it can read who it is.
             if self._server.access.persistent or self._host.is_local:
                 if not self._host.is_local:
-                    private_folder(self._server.record(nonce))
-                record.save(self._server.record(nonce))
+                    private_folder(self._server.record(label))
+                record.save(self._server.record(label))
         except BaseException:
             self._host.remove_folder(folder)
             raise
-        self._book.coming.add(nonce)
-        note = record.packed() if self._server.access.persistent and self._host.is_local else ""
+        self._book.coming.add(label)
         connections = self._server.client.connections
-        return PaneSpec(record, folder, argv, env, request.size, note, self._book.coming, self._host, connections)
+        return PaneSpec(record, folder, argv, env, request.size, self._book.coming, self._host, connections)
 
     def check_room(self, count: int = 1) -> None:
         """NotPermitted if so many more panes are more than may be open."""
@@ -292,13 +294,16 @@ class TabMaker:
     def register_in_reader(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
         """The part of `register` that may be done while a read is processed; `close_at_end` follows."""
         tab = self.build(spec.record, PanePlace.parse(answer), self._server.sessions.hub)
+        if self._server.access.persistent and self._host.is_local:  # nothing waits for that
+            record = spec.record.packed()
+            self._server.client.submit(("set-option", "-p", "-t", tab.pane_id, RECORD_OPTION, record))
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
         self._hear(tab, connections=spec.connections)
         if beside is None:
             self._book.latest = tab.key
-        self._book.coming.discard(spec.record.nonce)
+        self._book.coming.discard(spec.record.label)
         return tab
 
     def show_in_place_of_keeper(self, window: str) -> tuple[str, ...]:
@@ -333,14 +338,14 @@ class TabMaker:
     def build(self, record: TabRecord, place: PanePlace, session_id: str) -> Tab:
         """The tab of a pane that was started for that record; nobody knows it, and its output goes nowhere yet."""
         server = self._server
-        folder = server.folders.tab(record.nonce)
+        folder = server.folders.tab(record.label)
         log_path = server.logs / (
             f"pane-{place.window}-{place.pane}.log" if record.is_split else f"pane-{place.window}.log"
         )
         if record.is_split:  # the file is named after the window that it was split off in, and the pane may have moved
             log_path = next(iter(log_names(server.logs, place.pane)), log_path)
         if server.access.persistent:
-            log_path = server.logs / kept_log_name(server.record(record.nonce), log_path.name)
+            log_path = server.logs / kept_log_name(server.record(record.label), log_path.name)
         shell = self._host.shell_for(record.shell) if record.shell else None
         state = PaneState(
             host=self._host,
@@ -352,7 +357,7 @@ class TabMaker:
             cwd=record.cwd,
         )
         log = server.open_log(log_path)
-        state.stream = PaneStream(log, state.on_mark, start=log.end, capacity=self._ring)
+        state.stream = PaneStream(log, state.on_mark, nonce=record.nonce, start=log.end, capacity=self._ring)
         may_be_dead = server.access.role == "adopted"
         keyboard = Keyboard(state, server.client, server.version, may_be_dead=may_be_dead)
         # On another machine only one process types.
@@ -373,7 +378,7 @@ class TabMaker:
             book=self._book,
         )
         if server.access.persistent:
-            tab.record, tab.typing_lock = CommandBook(server.record(record.nonce)), turn
+            tab.record, tab.typing_lock = CommandBook(server.record(record.label)), turn
         return tab
 
     def listen(self, tab: Tab) -> None:

@@ -1,9 +1,11 @@
 """What a later process must know of a tab, and of the commands that were run in it: files in the tab's directory.
 
-The directory is named after the tab's nonce, and the nonce is an argument of the pane's supervisor, which tmux prints
-with `pane_start_command`. So a record counts exactly for as long as the tmux server holds a pane that was started for
-it. `tab` is written before the window is made; `commands` holds one JSON object a line: a command that was typed, the
-end of one, or where other input was typed; `log` is the name of the tab's log.
+The directory is named after the tab's label, which is an argument of the pane's supervisor: tmux prints it with
+`pane_start_command`. So a record counts exactly for as long as the tmux server holds a pane that was started for it.
+Arguments are public: what bounds the output of commands, the nonce, is in the record alone. `tab` is written before the
+window is made; `commands` holds one JSON object a line: a command that was typed, the end of one, or where other input
+was typed; `log` is the name of the tab's log. tmux keeps the record of a local pane too, in an option of the pane
+(`RECORD_OPTION`), for as long as that lives: the directory may be removed meanwhile.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+# Only who may use tmux's socket can read a user option (tmux(1), OPTIONS).
+RECORD_OPTION = "@muxwire-record"
 _TAB, _COMMANDS, _LOG = "tab", "commands", "log"
 # What a later process cannot learn of a command from the marks; and its bytes, with so many of them as are kept: of the
 # text enough to say which one it was.
@@ -41,9 +45,10 @@ _COMMANDS_BYTES = 256 * 1024
 class TabRecord:
     """A tab as it was made. `shell` is the path of the shell, "" for a tab that runs a command in its place.
 
-    `is_split`: a pane that was split off another one.
+    `label` is public, `nonce` is not: it stands in all marks. `is_split`: a pane that was split off another one.
     """
 
+    label: str
     nonce: str
     name: str
     session: str
@@ -63,7 +68,7 @@ class TabRecord:
             ) from error
 
     def packed(self) -> str:
-        """The record as one word: the arguments of the supervisor last as long as the pane, whatever is removed."""
+        """The record as one word, for `RECORD_OPTION`."""
         return base64.urlsafe_b64encode(json.dumps(asdict(self), separators=(",", ":")).encode()).decode()
 
     @classmethod
@@ -85,6 +90,7 @@ class TabRecord:
     @classmethod
     def _read(cls, text: bytes) -> TabRecord:
         found = json.loads(text)
+        found.setdefault("label", found["nonce"])  # of a version that had one word for both, in public
         return cls(**{field.name: found[field.name] for field in fields(cls) if field.name in found})
 
 

@@ -280,9 +280,9 @@ class TmuxServer:
         if self._process is not None:
             self._process.watchdog.release_session(pid)
 
-    def record(self, nonce: str) -> Path:
+    def record(self, label: str) -> Path:
         """Where the record of a tab is: with what its shell reads, or beside the logs of another machine's."""
-        return self.folders.tab(nonce) if self.host.is_local else self.records / nonce
+        return self.folders.tab(label) if self.host.is_local else self.records / label
 
     @property
     def records(self) -> Path:

@@ -7,13 +7,14 @@ import pytest
 
 import muxwire
 from muxwire.pane.foreground_shell import asks_secret
-from muxwire.shell.marks import is_join_mark
+from muxwire.shell.marks import ID_RANDOM, is_join_mark, join_mark, without_join_marks
 
 from .conftest import Instance
 
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 30
+NONCE = "0123456789abcdef"
 
 
 async def marked(tab: muxwire.Tab) -> None:
@@ -54,7 +55,11 @@ async def test_a_question_for_a_password_is_still_one(instance: Instance) -> Non
             assert (ended.output, ended.exit_code) == ("Password: \nsecret\n", 0)
 
 
-def test_a_mark_and_nothing_else() -> None:
-    mark = b"\x1b]7770;R;0123456789abcdef\x07"
-    assert is_join_mark(mark)
-    assert not any(is_join_mark(data) for data in (b"", mark[:-1], mark + b"x", mark.replace(b"R", b"S")))
+def test_a_mark_of_this_tab_and_nothing_else() -> None:
+    mark = join_mark(bytes(range(ID_RANDOM)), NONCE)
+    assert is_join_mark(mark, NONCE)
+    others = (b"", mark[:-1], mark + b"x", mark.replace(b"R", b"S"), b"\x1b]7770;R;0123456789abcdef\x07")
+    assert not any(is_join_mark(data, NONCE) for data in others)
+    assert not is_join_mark(mark, NONCE[::-1])
+    kept = (b"a", others[3], others[4], b"z")
+    assert without_join_marks(mark.join(kept), NONCE) == b"".join(kept)

@@ -104,7 +104,7 @@ class PtyShell:
         self.master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
         self.process = subprocess.Popen(
-            shell_package.supervisor_argv(launch.argv, self.nonce),
+            shell_package.supervisor_argv(launch.argv, os.urandom(8).hex(), takes_nonce=True),
             stdin=slave,
             stdout=slave,
             stderr=slave,

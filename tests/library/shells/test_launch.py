@@ -223,9 +223,14 @@ def test_the_default_shell_is_the_users_if_we_know_it(folder: Path) -> None:
 @pytest.mark.parametrize(("command", "status"), [(("sh", "-c", "exit 4"), 4), (("sh", "-c", "kill -9 $$"), 137)])
 def test_the_supervisor_tells_the_status_and_stays(start: Opener, command: tuple[str, ...], status: int) -> None:
     session = start("bash")
-    argv = shell_package.supervisor_argv(command, "f" * 16)
+    argv = shell_package.supervisor_argv(("sh", "-c", '${MUXWIRE_NONCE+false} && exec "$@"', "sh", *command), "0" * 16)
 
-    outcome = session.start(b" ".join(b"'" + arg.replace("'", "'\\''").encode() + b"'" for arg in argv))
+    outcome = session.start(
+        b"MUXWIRE_NONCE="
+        + b"f" * 16
+        + b" "
+        + b" ".join(b"'" + arg.replace("'", "'\\''").encode() + b"'" for arg in argv)
+    )
     end = session.wait_mark(outcome[1], time.monotonic() + DEADLINE, lambda mark: mark.kind == "X")
 
     assert end.fields == b"%b;%d" % (b"f" * 16, status)
