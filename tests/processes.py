@@ -33,3 +33,8 @@ async def gone(pids: Iterable[int], *paths: Path) -> None:
     left = set(pids)
     while process_table().keys() & left or any(path.exists() for path in paths):
         await anyio.sleep(_LOOK_SECONDS)
+
+
+def children_of(pid: int) -> set[int]:
+    """The processes that it started and that run."""
+    return {child for child, row in process_table().items() if row.parent == pid}

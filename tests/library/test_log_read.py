@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from muxwire.errors import InvalidArgument
+from muxwire.host.patterns import Pattern
 from muxwire.logs import grep as log_grep, read as log_read
-from muxwire.logs.grep import Search, compiled, last_matches
+from muxwire.logs.grep import Search, last_matches
 from muxwire.logs.read import View, last_lines, last_readable_lines, read_range, read_raw
 from muxwire.results import LogMatch, LogTail
 from muxwire.shell.visible import visible, visible_range
@@ -114,7 +115,7 @@ def test_a_log_that_is_not_there_is_empty(path: Path) -> None:
     assert last_lines(path, 10, VIEW) == LogTail("", 0, False, 0)
     assert read_range(path, 5, 10, VIEW) == log_read.LogPiece(b"", 5, 0, True, 0)
     assert read_raw(path, 0, 10) == b""
-    assert last_matches(path, Search(compiled("x")), 10, VIEW).content == ""
+    assert last_matches(path, Search(Pattern("x")), 10, VIEW).content == ""
 
 
 def test_a_line_without_end_is_cut(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +192,7 @@ def check_grep(path: Path, log: bytes, lines: int, before: int, after: int, patt
         if expected and (before or after) and number - 1 not in kept:
             expected.append("--\n")
         expected.append(every[number] + "\n")
-    found = last_matches(path, Search(compiled(pattern), before, after), lines, VIEW)
+    found = last_matches(path, Search(Pattern(pattern), before, after), lines, VIEW)
     assert found.content == "".join(expected)
     assert (found.returned_lines, found.truncated) == (len(kept), len(shown) > len(kept))
     assert [match.line for match in found.matches] == [number + 1 for number in kept if number in matches]
@@ -212,7 +213,7 @@ def check_grep(path: Path, log: bytes, lines: int, before: int, after: int, patt
 )
 def test_where_a_line_lies_that_was_played(path: Path, log: bytes, line: int, byte: int) -> None:
     path.write_bytes(log)
-    assert last_matches(path, Search(compiled("needle")), 5, VIEW, as_read=True).matches == (LogMatch(byte, line),)
+    assert last_matches(path, Search(Pattern("needle")), 5, VIEW, as_read=True).matches == (LogMatch(byte, line),)
 
 
 def test_a_part_of_a_log(path: Path) -> None:
@@ -221,7 +222,7 @@ def test_a_part_of_a_log(path: Path) -> None:
     assert last_lines(path, 9, part) == LogTail("match 2\nx\nmatch 3\n", 3, False, 30, 9)
     assert last_lines(path, 2, part).truncated
     assert last_readable_lines(path, 9, part).content == "match 2\nx\nmatch 3\n"
-    found = last_matches(path, Search(compiled("match")), 9, part)
+    found = last_matches(path, Search(Pattern("match")), 9, part)
     assert (found.content, found.truncated) == ("match 2\nmatch 3\n", False)
     assert found.matches == (LogMatch(9, 1), LogMatch(21, 3))
     gone = View(TYPED, final=True, within=(100, 90))
@@ -230,22 +231,22 @@ def test_a_part_of_a_log(path: Path) -> None:
 
 def test_numbers_are_left_out_rather_than_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.write_bytes(b"hay\n" * 100_000 + b"needle\nneedle\n")
-    assert last_matches(path, Search(compiled("needle")), 1, VIEW).matches == (LogMatch(400_007, 100_002),)
+    assert last_matches(path, Search(Pattern("needle")), 1, VIEW).matches == (LogMatch(400_007, 100_002),)
     monkeypatch.setattr(log_grep, "COUNT_SECONDS", 0)
-    assert last_matches(path, Search(compiled("needle")), 1, VIEW).matches == (LogMatch(400_007, None),)
+    assert last_matches(path, Search(Pattern("needle")), 1, VIEW).matches == (LogMatch(400_007, None),)
 
 
 def test_grep_reads_through_colours(path: Path) -> None:
     path.write_bytes(b"\x1b[31mer\x1b[1mror\x1b[0m: x\r\nother\n\r\x1b[?2004lrepl: 42\r\n")
-    assert last_matches(path, Search(compiled("^repl: 42$")), 5, VIEW).returned_lines == 1
-    assert last_matches(path, Search(compiled("^error: x$")), 5, VIEW).content == "\x1b[31mer\x1b[1mror\x1b[0m: x\n"
-    assert last_matches(path, Search(compiled("^error: x$")), 5, VIEW, as_read=True).content == "error: x\n"
+    assert last_matches(path, Search(Pattern("^repl: 42$")), 5, VIEW).returned_lines == 1
+    assert last_matches(path, Search(Pattern("^error: x$")), 5, VIEW).content == "\x1b[31mer\x1b[1mror\x1b[0m: x\n"
+    assert last_matches(path, Search(Pattern("^error: x$")), 5, VIEW, as_read=True).content == "error: x\n"
 
 
 def test_grep_in_lines_of_any_length(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_grep, "_LINE_MAX", 100_000)
     path.write_bytes(b"needle" + b"x" * 3_000_000 + b"\nshort needle\n")
-    found = last_matches(path, Search(compiled("needle")), 5, VIEW)
+    found = last_matches(path, Search(Pattern("needle")), 5, VIEW)
     assert found.returned_lines == 2
     assert found.content.endswith("short needle\n")
 
@@ -254,7 +255,7 @@ def test_grep_in_lines_of_any_length(path: Path, monkeypatch: pytest.MonkeyPatch
 def test_grep_says_that_it_did_not_look_at_all(path: Path, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_grep, "GREP_SECONDS", 0)
     path.write_bytes(b"needle\n" + b"hay\n" * 100_000)
-    found = last_matches(path, Search(compiled(pattern)), 5, VIEW)
+    found = last_matches(path, Search(Pattern(pattern)), 5, VIEW)
     assert (found.content, found.truncated) == ("", True)
     assert found.note.endswith(f"before byte {found.next_byte}")
 
@@ -262,14 +263,14 @@ def test_grep_says_that_it_did_not_look_at_all(path: Path, pattern: str, monkeyp
 def test_grep_in_a_long_line_takes_linear_time(path: Path) -> None:
     """The whole line at once would take minutes."""
     path.write_bytes(b"x" * 300_000 + b"needle" + b"x" * 300_000)
-    assert last_matches(path, Search(compiled(".*needle")), 5, VIEW).returned_lines == 1
-    assert last_matches(path, Search(compiled(".*pin")), 5, VIEW).returned_lines == 0
+    assert last_matches(path, Search(Pattern(".*needle")), 5, VIEW).returned_lines == 1
+    assert last_matches(path, Search(Pattern(".*pin")), 5, VIEW).returned_lines == 0
 
 
 @pytest.mark.parametrize("pattern", ["(", "*", "a{99999999999999999999}", "[z-a]"])
 def test_a_bad_pattern(pattern: str) -> None:
     with pytest.raises(InvalidArgument, match="no regular expression"):
-        compiled(pattern)
+        Pattern(pattern)
 
 
 def test_the_end_of_a_large_log_costs_no_more_than_that_of_a_small_one(path: Path) -> None:

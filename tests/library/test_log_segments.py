@@ -9,8 +9,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from muxwire.host.patterns import Pattern
 from muxwire.logs import segments as log_segments, store as log_module
-from muxwire.logs.grep import Search, compiled, last_matches
+from muxwire.logs.grep import Search, last_matches
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.read import LogFileReader, View, last_lines, read_range, read_raw
 from muxwire.logs.segments import UNKNOWN_SIZE, gaps_path, layout_of, open_log, retire, segment_path
@@ -74,7 +75,7 @@ async def test_readers_see_no_seam(path: Path) -> None:
         tail = last_lines(path, lines, FINAL)
         assert tail.content.encode() == LINES[-10 * lines - lines :]
         assert (tail.truncated, tail.first_byte) == (lines < 1000, 0)
-    found = last_matches(path, Search(compiled("line 00[19]99$")), 10, FINAL)
+    found = last_matches(path, Search(Pattern("line 00[19]99$")), 10, FINAL)
     assert found.content == "line 00199\nline 00999\n"
 
 
@@ -88,7 +89,7 @@ async def test_what_is_retired_is_counted_as_dropped(path: Path) -> None:
         tail = last_lines(path, 5000, FINAL)
         assert tail.content.encode() == LINES[first:]
         assert (tail.truncated, tail.first_byte, tail.next_byte) == (True, first, len(LINES))
-        assert last_matches(path, Search(compiled("line")), 5000, FINAL).truncated
+        assert last_matches(path, Search(Pattern("line")), 5000, FINAL).truncated
         assert read_raw(path, 0, len(LINES)) == LINES[first:]
     # Nothing but the file that is written is left, and its offsets are still known.
     await write(path, b"more")

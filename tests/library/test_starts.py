@@ -57,7 +57,7 @@ async def test_what_comes_after_its_end_does_not_make_it_ready(tab: Tab) -> None
         assert ended is not None
         await tab.execute("echo next")
         for word, found in (("out", True), ("next", False)):
-            outcome = await Watch(tab, Wanted.checked(until=word), ended.typed_at, command=ended).run()
+            outcome = await Watch(tab, Wanted.read(until=word), ended.typed_at, command=ended).run()
             assert (outcome.outcome == "met") == found
 
 

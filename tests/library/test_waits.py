@@ -88,9 +88,9 @@ async def printer(terminals: Terminals) -> AsyncIterator[Printer]:
         {}, {"until": "a", "regex": "b"}, {"idle": 0.0}, {"regex": "("}, {"regex": "a*"},
     ],
 )  # fmt: skip
-def test_what_can_never_be_waited_for_is_refused(wanted: dict[str, object]) -> None:
+async def test_what_can_never_be_waited_for_is_refused(wanted: dict[str, object]) -> None:
     with pytest.raises(InvalidArgument):
-        Wanted.checked(**wanted)  # type: ignore[arg-type]
+        await Wanted.read(**wanted).checked()  # type: ignore[arg-type]
 
 
 async def test_a_line_that_begins_with_a_carriage_return(printer: Printer) -> None:

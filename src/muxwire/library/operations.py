@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from muxwire.operations.lists import check_list, programs_and_folders
+from muxwire.operations.lists import check_list, check_patterns, programs_and_folders
 from muxwire.operations.operation import RunContext
 from muxwire.operations.run_list import OperationsRun
 from muxwire.tabs.maker import TabMaker
@@ -33,6 +33,7 @@ async def run_here(
         programs, folders = programs_and_folders(operations)
         await life.host.look_up(folders, programs)
     check_list(operations, life.host, adopted=life.access.role == "adopted")
+    await check_patterns(operations)
     options.check()
     await life.look(options.timeout or inf)
     server = None if dry_run else await life.server()

@@ -243,7 +243,7 @@ class Terminals:
 
         Text counts from `from_byte` on, else from the last command or input. NoSuchTarget, InvalidArgument.
         """
-        wanted = Wanted.checked(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell)
+        wanted = await Wanted.read(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell).checked()
         tabs = [await self.known_tab(target, within=timeout) for target in targets]
         return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout)
 

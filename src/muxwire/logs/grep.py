@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import InvalidArgument
+from muxwire.host.patterns import matching
 from muxwire.logs.read import TAIL_BYTES_MAX, LogFileReader
 from muxwire.results import LogMatch, LogTail
 from muxwire.values import dataclass
@@ -17,17 +17,14 @@ from muxwire.vt.readable import readable
 from muxwire.vt.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from muxwire.host.patterns import Pattern
     from muxwire.logs.read import Piece, View
 
 # A line whose start is further back than this is taken as two.
 _LINE_MAX = 1024 * 1024
-
-# A pattern such as `.*x` takes a time that grows with the square of a line: longer lines are searched in pieces.
-_SEARCHED_MAX = 4096
-_OVERLAP = 256
 
 # The event loop waits for the interpreter's lock: let go of it every so many lines, which take some 0.1 ms.
 _LINES_AT_ONCE = 200
@@ -42,51 +39,36 @@ COUNT_SECONDS = 1.0
 _SEPARATOR = "--"
 
 _PLAIN = bytes(range(0x20, 0x7F)) + b"\t\n\r"
-_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()\s]")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What to look for: a pattern of `re`, and how many lines around each match to show."""
+    """What to look for, and how many lines around each match to show."""
 
-    pattern: re.Pattern[str]
+    pattern: Pattern
     before: int = 0
     after: int = 0
 
-    def in_line(self, line: str) -> bool:
+    def in_lines(self, lines: Sequence[str], seconds: float) -> list[bool]:
+        """Return for each line whether it matches; fewer than all if the time is over. Raises InvalidArgument."""
         # A CR at the beginning moves nothing: Python's prompt ends a line by LF CR from 3.13 on.
-        text = line if line.isprintable() else strip_ansi(line).lstrip("\r")
-        if len(text) <= _SEARCHED_MAX:
-            return self.pattern.search(text) is not None
-        return any(
-            self.pattern.search(text, begin, begin + _SEARCHED_MAX)
-            for begin in range(0, len(text), _SEARCHED_MAX - _OVERLAP)
-        )
+        texts = [line if line.isprintable() else strip_ansi(line).lstrip("\r") for line in lines]
+        return matching(self.pattern, texts, seconds)
 
     def in_block(self, block: bytes) -> bool:
         """Return False if no line of a block can match; cheap, and sure only for plain words in plain text."""
-        word = self.pattern.pattern
-        if _SPECIAL.search(word) or b"\x1b" in block or not block.isascii():
+        word = self.pattern.plain
+        if word is None or not word.isprintable() or b"\x1b" in block or not block.isascii():
             return True
         return word in strip_ansi(block).decode()
-
-
-def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return the pattern of a search; InvalidArgument if it is none."""
-    try:
-        return re.compile(pattern, flags)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise InvalidArgument(
-            f"{pattern!r} is no regular expression: {error}", remedy="escape special characters with a backslash"
-        ) from None
 
 
 def last_matches(path: Path, search: Search, lines: int, view: View, *, as_read: bool = False) -> LogTail:
     """Return the last `lines` lines that match or stand around one that does.
 
     Patterns are looked for in the text of a line, escape sequences left out; with `as_read` in the lines that a person
-    would have read, and these are returned.
+    would have read, and these are returned. InvalidArgument for what is no pattern, or takes too long for a line.
     """
     found = _Matches(search, lines)
     deadline = time.monotonic() + GREP_SECONDS
@@ -95,16 +77,20 @@ def last_matches(path: Path, search: Search, lines: int, view: View, *, as_read:
         blocks = (_Block(pieces, view, as_read=as_read) for pieces in _blocks_backwards(log, view))
         for block in blocks:
             if found.full or time.monotonic() > deadline:
-                late = f"stopped after {GREP_SECONDS:g} s: nothing was searched before byte {searched}"
                 found.count(chain([block], blocks))
-                return found.result(log, more=True, note="" if found.full else late)
-            searched = block.first
-            if search.in_block(block.text):
-                found.take(block)
-            else:
+                return found.result(log, more=True, note="" if found.full else _late(searched))
+            if not search.in_block(block.text):
                 found.pass_over(block)
+            elif left := found.take(block, deadline):
+                found.count(blocks)
+                return found.result(log, more=True, note=_late(block.begin(left) if left < block.count else searched))
+            searched = block.first
         found.counted = True
         return found.result(log, more=log.lost)
+
+
+def _late(searched: int) -> str:
+    return f"stopped after {GREP_SECONDS:g} s: nothing was searched before byte {searched}"
 
 
 def _blocks_backwards(log: LogFileReader, view: View) -> Iterator[list[Piece]]:
@@ -205,21 +191,27 @@ class _Matches:
         self.full = False
         self.counted = False  # all lines were
 
-    def take(self, block: _Block) -> None:
-        """Take the lines before all that were taken."""
+    def take(self, block: _Block, deadline: float) -> int:
+        """Take the lines before all that were taken; return how many were not searched for want of time."""
         lines, passed = block.lines, self._passed
         self._passed += len(lines)
         for last in range(len(lines), 0, -_LINES_AT_ONCE):
-            for number in range(last - 1, max(0, last - _LINES_AT_ONCE) - 1, -1):
-                if self._search.in_line(lines[number]):
-                    self._match(lines[number])
+            some = lines[max(0, last - _LINES_AT_ONCE) : last][::-1]
+            found = self._search.in_lines(some, deadline - time.monotonic())
+            for taken, matches in enumerate(found):
+                if matches:
+                    self._match(some[taken])
                     if not self.full:
+                        number = last - 1 - taken
                         self._found.append((passed + len(lines) - 1 - number, block.begin(number)))
                 else:
-                    self._other(lines[number])
+                    self._other(some[taken])
             time.sleep(0)
             if self.full:
-                return
+                return 0
+            if len(found) < len(some):
+                return last - len(found)
+        return 0
 
     def count(self, blocks: Iterable[_Block]) -> None:
         """Count the lines of all blocks that are left, if that is soon done."""

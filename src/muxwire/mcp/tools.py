@@ -492,7 +492,7 @@ async def send_keys(call: Call, given: SendKeys) -> KeysSent:
     wanted = None
     if given.until or given.regex or given.idle_ms:
         idle = seconds(given.idle_ms) if given.idle_ms else None
-        wanted = Wanted.checked(until=given.until, regex=given.regex, idle=idle)
+        wanted = await Wanted.read(until=given.until, regex=given.regex, idle=idle).checked()
     wait = seconds(given.wait_ms or (DEFAULT_WAIT_MS if wanted else 0))
     tab, _ = await call.terminals.tab_or_new(given.target, within=wait or inf)
     typed = tab.send_keys(given.keys, paste=given.paste, literal=given.literal, wanted=wanted, wait=wait)

@@ -950,9 +950,12 @@ class WaitFor(Compound):
     def check(self, host: Host) -> None:
         self._wanted()
 
+    async def check_pattern(self) -> None:
+        await self._wanted().checked()
+
     def _wanted(self) -> Wanted:
         idle = self.idle or None  # strict clients send 0 for no time, as to the tool
-        return Wanted.checked(until=self.until, regex=self.regex, idle=idle, exit=self.exit, prompt=self.prompt)
+        return Wanted.read(until=self.until, regex=self.regex, idle=idle, exit=self.exit, prompt=self.prompt)
 
     def words(self, places: Sequence[Place]) -> Arguments:
         return ("wait-for", "-t", places[0].pane)

@@ -211,7 +211,20 @@ def check_list(operations: Sequence[Operation], host: Host, *, adopted: bool = F
             _check_refs(operation, index, made)
             operation.check(host)
         except MuxwireError as error:
-            raise InvalidArgument(f"operations[{index}] ({operation.kind}): {error}", remedy=error.remedy) from None
+            raise _of_step(index, operation, error) from None
+
+
+async def check_patterns(operations: Sequence[Operation]) -> None:
+    """InvalidArgument for the first step whose pattern can never work."""
+    for index, operation in enumerate(operations):
+        try:
+            await operation.check_pattern()
+        except InvalidArgument as error:
+            raise _of_step(index, operation, error) from None
+
+
+def _of_step(index: int, operation: Operation, error: MuxwireError) -> InvalidArgument:
+    return InvalidArgument(f"operations[{index}] ({operation.kind}): {error}", remedy=error.remedy)
 
 
 def _check_targets(operation: Operation, index: int, made: Mapping[str, int], coming: Mapping[str, int]) -> None:

@@ -328,6 +328,9 @@ class Operation:
     def check(self, host: Host) -> None:
         """InvalidArgument for what can never work."""
 
+    async def check_pattern(self) -> None:
+        """InvalidArgument for a pattern that can never work; another process says so."""
+
     # -- a plain one
 
     def words(self, places: Sequence[Place]) -> Arguments:

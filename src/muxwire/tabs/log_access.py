@@ -16,7 +16,8 @@ import anyio
 import anyio.to_thread
 
 from muxwire.errors import InvalidArgument
-from muxwire.logs.grep import Search, compiled, last_matches
+from muxwire.host.patterns import Pattern
+from muxwire.logs.grep import Search, last_matches
 from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, last_readable_lines, read_range, read_readable
 from muxwire.logs.screens import past_screen
 from muxwire.logs.store import RETRY_SECONDS
@@ -126,7 +127,7 @@ async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: st
     if within is not None:
         view = replace(view, within=within, final=True)
     if grep:
-        search = Search(compiled(grep), before, after)
+        search = Search(Pattern(grep), before, after)
         find = partial(last_matches, source.path, search, lines, view, as_read=strip_ansi)
         return await anyio.to_thread.run_sync(find)
     read = last_readable_lines if strip_ansi else last_lines

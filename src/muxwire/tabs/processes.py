@@ -49,8 +49,12 @@ async def started_process(
     is_ready = None
     if ready is not None:
         is_ready = False
-        with anyio.move_on_after(timeout):
-            is_ready = (await Watch(tab, ready, from_byte, command=execution).run()).outcome == "met"
+        try:
+            with anyio.move_on_after(timeout):
+                is_ready = (await Watch(tab, ready, from_byte, command=execution).run()).outcome == "met"
+        except InvalidArgument as error:
+            done = "the text was typed" if execution is None else f"it was started, as command {execution.command_id}"
+            raise InvalidArgument(f"{done}, and {error}", remedy=error.remedy) from None
     elif execution is not None:
         await _begun(tab.runner, execution)
     if execution is None:

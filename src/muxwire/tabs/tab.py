@@ -280,7 +280,7 @@ class Tab:
         With `append_newline=False` the text is only typed. Raises as `execute`, and InvalidArgument for a bad regex.
         """
         until, regex = ("", ready) if ready_regex else (ready, "")
-        wanted = Wanted.checked(until=until, regex=regex) if ready else None
+        wanted = await Wanted.read(until=until, regex=regex).checked() if ready else None
         from_byte, execution = self.next_byte, None
         if append_newline:
             execution = await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, None, None)

@@ -18,7 +18,7 @@ import anyio
 import anyio.lowlevel
 
 from muxwire.errors import InvalidArgument
-from muxwire.logs.grep import compiled
+from muxwire.host.patterns import Pattern, checked, search
 from muxwire.pane.foreground_shell import quiet
 from muxwire.pane.output import cut_middle, shown_text
 from muxwire.pane.runner import LOOK_EVERY, LOOKS
@@ -56,17 +56,18 @@ _TAIL_BYTES = 4 * TAIL_CHARACTERS
 class Wanted:
     """What is waited for: any one of these is enough."""
 
-    pattern: re.Pattern[str] | None
+    pattern: Pattern | None
     idle: float | None
     exit: bool
     prompt: bool
     bell: bool
 
     @classmethod
-    def checked(
+    def read(
         cls, *, until: str = "", regex: str = "", idle: float | None = None,
         exit: bool = False, prompt: bool = False, bell: bool = False,  # noqa: A002
     ) -> Wanted:  # fmt: skip
+        """Return what is wanted; its regex is still to be `checked`. InvalidArgument."""
         if not (until or regex or idle is not None or exit or prompt or bell):
             raise InvalidArgument(
                 "nothing to wait for", remedy="name a text, a regex, an idle time, exit, prompt or bell"
@@ -75,10 +76,14 @@ class Wanted:
             raise InvalidArgument("until and regex are both given", remedy="say both in one regex: a|b")
         if idle is not None and idle <= 0:
             raise InvalidArgument(f"idle is {idle} s", remedy="give the time without output that is enough")
-        pattern = compiled(regex or re.escape(until), re.MULTILINE) if until or regex else None
-        if pattern is not None and pattern.match(""):
-            raise InvalidArgument(f"{regex!r} matches the empty text", remedy="ask for one character at least")
-        return cls(pattern, idle, exit, prompt, bell)
+        pattern = Pattern(regex, re.MULTILINE) if regex else None
+        return cls(Pattern.of_text(until) if until else pattern, idle, exit, prompt, bell)
+
+    async def checked(self) -> Wanted:
+        """Return this; InvalidArgument if its regex is none, or matches the empty text."""
+        if self.pattern is not None:
+            await checked(self.pattern)
+        return self
 
 
 @final
@@ -96,9 +101,7 @@ class TextSearch:
     nothing is examined before its output begins: what stands in its text is no answer.
     """
 
-    def __init__(
-        self, pane: PaneState, pattern: re.Pattern[str], start: int, *, awaited: Execution | None = None
-    ) -> None:
+    def __init__(self, pane: PaneState, pattern: Pattern, start: int, *, awaited: Execution | None = None) -> None:
         self._pane = pane
         self._stream = pane.stream
         self._pattern = pattern
@@ -112,7 +115,7 @@ class TextSearch:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     async def advance(self, *, final: bool) -> Found | None:
-        """Examine all that is here; no wait lies between the last look and the return."""
+        """Examine all that is here when it begins."""
         if self._awaited is not None:
             if self._awaited.running and not self._awaited.started:
                 return None
@@ -130,12 +133,12 @@ class TextSearch:
             data, lost = await self._stream.read(begin, stop)
             self._settled = max(self._settled, begin + lost)
             at_end = stop == self._stream.end
-            found = self._examine(data, begin + lost, stop, last=at_end, final=final and at_end)
+            found = await self._examine(data, begin + lost, stop, last=at_end, final=final and at_end)
             if found or at_end:
                 return found
             await anyio.lowlevel.checkpoint()
 
-    def _examine(self, data: bytes, base: int, stop: int, *, last: bool, final: bool) -> Found | None:
+    async def _examine(self, data: bytes, base: int, stop: int, *, last: bool, final: bool) -> Found | None:
         start = self._settled
         before = copy.copy(self._stripper), self._decoder.getstate(), len(self._text)
         piece, self._settled = visible_slice(data, base, start, SLICE, TYPED_LINES, final=final)
@@ -147,12 +150,12 @@ class TextSearch:
         begin = self._echo_end(text) if self._typed is not None else int(self._cut)
         if begin is None and not final:
             return None
-        match = self._pattern.search(text, begin or 0)  # ^ holds after a line end, not at a cut
-        if match is None and begin and text[begin - 1] == "\n":  # what is wanted may begin with it, and be more
-            at_line_end = self._pattern.match(text, begin - 1)
-            match = at_line_end if at_line_end and at_line_end.end() > begin else None
-        if match:
-            return Found(match[0], self._raw_end(data, base, start, stop, match.end(), before))
+        # ^ holds after a line end, not at a cut.
+        at_line_end = bool(begin) and text[(begin or 0) - 1] == "\n"
+        match = await search(self._pattern, text, begin or 0, at_line_end=at_line_end)
+        if match is not None:
+            first, after = match
+            return Found(text[first:after], self._raw_end(data, base, start, stop, after, before))
         if self._typed is not None and (begin or 0) <= len(self._text):
             self._typed = None
             if begin:
@@ -416,7 +419,10 @@ async def answered(
     Met: `wanted` came, or without it the program waits for input again. Ended: the command did, or the line that was
     typed; what is wanted did not come before.
     """
-    outcome = await _outcome(tab, sent, command, wanted, timeout)
+    try:
+        outcome = await _outcome(tab, sent, command, wanted, timeout)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"the keys were sent, and {error}", remedy=error.remedy) from None
     end = tab.pane.stream.end
     seen = await shown_text(tab.pane.stream, sent.next_byte, end, tab.columns)
     marked = tab.pane.session.at_prompt and tab.pane.session.has_preexec_mark  # the marks alone give the state

@@ -1,0 +1,281 @@
+"""The one place where patterns of users are matched: in a process of its own, which the kernel ends after 100 ms.
+
+A pattern such as `^(a+)+$` takes longer than the universe lasts for a text of 40 characters, `(?i)[Ā-\\U0010ffff]` two
+seconds to compile when it is written often enough, and `re` does both with the interpreter's lock held. So none of it
+is done in the process that answers calls. Other libraries were tried: docs/measurements.md, "Patterns of users".
+
+Text without a special character is looked for here: `str.find` is linear.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Self, final
+
+import anyio
+import anyio.lowlevel
+
+from muxwire.errors import InvalidArgument, remedy_for
+from muxwire.host.matcher import LENGTH_BYTES
+from muxwire.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# What one text may take of the processor's time, compiling included: thousands of times what a pattern needs that is
+# not made to take long.
+MATCH_MS = 100
+# The same in real time, where other processes take the processor, or a person has stopped that process.
+_ANSWER_SECONDS = 5.0
+# A pattern is written by a person or a model; `re` compiles the longest in some 10 ms.
+PATTERN_MAX = 4096
+# grep(1)'s own is 2 GB; a line of a log that is longer is searched in pieces, since `.*x` takes a time that grows with
+# the square of it.
+LINE_MAX = 4096
+LINE_OVERLAP = 256
+# Its process may have been killed by somebody before it was asked.
+_ATTEMPTS = 2
+# From the end of its input to its end, for a process that matches nothing.
+_GONE_SECONDS = 0.02
+# So much of a pattern stands in an error.
+_SHOWN = 80
+
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
+_SCRIPT = Path(__file__).with_name("matcher.py")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A pattern of `re`, not compiled; `flags` are those of `re`. Equal ones are compiled once."""
+
+    source: str
+    flags: int = 0
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """Return the pattern of exactly that text."""
+        return cls(re.escape(text))
+
+    @property
+    def plain(self) -> str | None:
+        """The text that it stands for, where it is no more than that."""
+        text = _ESCAPED.sub(r"\1", self.source)
+        is_plain = not self.flags & ~re.MULTILINE and (re.escape(text) == self.source or not _SPECIAL.search(text))
+        return text if is_plain else None
+
+
+# What `re.escape` makes of a character.
+_ESCAPED = re.compile(r"\\([^A-Za-z0-9])", re.DOTALL)
+
+
+async def checked(pattern: Pattern) -> Pattern:
+    """Return the pattern; InvalidArgument if it is none, or matches the empty text."""
+    if pattern.plain is None and await _asked("check", pattern):
+        raise InvalidArgument(f"{_named(pattern)} matches the empty text", remedy="ask for one character at least")
+    return pattern
+
+
+async def search(pattern: Pattern, text: str, begin: int, *, at_line_end: bool) -> tuple[int, int] | None:
+    """Where the first match at or after `begin` lies; InvalidArgument if that took more than MATCH_MS.
+
+    With `at_line_end` it may begin with the line end before `begin`, if it ends after it.
+    """
+    if (plain := pattern.plain) is not None:
+        found = text.find(plain, begin)
+        if found < 0 and at_line_end and len(plain) > 1 and text.startswith(plain, begin - 1):
+            found = begin - 1
+        return (found, found + len(plain)) if found >= 0 else None
+    span: tuple[int, int] | None = await _asked("search", pattern, text, begin, at_line_end)
+    return span
+
+
+def matching(pattern: Pattern, lines: Sequence[str], seconds: float) -> list[bool]:
+    """Whether each line has a match, fewer than all if the time is over; for a worker thread, which it blocks."""
+    if (plain := pattern.plain) is not None:
+        return [plain in line for line in lines]
+    request = _request("lines", pattern, list(lines), seconds, LINE_MAX, LINE_OVERLAP)
+    with _LOCK:
+        found: list[bool] = _THREADS.ask(pattern, request, seconds + _ANSWER_SECONDS)
+    return found
+
+
+async def _asked(word: str, pattern: Pattern, *arguments: object) -> Any:  # noqa: ANN401 (each word has its own result)
+    request = _request(word, pattern, *arguments)
+    try:
+        matcher, lock = _of_this_loop.get()
+    except LookupError:
+        matcher, lock = _Matcher(), anyio.Lock()
+        _of_this_loop.set((matcher, lock))
+    await anyio.lowlevel.checkpoint_if_cancelled()
+    with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
+        async with lock:
+            return await matcher.ask_async(pattern, request, _ANSWER_SECONDS)
+
+
+def _request(word: str, pattern: Pattern, *arguments: object) -> bytes:
+    if len(pattern.source) > PATTERN_MAX:
+        raise InvalidArgument(f"the pattern has {len(pattern.source)} characters", remedy=f"use {PATTERN_MAX} at most")
+    request: Any = (word, pattern.source, int(pattern.flags), *arguments)
+    data = marshal.dumps(request)
+    return len(data).to_bytes(LENGTH_BYTES, "big") + data
+
+
+def _named(pattern: Pattern) -> str:
+    """The pattern as an error shows it."""
+    source = pattern.source
+    return repr(source if len(source) <= _SHOWN else source[:_SHOWN] + "...")
+
+
+@final
+class _Matcher:
+    """The process, started when it is first asked and again after it was ended; one question at a time."""
+
+    def __init__(self) -> None:
+        self._socket: socket.socket | None = None
+        self._finish: weakref.finalize[..., Self] | None = None
+        self._owner = 0  # the process id of the one that started it: a fork must not share its socket
+
+    def ask(self, pattern: Pattern, request: bytes, seconds: float) -> Any:  # noqa: ANN401
+        """Return the result of a request (`matcher.py`), whose answer may take so long.
+
+        Raises:
+            InvalidArgument: it is no pattern, or takes too long, or cannot be tried.
+
+        """
+        data = None
+        for _ in range(_ATTEMPTS):
+            connection = self._connected()
+            connection.settimeout(seconds)
+            try:
+                connection.sendall(request)
+                data = _received(connection)
+                break
+            except TimeoutError:
+                self._silent(seconds)
+            except OSError:
+                if self._end() == -signal.SIGPROF:
+                    break
+        return _result(pattern, data)
+
+    async def ask_async(self, pattern: Pattern, request: bytes, seconds: float) -> Any:  # noqa: ANN401
+        """As `ask`, and others run meanwhile."""
+        data = None
+        for _ in range(_ATTEMPTS):
+            connection = self._connected()
+            connection.setblocking(False)
+            try:
+                with anyio.fail_after(seconds):
+                    await _send(connection, request)
+                    await anyio.wait_readable(connection)
+                connection.settimeout(seconds)  # it answers in one piece
+                data = _received(connection)
+                break
+            except TimeoutError:
+                self._silent(seconds)
+            except OSError:
+                if self._end() == -signal.SIGPROF:
+                    break
+        return _result(pattern, data)
+
+    def _silent(self, seconds: float) -> NoReturn:
+        self._end()
+        raise InvalidArgument(
+            f"nothing is known of the pattern after {seconds:g} s: its process got no processor, or was stopped",
+            remedy="try it again when the machine is less busy, or look for plain text",
+        ) from None
+
+    def _connected(self) -> socket.socket:
+        if self._owner != os.getpid():
+            self._socket, self._finish, self._owner = None, None, os.getpid()
+        if self._socket is None:
+            connection, its_end = socket.socketpair()
+            with its_end:
+                try:
+                    process = subprocess.Popen(
+                        [sys.executable, "-I", "-S", str(_SCRIPT), str(MATCH_MS)],
+                        stdin=its_end.fileno(),
+                        stdout=its_end.fileno(),
+                        stderr=subprocess.DEVNULL,
+                        cwd="/",
+                        env={"PATH": os.environ.get("PATH", os.defpath)},
+                        start_new_session=True,  # no signal meant for us
+                    )
+                except OSError as error:
+                    connection.close()
+                    raise InvalidArgument(
+                        f"no process could be started that matches the pattern: {error.strerror}",
+                        remedy=remedy_for(error) or "look for plain text",
+                    ) from None
+            self._socket = connection
+            self._finish = weakref.finalize(self, _finished, os.getpid(), process, connection)
+        return self._socket
+
+    def _end(self) -> int:
+        """End the process, and return the status that it ended with."""
+        finish, self._socket, self._finish = self._finish, None, None
+        return finish() or 0 if finish is not None else 0
+
+
+def _finished(owner: int, process: subprocess.Popen[bytes], connection: socket.socket) -> int:
+    """End a process that matches, if it is this one's own: also where the interpreter ends, or its event loop did."""
+    connection.close()
+    if owner != os.getpid():
+        return 0
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return process.wait(_GONE_SECONDS)  # the input's end ends it, unless it matches
+    process.kill()
+    return process.wait()
+
+
+def _result(pattern: Pattern, data: bytearray | None) -> Any:  # noqa: ANN401
+    if data is None:
+        raise InvalidArgument(
+            f"the pattern {_named(pattern)} was given up after {MATCH_MS} ms: compiling it, or a text, takes it longer",
+            remedy="use no repeat inside a repeat (a+ for (a+)+) and no .* twice; or look for plain text",
+        )
+    is_pattern, result = marshal.loads(data)  # noqa: S302 (it is our own child's)
+    if not is_pattern:
+        raise InvalidArgument(
+            f"{_named(pattern)} is no regular expression: {result}", remedy="escape special characters with a backslash"
+        )
+    return result
+
+
+async def _send(connection: socket.socket, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[connection.send(rest) :]
+        except BlockingIOError:
+            await anyio.wait_writable(connection)
+
+
+def _received(connection: socket.socket) -> bytearray:
+    """Return the next answer; OSError if the other end closes before."""
+    return _exactly(connection, int.from_bytes(_exactly(connection, LENGTH_BYTES), "big"))
+
+
+def _exactly(connection: socket.socket, size: int) -> bytearray:
+    data = bytearray()
+    while len(data) < size:
+        piece = connection.recv(size - len(data))
+        if not piece:
+            raise ConnectionResetError
+        data += piece
+    return data
+
+
+_of_this_loop: anyio.lowlevel.RunVar[tuple[_Matcher, anyio.Lock]] = anyio.lowlevel.RunVar("muxwire-matcher")
+# For worker threads.
+_THREADS, _LOCK = _Matcher(), threading.Lock()
