@@ -1,43 +1,92 @@
-"""Bells are heard, ends of titles are not, titles are read, however the bytes are cut."""
+"""Bells are heard, ends of titles are not, titles are read, however the bytes are cut; many of them are one."""
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 import pytest
+from hypothesis import given, strategies as st
 
 from muxwire.vt.bells import TITLE_MAX, BellScanner, Signal
 
-CASES: dict[bytes, list[tuple[int, bytes]]] = {
+# What is found in one piece: bells by how many they are, the end of the first and of the last; titles.
+CASES: dict[bytes, list[tuple[int, int, int] | bytes]] = {
     b"plain": [],
-    b"a\x07b": [(2, b"")],
-    b"\x1b]0;title\x07\x07": [(10, b"title"), (11, b"")],
-    b"\x1b]2;ti\xc3\xa4tle\x1b\\x": [(12, b"ti\xc3\xa4tle")],
+    b"a\x07b": [(1, 2, 2)],
+    b"a\x07b\x1b[31m\x07": [(2, 2, 9)],
+    b"\x1b]0;title\x07\x07": [b"title", (1, 11, 11)],
+    b"\x07\x1b]0;title\x07\x07": [(2, 1, 12), b"title"],
+    b"\x1b]2;ti\xc3\xa4tle\x1b\\x": [b"ti\xc3\xa4tle"],
     b"\x1b]1;icon\x07": [],
-    b"\x1b]8;;http://x\x1b\\\x07": [(16, b"")],
-    b"\x1bP data\x07 \x1b\\\x07": [(12, b"")],
-    b"\x1b[31m\x07": [(6, b"")],
-    b"\x1b]0;cut\x18\x07": [(9, b"")],
+    b"\x1b]8;;http://x\x1b\\\x07": [(1, 16, 16)],
+    b"\x1bP data\x07 \x1b\\\x07": [(1, 12, 12)],
+    b"\x1b[31m\x07": [(1, 6, 6)],
+    b"\x1b]0;cut\x18\x07": [(1, 9, 9)],
     b"\x1b]7770;P;0123\x07": [],
-    b"\x1b]0;a\x1b]0;b\x07\x07": [(7, b"a"), (11, b"b"), (12, b"")],
-    b"\x1bktitle\x07x\x1b\\\x07\x07": [(12, b""), (13, b"")],
-    b"\x1b]0;" + b"x" * 2000 + b"\x07": [(2005, b"x" * TITLE_MAX)],
+    b"\x1b]0;a\x1b]0;b\x07\x07": [b"b", (1, 12, 12)],
+    b"\x1b]0;a\x07x\x1b]2;b\x07\x1b]0;c\x07y": [b"c"],
+    b"\x07\x1b]7770;a\x07\x07\x1b]0;t\x07": [(1, 1, 1), (1, 11, 11), b"t"],
+    b"\x1bktitle\x07x\x1b\\\x07\x07": [(2, 12, 13)],
+    b"\x1b]0;" + b"x" * 2000 + b"\x07": [b"x" * TITLE_MAX],
+    b"\x07" * 5000: [(5000, 1, 5000)],
 }
 
 
-def told(found: list[Signal]) -> list[tuple[int, bytes]]:
-    assert all((signal.kind == "title") == bool(signal.text) for signal in found)
-    return [(signal.end, signal.text) for signal in found]
+def told(found: list[Signal]) -> list[tuple[int, int, int] | bytes]:
+    return [signal.text if signal.kind == "title" else (signal.count, signal.first, signal.end) for signal in found]
 
 
 @pytest.mark.parametrize("data", CASES, ids=range(len(CASES)))
 def test_bells_and_titles(data: bytes) -> None:
     assert told(BellScanner().feed(data)) == CASES[data]
-    single = BellScanner()
-    by_bytes = [signal for byte in data for signal in single.feed(bytes((byte,)))]
-    # An ESC that is cut off is known only with the byte behind it, and so is what it ends.
-    assert [text for _, text in told(by_bytes)] == [text for _, text in CASES[data]]
-    for cut in range(len(data)):
-        scanner = BellScanner(100)
-        found = scanner.feed(data[:cut]) + scanner.feed(data[cut:])
-        assert [text for _, text in told(found)] == [text for _, text in CASES[data]]
-        assert [end for end, text in told(found) if not text] == [100 + end for end, text in CASES[data] if not text]
-        assert scanner.offset == 100 + len(data)
+
+
+# The same machine, a step for each byte that counts.
+_TOKEN = re.compile(rb"\x1b[\]PX^_k]|[\x07\x18\x1a\x1b]")
+
+
+def one_by_one(data: bytes) -> tuple[list[int], list[bytes]]:
+    """The end of each bell, and each title."""
+    bells, titles, string, at = [], [], b"", 0
+    for token in _TOKEN.finditer(data):
+        text = data[at : token.start()]
+        if string == b"]" and token[0][:1] in (b"\x07", b"\x1b") and text.startswith((b"0;", b"2;")):
+            titles.append(text[2 : 2 + TITLE_MAX])
+        if token[0] == b"\x07" and not string:
+            bells.append(token.end())
+        if len(token[0]) > 1:
+            string = token[0][1:]
+        elif token[0] in (b"\x18", b"\x1a", b"\x1b") or string == b"]":
+            string = b""
+        at = token.end()
+    return bells, titles
+
+
+PIECES = st.sampled_from(
+    [b"\x07", b"\x1b", b"\x1b]0;", b"\x1b]2;b", b"\x1b]8;;", b"\x1b\\", b"\x1bP", b"\x1bk", b"\x18", b"x", b"\x1b[m",
+     b"]0;", b"\x1b]7770;P;1\x07", b"\x1b]7770;", b"\x1b]0;t\x07"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=20).map(b"".join), st.lists(st.integers(0, 60), max_size=4))
+def test_no_bell_and_no_last_title_is_missed_in_any_split(data: bytes, cuts: list[int]) -> None:
+    bells, titles = one_by_one(data)
+    scanner, found, at = BellScanner(100), [], 0
+    for cut in [*sorted(cuts), len(data)]:
+        found += scanner.feed(data[at:cut])
+        at = max(at, cut)
+    rung = [signal for signal in found if signal.kind == "bell"]
+    assert sum(signal.count for signal in rung) == len(bells)
+    assert all(first.end < second.first for first, second in pairwise(rung))
+    assert {signal.first - 100 for signal in rung} | {signal.end - 100 for signal in rung} <= set(bells)
+    assert [rung[0].first - 100, rung[-1].end - 100] == [bells[0], bells[-1]] if bells else not rung
+    kept = [signal.text for signal in found if signal.kind == "title"]
+    assert kept[-1:] == titles[-1:]
+    assert scanner.offset == 100 + len(data)
+
+
+def test_a_flood_is_one_signal() -> None:
+    """Of bells, of titles, of marks: each in one step, so that it costs what its bytes cost."""
+    for flood in (b"\x07", b"\x1b[m\x07", b"\x1b]0;a\x07", b"\x1b]2;a\x1b\\x", b"\x1b]7770;a\x07"):
+        assert len(BellScanner().feed(flood * 1000)) == (b"7770" not in flood)

@@ -131,10 +131,10 @@ class EventLog:
         """Bytes came; what follows each other is one event, for as long as nobody has seen it and nothing else came."""
         self._growing_details("output", window_id, from_byte=begin)["next_byte"] = end
 
-    def bell(self, window_id: str, next_byte: int) -> None:
-        """A bell rang: so are bells."""
+    def bell(self, window_id: str, next_byte: int, count: int = 1) -> None:
+        """So many bells rang, and nobody has seen the last event of them: they are one event too."""
         details = self._growing_details("bell", window_id, count=0)
-        details |= {"count": int(details["count"] or 0) + 1, "next_byte": next_byte}
+        details |= {"count": int(details["count"] or 0) + count, "next_byte": next_byte}
 
     def title(self, window_id: str, title: str) -> None:
         """The title changed; of titles that nobody has seen only the last one counts."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Final, Literal, final
 
 import anyio
@@ -113,7 +114,7 @@ class TabEvents:
         self._spawn = spawn
         self._history = history
         self._signals = BellScanner(tab.pane.stream.end)
-        self._due: list[Signal] = []  # bells and titles that are not recorded yet
+        self._due: deque[Signal] = deque()  # bells and titles that are not recorded yet
         self._reached = 0  # the offset before which every mark was reported
         self._title = ""
         self._name = tab.name
@@ -150,9 +151,9 @@ class TabEvents:
     def _record_due(self) -> None:
         key = self._tab.key
         while self._due and self._due[0].end <= self._reached:
-            signal = self._due.pop(0)
+            signal = self._due.popleft()
             if signal.kind == "bell":
-                self._log.bell(key, signal.end)
+                self._log.bell(key, signal.end, signal.count)
             elif (title := signal.text.decode("utf-8", "replace")) != self._title:
                 self._title = title
                 self._log.title(key, title)

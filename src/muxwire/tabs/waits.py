@@ -293,7 +293,7 @@ class Watch:
         while bells.offset < self._stream.end:
             data, lost = await self._stream.read(bells.offset, min(self._stream.end, bells.offset + SLICE))
             bells.offset += lost
-            rung = next((signal.end for signal in bells.feed(data) if signal.kind == "bell"), 0)
+            rung = next((signal.first for signal in bells.feed(data) if signal.kind == "bell"), 0)
             if rung:
                 return rung
         return 0
