@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from muxwire import Terminals
-    from muxwire.operations.operation import OnError
+    from muxwire.verbs.types import OnError
 
 RUNS, RUNS_SHORT = 100, 5
 STEPS, MANY = 20, 50

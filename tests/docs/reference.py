@@ -6,16 +6,18 @@ import argparse
 import dataclasses
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 import muxwire
 from muxwire.cli.command_line import command_line
-from muxwire.mcp.registry import input_schema, output_schema
+from muxwire.mcp.registry import output_schema
 from muxwire.mcp.tools import TOOLS
 from muxwire.results import State
 from muxwire.tabs.event_log import KINDS
+from muxwire.verbs.describe import Parameter, parameters
+from muxwire.verbs.types import Objects, Strings, Texts
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference.md"
 HEAD = """\
@@ -38,15 +40,12 @@ def tools() -> Iterator[str]:
     for tool in TOOLS:
         yield f"### `{tool.name}`\n"
         yield f"{tool.description}\n"
-        schema = input_schema(tool.arguments)
-        required = schema.get("required", [])
-        properties: dict[str, dict[str, Any]] = schema.get("properties", {})
-        if properties:
-            yield "| parameter | type | default |"
-            yield "|---|---|---|"
-            for name, field in properties.items():
-                default = "required" if name in required else f"`{field['default']!r}`" if "default" in field else ""
-                yield f"| `{name}` | {_type(field)} | {default} |"
+        if taken := sorted(parameters(tool.arguments), key=lambda one: not one.required):
+            yield "| parameter | type | default | meaning |"
+            yield "|---|---|---|---|"
+            for one in taken:
+                default = "required" if one.required else "" if one.json_default is None else f"`{one.json_default}`"
+                yield f"| `{one.json_name}` | {_type(one)} | {default} | {one.help} |"
             yield ""
         result = output_schema(tool.returns)
         always = ", ".join(f"`{name}`" for name in result["required"])
@@ -56,15 +55,27 @@ def tools() -> Iterator[str]:
         yield f"Toolset `{tool.toolset}`; {changes}.\n"
 
 
-def _type(field: dict[str, Any]) -> str:
-    if "enum" in field:
-        return " or ".join(f"`{value}`" for value in field["enum"])
-    if "anyOf" in field:
-        return " or ".join(dict.fromkeys(_type(one) for one in field["anyOf"]))
-    if "const" in field:
-        return f"`{field['const']}`"
-    kind = str(field.get("type", "any"))
-    return f"{kind} of {_type(field['items'])}" if "items" in field else kind
+_KINDS = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "integer",
+    Strings: "list of strings",
+    Texts: "string or list of strings",
+    Mapping[str, str]: "object, or list of NAME=VALUE",
+    tuple[int, int]: "list of two integers",
+    Objects: "list of objects",
+}
+
+
+def _type(one: Parameter) -> str:
+    """Its type in JSON, its unit and its limits."""
+    if one.choices:
+        return " or ".join(f"`{value}`" for value in one.choices)
+    # That there is no less than nothing need not be said.
+    limits = one.limits if one.kind in (int, float) and (one.least or one.most) else ""
+    unit = one.unit if one.unit != "ms" else "milliseconds"
+    return ", ".join(filter(None, (_KINDS[one.kind], unit, limits)))
 
 
 # What every verb that acts on an instance takes is listed once.

@@ -29,6 +29,7 @@ FLOORS = {
     "values": 0,  # dataclasses, made late
     "protocol": 1,  # tmux's control mode
     "vt": 1,  # the bytes of a terminal
+    "verbs": 1,  # one description of each verb
     "shell": 2,  # the marks in them, and what is typed to get them
     "results": 2,
     "host": 3,  # the machine of the panes

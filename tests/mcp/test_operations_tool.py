@@ -29,6 +29,7 @@ DEADLINE = 30
 SCHEMA = run_tmux_operations.definition().input_schema
 OPERATIONS = SCHEMA["properties"]["operations"]["items"]["anyOf"]
 EVERY_FIELD: dict[str, Any] = {
+    "login": True, "shell": "/bin/sh", "strip_ansi": True, "idle_timeout_ms": 5, "bell": True,
     "target": "%1", "ref": "a", "name": "n", "cwd": "/", "env": ["A=1"], "command": ["x"], "session": "s",
     "horizontal": True, "size": "30%", "count": 2, "rows": 2, "cols": 2, "refs": [], "keys": "x", "enter": True,
     "literal": True, "timeout_ms": 5, "until": "x", "regex": "x", "idle_ms": 5, "exit": True, "prompt": True,
@@ -101,6 +102,8 @@ def test_the_schema_of_a_kind_is_what_is_read(kind: str) -> None:
     given: dict[str, Any] = {"kind": kind} | {name: EVERY_FIELD[name] for name in named}
     if kind == "execute":
         given["command"] = "x"
+    if kind == "new_window":
+        given["size"] = [120, 40]
     Draft202012Validator(schema).validate(given)
     Draft202012Validator(SCHEMA).validate({"operations": [given]})
     read_operation(given, "it")

@@ -11,12 +11,13 @@ from mcp.types import TextContent
 from muxwire.mcp.instructions import INSTRUCTIONS, Prompts
 from muxwire.mcp.server import build_server
 from muxwire.mcp.tools import TOOLS
+from muxwire.verbs.describe import json_names
 from tests.mcp.fake_terminals import Opener
 
 pytestmark = pytest.mark.anyio
 
 NAMES = {tool.name for tool in TOOLS}
-ARGUMENTS = {field.alias or name for tool in TOOLS for name, field in tool.arguments.model_fields.items()}
+ARGUMENTS = {name for tool in TOOLS for name in json_names(tool.arguments)}
 # Words of results and of tmux that have the form of a tool's name.
 OTHER_WORDS = {"next_byte", "exit_code", "current_command", "window_id", "timed_out", "command_id"}
 

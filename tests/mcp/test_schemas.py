@@ -14,6 +14,9 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.registry import Catalogue
 from muxwire.mcp.tools import TOOLS
+from muxwire.verbs.catalogue import VERBS
+from muxwire.verbs.describe import json_names, parameters
+from muxwire.verbs.read import Misfit
 
 SNAPSHOT = Path(__file__).parent / "tools.json"
 
@@ -24,6 +27,9 @@ MAX_LIST_BYTES = 22 << 10
 MAX_INSTRUCTIONS_CHARS = 1_000
 # Where Claude Code cuts a description.
 MAX_DESCRIPTION_CHARS = 2_000
+
+# What a required argument may be, by its name or its type.
+VALUES: dict[str, Any] = {"language": "shell", "keys": "x", "string": "x", "integer": 1, "array": []}
 
 LISTING = Catalogue(TOOLS).listing.model_dump(by_alias=True, exclude_none=True, mode="json")["tools"]
 EACH = pytest.mark.parametrize("tool", LISTING, ids=[tool["name"] for tool in LISTING])
@@ -125,8 +131,26 @@ def test_annotations_are_said_and_agree(tool: dict[str, Any]) -> None:
 @EACH
 def test_the_schema_says_what_the_validator_does(tool: dict[str, Any]) -> None:
     [declared] = [each for each in TOOLS if each.name == tool["name"]]
-    fields = declared.arguments.model_fields
-    assert {field.alias or name for name, field in fields.items()} == tool["inputSchema"]["properties"].keys()
-    for name, field in fields.items():
-        said = tool["inputSchema"]["properties"][field.alias or name].get("default")
-        assert said == (field.default if not field.is_required() and field.default else None)
+    required, properties = tool["inputSchema"].get("required", []), tool["inputSchema"]["properties"]
+    values = {name: VALUES[name] if name in VALUES else VALUES[str(properties[name].get("type"))] for name in required}
+    whole = declared.validated(values)
+    for name, one in json_names(declared.arguments).items():
+        if name not in required and "default" in properties[name]:
+            given = declared.validated({**values, name: properties[name]["default"]})
+            assert getattr(given, one.name) == getattr(whole, one.name), name
+    for name in required:
+        with pytest.raises(Misfit, match=f"{name} is missing"):
+            declared.validated({key: value for key, value in values.items() if key != name})
+
+
+@EACH
+def test_every_parameter_says_what_it_is(tool: dict[str, Any]) -> None:
+    [declared] = [each for each in TOOLS if each.name == tool["name"]]
+    for one in parameters(declared.arguments):
+        assert one.help, one.name
+        assert one.help[0] not in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" and not one.help.endswith("."), one.help  # noqa: PT018
+        assert one.default != -1
+
+
+def test_the_verbs_are_the_tools_in_their_order() -> None:
+    assert [tool.arguments for tool in TOOLS] == list(VERBS)

@@ -40,7 +40,7 @@ def add(verbs: Verbs) -> None:
 
 
 async def _ops(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    from muxwire.operations.operation import DISPATCH_TIMEOUT
+    from muxwire.verbs.types import DISPATCH_TIMEOUT
 
     operations, given = _operations(arguments.file), arguments.dispatch_timeout
     try:

@@ -14,7 +14,7 @@ import anyio.to_thread
 from muxwire.errors import NoSuchTarget
 from muxwire.library.lifetime import Hosts
 from muxwire.logs.history import read_history
-from muxwire.operations.operation import DISPATCH_TIMEOUT, OnError, RunOptions
+from muxwire.operations.operation import RunOptions
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
@@ -23,6 +23,7 @@ from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail, 
 from muxwire.tabs.maker import TabMaker, TabRequest
 from muxwire.tabs.targets import find_tab
 from muxwire.tabs.waits import Wanted, wait_for
+from muxwire.verbs.types import DISPATCH_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import Role, TmuxServer
+    from muxwire.verbs.types import OnError
 
 
 @final

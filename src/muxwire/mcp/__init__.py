@@ -2,8 +2,8 @@
 
 General layout, lower floors first; each module imports only those above it:
 
-  registry       what a tool takes and gives as JSON Schemas; tools listed once, checked, called, filtered; every error
-                 as two lines that a model can act on; progress
+  registry       what a tool gives as a JSON Schema (what it takes is described in `muxwire.verbs`); tools listed once,
+                 checked, called, filtered; every error as two lines that a model can act on; progress
   tools          the tools: parse, one call into the library, shape the result
   instructions   what a model gets at the start, and the prompts of prompts.toml
   lifespan       the one Terminals of a server, opened by the first call that needs it

@@ -3,87 +3,69 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, final, get_args
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, final, get_args, get_origin, get_type_hints
 
 import anyio
 from mcp import types
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema
 
 from muxwire.errors import InvalidArgument, MuxwireError, remedy_for, unwrapped
 from muxwire.tabs.tab_events import EXIT_CODE, TAB, add_to_span
 from muxwire.values import to_dict
+from muxwire.verbs.describe import Verb, parameters, summary
+from muxwire.verbs.read import read_json
+from muxwire.verbs.schema import input_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from pydantic import ValidationError
+    from collections.abc import Iterable
 
     from muxwire.library.terminals import Terminals
+    from muxwire.verbs.read import Misfit
 
 
-# The JSON Schemas of arguments and results, of which a model or a frozen dataclass is the one definition.
-#
-# Schemas are as short as they can be said: every model reads those of the arguments before its first call.
+# The JSON Schemas of results, of which a frozen dataclass is the one definition.
 
 Schema = dict[str, Any]
 
-
-def input_schema(arguments: type[BaseModel]) -> Schema:
-    """Return the schema of a tool's arguments: what must be given comes first.
-
-    That nothing else may be given it does not say: a model learns nothing by it, and who breaks it learns by the error.
-    """
-    full = arguments.model_json_schema()
-    required = full.get("required", [])
-    properties = full.get("properties", {})
-    ordered = sorted(properties, key=lambda name: name not in required)  # stable: the models' order within each half
-    schema: Schema = {"type": "object", "properties": {name: _terse(properties[name]) for name in ordered}}
-    if required:
-        schema["required"] = required
-    return schema
+_NONE = type(None)
+_PLAIN: Mapping[object, str] = {str: "string", bool: "boolean", int: "integer", float: "number"}
+_LISTS = (tuple, list, set, frozenset)
 
 
 def output_schema(result: type[Any]) -> Schema:
     """Return the schema of a result: the type of each field, and those that are always there."""
-    full = TypeAdapter(result).json_schema(mode="serialization")
-    return _of_result(full, full.get("$defs", {})) | {"required": full.get("required", [])}
+    return _of(result) | {"required": [field.name for field in fields(result) if _is_required(field)]}
 
 
-def _of_result(schema: Schema, definitions: Schema) -> Schema:
-    """Return the types of a schema; what is absent is never null."""
-    if "$ref" in schema:
-        return _of_result(definitions[schema["$ref"].rpartition("/")[2]], definitions)
-    if "anyOf" in schema:
-        of = [_of_result(one, definitions) for one in schema["anyOf"]]
-        some = [one for one in of if one != {"type": "null"}]
-        if len(some) == len(of) or len(some) > 1:
-            return {"anyOf": of}
-        return some[0] if "default" in schema else some[0] | {"type": [some[0]["type"], "null"]}
-    kept = {key: value for key, value in schema.items() if key == "type"}
-    if "properties" in schema:
-        kept["properties"] = {name: _of_result(one, definitions) for name, one in schema["properties"].items()}
-    for key in ("items", "additionalProperties"):
-        if isinstance(schema.get(key), dict):
-            kept[key] = _of_result(schema[key], definitions)
-    return kept
+def _is_required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
 
 
-def _terse(schema: Schema) -> Schema:
-    return {key: _terse_value(key, value) for key, value in schema.items() if not _is_noise(key, value)}
+def _of(kind: Any) -> Schema:  # noqa: ANN401 (types are values of no common type)
+    """The types of a value. What is absent is never null, so a field with a default has no null among them."""
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return {"type": "object", "properties": {one.name: _of_field(one, hints[one.name]) for one in fields(kind)}}
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return {"type": _PLAIN[type(inner[0])]}
+    if origin in _LISTS:
+        return {"type": "array", "items": _of(inner[0])}
+    if origin is not None and issubclass(origin, Mapping):
+        return {"type": "object", **({"additionalProperties": _of(inner[1])} if inner[1] is not Any else {})}
+    return {"type": _PLAIN[kind]}
 
 
-def _terse_value(key: str, value: Any) -> Any:  # noqa: ANN401 (JSON)
-    if key == "anyOf":
-        return [_terse(one) for one in value]
-    return _terse(value) if key == "items" and isinstance(value, dict) else value
-
-
-def _is_noise(key: str, value: object) -> bool:
-    """Tell what a model knows anyway: pydantic's titles, absent is absent, and what is counted from where."""
-    return key == "title" or (key == "default" and not value) or key == "minimum"
+def _of_field(field: Field[Any], kind: Any) -> Schema:  # noqa: ANN401
+    if get_origin(kind) in (UnionType, Union):
+        some = [_of(one) for one in get_args(kind) if one is not _NONE]
+        if len(some) > 1:
+            return {"anyOf": some}
+        return some[0] if not _is_required(field) else some[0] | {"type": [some[0]["type"], "null"]}
+    return _of(kind)
 
 
 # Every error as two lines for a model: what happened, and what to do.
@@ -114,10 +96,9 @@ def failed(happened: str, remedy: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
-def refused(tool: AnyTool, error: ValidationError) -> types.CallToolResult:
+def refused(tool: AnyTool, error: Misfit) -> types.CallToolResult:
     """Arguments that do not fit: each complaint, then what the tool takes."""
-    complaints = "; ".join(_complaint(detail) for detail in error.errors(include_url=False, include_input=False))
-    return failed(f"invalid_argument: {complaints}", f"{tool.name} takes {_usage(tool)}.")
+    return failed(f"invalid_argument: {error}", f"{tool.name} takes {_usage(tool)}.")
 
 
 def explained(tool: AnyTool, error: Exception) -> types.CallToolResult:
@@ -138,23 +119,9 @@ def out_of(error: OSError | MemoryError) -> str:
     return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
 
 
-def _complaint(detail: Mapping[str, Any]) -> str:
-    where = ".".join(map(str, detail["loc"])) or "arguments"
-    match detail["type"]:
-        case "missing":
-            return f"{where} is missing"
-        case "extra_forbidden":
-            return f"{where} is unknown"
-        case _:
-            return f"{where}: {detail['msg']}"
-
-
 def _usage(tool: AnyTool) -> str:
-    fields = tool.arguments.model_fields
-    parts = [
-        f"{field.alias or name} (required)" if field.is_required() else field.alias or name
-        for name, field in sorted(fields.items(), key=lambda item: not item[1].is_required())
-    ]
+    taken = sorted(parameters(tool.arguments), key=lambda one: not one.required)
+    parts = [f"{one.json_name} (required)" if one.required else one.json_name for one in taken]
     return ", ".join(parts) or "no arguments"
 
 
@@ -242,89 +209,11 @@ def _attributes(given: dict[str, Any], result: types.CallToolResult) -> dict[str
     return attributes
 
 
-# What tools take: the parts that several of them share.
-#
-# Absent is said by an empty value, never by null: a schema of `anyOf: [string, null]` costs a model tokens
-# and adds nothing. A null that a client sends all the same is taken as "not given" (see registry).
-
-# Codex cuts a result near 10 kB, Claude Code warns at 10,000 tokens: this much always arrives whole.
-DEFAULT_MAX_CHARS = 8_000
-
-# A command that needs longer than this is better waited for with command_result: some clients give up at 60 s.
-DEFAULT_TIMEOUT_MS = 10_000
-
-# The tab used last: what an absent window_id means.
-ACTIVE = "."
-
-
-def _variables(given: object) -> object:
-    if not isinstance(given, list):
-        return given
-    pairs = [text.partition("=") for text in given if isinstance(text, str)]
-    if len(pairs) != len(given) or any(not equals for _, equals, _ in pairs):
-        raise ValueError("each must be a text NAME=VALUE")
-    return {name: value for name, _, value in pairs}
-
-
-# Said once, in the server's instructions: ten tools take one.
-Target = str
-Milliseconds = Annotated[int, Field(ge=0)]
-Count = Annotated[int, Field(ge=0)]
-MaxChars = Annotated[int, Field(ge=1)]
-# A map, as in other servers; or a list, since strict converters of schemas refuse an object whose names are not known.
-ENVIRONMENT_SCHEMA: dict[str, Any] = {"type": ["object", "array"], "items": {"type": "string"}}
-Environment = Annotated[
-    dict[str, str],
-    BeforeValidator(_variables),
-    WithJsonSchema({**ENVIRONMENT_SCHEMA, "description": "{NAME: VALUE}"}),
-]
-
-
-# Absent: as create_tab was given.
-StripAnsi = Annotated[bool | None, WithJsonSchema({"type": "boolean"})]
-
-
-class Arguments(BaseModel):
-    """The arguments of one tool: unknown ones are refused, validators are compiled at the first call."""
-
-    model_config = ConfigDict(extra="forbid", defer_build=True)
-
-
-class InTab(Arguments):
-    """A tool that acts on one tab."""
-
-    window_id: Target = ""
-
-    @property
-    def target(self) -> str:
-        return self.window_id or ACTIVE
-
-
-class ExecutionOptions(InTab):
-    """What execute_command and execute_script share."""
-
-    timeout_ms: Annotated[int, Field(ge=1)] = DEFAULT_TIMEOUT_MS
-    strip_ansi: StripAnsi = None
-    env: Environment = Field(default={})
-    cwd: str = ""
-    in_background: bool = Field(default=False, alias="async", description="do not wait")
-    on_timeout: Literal["interrupt", "leave"] = "interrupt"
-    max_chars: MaxChars = DEFAULT_MAX_CHARS
-
-
-def seconds(milliseconds: int) -> float:
-    """Return the library's unit; milliseconds stop at this edge."""
-    return milliseconds / 1000
-
-
-A = TypeVar("A", bound=Arguments)
+A = TypeVar("A", bound=Verb)
 R = TypeVar("R")
 Toolset = Literal["core", "screen", "scripts", "ops"]
 
 TOOLSETS: tuple[str, ...] = get_args(Toolset)
-
-# What counts as not given, of an argument that may be left out.
-_ABSENT: tuple[object, ...] = (None, "", [], {})
 
 # Claude Code moves results of over 50,000 characters into a file; a reader of logs asked for what it gets.
 LARGE_RESULT: Mapping[str, int] = {"anthropic/maxResultSizeChars": 200_000}
@@ -361,19 +250,12 @@ class Tool(Generic[A]):
     hints: Hints
     toolset: Toolset
     large_result: bool
+    special: Mapping[Any, dict[str, Any]]
     run: Callable[[Call, A], Awaitable[Any]]
 
     def validated(self, given: Mapping[str, object]) -> A:
-        """Return the arguments, checked; raises pydantic's ValidationError."""
-        if any(value in _ABSENT for value in given.values()):
-            # Strict clients have a model give everything: null, or something empty, for what it would leave out.
-            named = {field.alias or name: field for name, field in self.arguments.model_fields.items()}
-            given = {
-                name: value
-                for name, value in given.items()
-                if name not in named or value not in _ABSENT or (value is not None and named[name].is_required())
-            }
-        return self.arguments.model_validate(given)
+        """Return the arguments, checked; raises Misfit."""
+        return read_json(self.arguments, given)
 
     async def result(self, call: Call, arguments: A) -> dict[str, Any]:
         fields: dict[str, Any] = to_dict(await self.run(call, arguments))
@@ -383,7 +265,7 @@ class Tool(Generic[A]):
         return types.Tool(
             name=self.name,
             description=self.description,
-            input_schema=input_schema(self.arguments),
+            input_schema=input_schema(self.arguments, self.special),
             title=self.name.replace("_", " ").capitalize(),
             output_schema=output_schema(self.returns),
             annotations=types.ToolAnnotations(
@@ -400,16 +282,24 @@ AnyTool = Tool[Any]
 
 
 def tool(
-    arguments: type[A], *, returns: type[R], hints: Hints, toolset: Toolset = "core", large_result: bool = False
+    arguments: type[A],
+    *,
+    returns: type[R],
+    hints: Hints,
+    toolset: Toolset = "core",
+    large_result: bool = False,
+    special: Mapping[Any, dict[str, Any]] | None = None,
 ) -> Callable[[Callable[[Call, A], Awaitable[R]]], Tool[A]]:
-    """Make a tool of a handler: the function's name is the tool's, its docstring the description.
+    """Make a tool of a handler, for the verb that its arguments are.
 
-    `returns` is a dataclass: the fields that it has no default for are always there.
+    `returns` is a dataclass: the fields that it has no default for are always there. `special` has the schemas of
+    kinds of arguments that the verb does not describe whole.
     """
 
     def declare(run: Callable[[Call, A], Awaitable[R]]) -> Tool[A]:
-        description = " ".join((run.__doc__ or "").split())
-        return Tool(run.__name__, description, arguments, returns, hints, toolset, large_result, run)
+        return Tool(
+            arguments.verb, summary(arguments), arguments, returns, hints, toolset, large_result, special or {}, run
+        )
 
     return declare
 

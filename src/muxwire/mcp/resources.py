@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
     from muxwire.mcp.lifespan import LazyTerminals
     from muxwire.results import TabInfo
-    from muxwire.tabs.event_log import EventKind
+    from muxwire.verbs.types import EventKind
 
 
 # Updates of resources, pushed to who subscribed: by `resources/subscribe` up to 2025-11-25, later by a listen stream.

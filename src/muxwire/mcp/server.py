@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 from mcp import MCPError, types
 from mcp.server.lowlevel import Server
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from muxwire import __version__
 from muxwire.mcp.instructions import INSTRUCTIONS, Prompts, without_unavailable
@@ -20,6 +20,7 @@ from muxwire.mcp.resources import MAX_COMPLETIONS, TEMPLATES, WINDOW_ID, Subject
 from muxwire.mcp.stdio import run_on_stdio
 from muxwire.mcp.tools import TOOLS
 from muxwire.tabs.tab_events import spans_are_collected
+from muxwire.verbs.read import Misfit
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -126,7 +127,7 @@ async def call_tool(
         raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name}") from None
     try:
         arguments = tool.validated(params.arguments or {})
-    except ValidationError as error:
+    except Misfit as error:
         return refused(tool, error)
     try:
         call = Call(await context.lifespan_context.terminals.get(), _progress_of(context))

@@ -27,10 +27,29 @@ from muxwire.pane.snapshots import capture_commands, captured
 from muxwire.tabs import waits
 from muxwire.tabs.maker import PANE_FORMAT, TabRequest, printed_name, window_name
 from muxwire.tabs.record import note_name
-from muxwire.tabs.tab import DEFAULT_TIMEOUT
 from muxwire.tabs.waits import Wanted
 from muxwire.tabs.windows import look_up
 from muxwire.values import dataclass
+from muxwire.verbs.types import (
+    DEFAULT_TIMEOUT,
+    DEFAULT_WAIT,
+    Argv,
+    Cwd,
+    Environment,
+    IdleTimeout,
+    Login,
+    Milliseconds,
+    Regex,
+    Session,
+    Shell,
+    Strings,
+    StripAnsi,
+    TabName,
+    TabSize,
+    TabStripAnsi,
+    Texts,
+    Until,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,21 +76,30 @@ class NewWindow(Operation):
 
     kind: ClassVar[str] = "new_window"
     ref: str = ""
-    name: str = ""
-    cwd: str = ""
-    env: Mapping[str, str] = field(default_factory=dict)
-    command: tuple[str, ...] = ()
-    session: str = ""
+    name: TabName = ""
+    cwd: Cwd = ""
+    env: Environment = field(default_factory=dict)
+    login: Login = False
+    shell: Shell = ""
+    command: Argv = ()
+    session: Session = ""
+    size: TabSize = None
+    strip_ansi: TabStripAnsi = False
+    idle_timeout: IdleTimeout = 0.0
 
     @property
     def plain(self) -> bool:
-        return not self.session
+        return not self.session and self.size is None
 
     def check(self, host: Host) -> None:
         self._request(host)
 
     def _request(self, host: Host) -> TabRequest:
-        return _request(host, self.cwd, self.env, self.command, name=self.name, session=self.session)
+        return TabRequest.checked(
+            host, name=self.name, cwd=self.cwd or None, env=self.env, login=self.login, shell=self.shell or None,
+            command=self.command or None, session=self.session or None, size=self.size, strip_ansi=self.strip_ansi,
+            idle_timeout=self.idle_timeout or None,
+        )  # fmt: skip
 
     def words(self, places: Sequence[Place]) -> Arguments:
         return self._words(self.cwd)
@@ -89,7 +117,8 @@ class NewWindow(Operation):
         return Part(step, [run.maker.window_command(spec)], shown, places, spec=spec)
 
     def shown(self, places: Sequence[Place]) -> list[Arguments]:
-        return [(*self.words(places), "#", "session", self.session)]
+        size = ("size", "x".join(map(str, self.size))) if self.size else ()
+        return [(*self.words(places), "#", *(("session", self.session) if self.session else ()), *size)]
 
     async def do(self, run: RunState, step: Step, tabs: Sequence[Tab]) -> None:
         made: list[Tab] = []
@@ -121,20 +150,27 @@ class SplitPane(Operation):
     ref: str = ""
     horizontal: bool = False
     size: str = ""
-    cwd: str = ""
-    env: Mapping[str, str] = field(default_factory=dict)
-    command: tuple[str, ...] = ()
+    cwd: Cwd = ""
+    env: Environment = field(default_factory=dict)
+    login: Login = False
+    shell: Shell = ""
+    command: Argv = ()
+
+    def _request(self, host: Host, beside: Tab | None = None) -> TabRequest:
+        return _request(
+            host, self.cwd, self.env, self.command, login=self.login, shell=self.shell or None, beside=beside
+        )
 
     def check(self, host: Host) -> None:
         if self.size and not _SIZE.match(self.size):
             raise InvalidArgument(f"{self.size!r} is no size", remedy="give rows or columns as 20, or a part as 30%")
         if self.horizontal and self.size.isdecimal():
             check_columns(int(self.size))
-        _request(host, self.cwd, self.env, self.command)
+        self._request(host)
 
     def part(self, run: RunState, step: Step, places: Sequence[Place]) -> Part:
         place = places[0]
-        asked = _request(run.host, self.cwd, self.env, self.command, beside=place.tab)
+        asked = self._request(run.host, place.tab)
         flags = (*(("-h",) if self.horizontal else ()), *(("-l", self.size) if self.size else ()))
         known = self.cwd or place.tab is not None
         program = _program_shown(asked.cwd if known else "", self.env, self.command)
@@ -148,12 +184,12 @@ class SplitPane(Operation):
 
 def _request(
     host: Host, cwd: str, env: Mapping[str, str], command: tuple[str, ...], *,
-    name: str = "", session: str = "", beside: Tab | None = None,
+    login: bool = False, shell: str | None = None, beside: Tab | None = None,
 ) -> TabRequest:  # fmt: skip
     """What TabMaker is asked for: without a `cwd` in the directory of the tab `beside`; InvalidArgument."""
     request = TabRequest.checked(
-        host, name=name, cwd=cwd or None, env=env, login=False, shell=None, command=command or None,
-        session=session or None, size=None,
+        host, name="", cwd=cwd or None, env=env, login=login, shell=shell, command=command or None,
+        session=None, size=None,
     )  # fmt: skip
     if not cwd and beside is not None and beside.cwd and host.is_folder(beside.cwd):
         return replace(request, cwd=beside.cwd)
@@ -175,7 +211,7 @@ class SplitEvenly(Compound):
     target: Target
     count: int
     horizontal: bool = False
-    refs: tuple[str, ...] = ()
+    refs: Strings = ()
 
     @property
     def _grid(self) -> MakeGrid:
@@ -203,7 +239,7 @@ class MakeGrid(Compound):
     target: Target
     rows: int
     cols: int
-    refs: tuple[str, ...] = ()
+    refs: Strings = ()
 
     def check(self, host: Host) -> None:
         in_range("rows", self.rows, 1, PANES_MAX)
@@ -852,9 +888,6 @@ class CapturePane(Operation):
 
 # Operations on what runs in a pane: typing, running commands, waiting.
 
-# Seconds, as `Terminals.wait_for`: what a build's step or a server's start takes.
-WAIT_TIMEOUT = 30.0
-
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -865,7 +898,7 @@ class SendKeys(Compound):
     harmless: ClassVar[bool] = True
     unanswered_stays: ClassVar[bool] = True
     target: Target
-    keys: str | tuple[str, ...]
+    keys: Texts
     enter: bool = True
     literal: bool = False
 
@@ -907,7 +940,10 @@ class Execute(Compound):
     own_time: ClassVar[bool] = True
     target: Target
     command: str
-    timeout: float | None = None
+    cwd: Cwd = ""
+    env: Environment = field(default_factory=dict)
+    strip_ansi: StripAnsi | None = None
+    timeout: Milliseconds | None = None
 
     def check(self, host: Host) -> None:
         check_command(self.command.encode("utf-8", "surrogateescape"))
@@ -920,7 +956,10 @@ class Execute(Compound):
         run.typed_at.pop(tab.pane_id, None)
         run.cannot_undo(step, "a command that was run cannot be taken back")
         with run.time_for(DEFAULT_TIMEOUT if self.timeout is None else self.timeout) as (limit, said):
-            result = await tab.execute(self.command, timeout=limit, max_chars=run.options.max_chars)
+            result = await tab.execute(
+                self.command, timeout=limit, strip_ansi=self.strip_ansi, env=self.env or None, cwd=self.cwd or None,
+                max_chars=run.options.max_chars,
+            )  # fmt: skip
         step.output, step.exit_code = result.output, result.exit_code
         if result.timed_out:
             interrupted = f"it was interrupted after {said}; give the step a longer time"
@@ -940,12 +979,13 @@ class WaitFor(Compound):
     harmless: ClassVar[bool] = True
     own_time: ClassVar[bool] = True
     target: Target
-    until: str = ""
-    regex: str = ""
-    idle: float | None = None
+    until: Until = ""
+    regex: Regex = ""
+    idle: Milliseconds | None = None
     exit: bool = False
     prompt: bool = False
-    timeout: float | None = None
+    bell: bool = False
+    timeout: Milliseconds | None = None
 
     def check(self, host: Host) -> None:
         self._wanted()
@@ -955,14 +995,16 @@ class WaitFor(Compound):
 
     def _wanted(self) -> Wanted:
         idle = self.idle or None  # strict clients send 0 for no time, as to the tool
-        return Wanted.read(until=self.until, regex=self.regex, idle=idle, exit=self.exit, prompt=self.prompt)
+        return Wanted.read(
+            until=self.until, regex=self.regex, idle=idle, exit=self.exit, prompt=self.prompt, bell=self.bell
+        )
 
     def words(self, places: Sequence[Place]) -> Arguments:
         return ("wait-for", "-t", places[0].pane)
 
     async def do(self, run: RunState, step: Step, tabs: Sequence[Tab]) -> None:
         tab = tabs[0]
-        with run.time_for(WAIT_TIMEOUT if self.timeout is None else self.timeout) as (limit, said):
+        with run.time_for(DEFAULT_WAIT if self.timeout is None else self.timeout) as (limit, said):
             outcome = await waits.wait_for(tabs, self._wanted(), from_byte=run.typed_at.get(tab.pane_id), timeout=limit)
         if outcome.outcome == "met":
             step.stdout = outcome.match

@@ -29,13 +29,11 @@ if TYPE_CHECKING:
     from muxwire.tabs.maker import PaneSpec, TabMaker
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
+    from muxwire.verbs.types import OnError
 
 
 # How a list of operations is run, what it is run with, and what it did, step by step.
 
-OnError = Literal["stop", "continue"]
-# Seconds in which tmux must have answered: it takes a millisecond, and a machine that swaps a few seconds.
-DISPATCH_TIMEOUT = 10.0
 # succeeded and failed: tmux, or the pane, said so. skipped: never sent. planned: a dry run. unknown: sent, and no
 # answer came in time, so it may have happened or may still happen; it is never sent again.
 Status = Literal["succeeded", "failed", "skipped", "planned", "unknown"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.local import LocalHost
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from muxwire.host.host import Host
     from muxwire.logs.store import FollowerLog, PaneLog
-
-Language = Literal["python", "typescript", "javascript", "shell"]
+    from muxwire.verbs.types import Language
 
 _FIRST_OF = 'for i in {names}; do command -v "$i" >/dev/null 2>&1 && exec "$i" "$@"; done; '
 # deno and bun run a file by a subcommand or plainly; node strips types from 22.6 after a flag, from 23.6 without.

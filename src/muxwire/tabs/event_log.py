@@ -5,31 +5,17 @@ from __future__ import annotations
 import time
 from collections import deque
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final, get_args
+from typing import TYPE_CHECKING, Final, TypeAlias, final, get_args
 
 import anyio
 
 from muxwire.errors import InvalidArgument
 from muxwire.values import dataclass
+from muxwire.verbs.types import EventKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-EventKind = Literal[
-    "tab_opened",
-    "tab_closed",
-    "tab_renamed",
-    "command_started",
-    "command_finished",
-    "prompt",
-    "output",
-    "bell",
-    "title",
-    "exited",
-    "client_attached",
-    "human_input",
-    "link",
-]
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
 # Output is nearly always there, and would hide what is rare: it is reported to those who ask for it by name.
 USUAL_KINDS: frozenset[EventKind] = frozenset(KINDS) - {"output"}

@@ -12,6 +12,7 @@ from muxwire.errors import InvalidArgument, MuxwireError, NotPermitted, TabUnava
 from muxwire.results import SessionInfo, TabInfo, TabList
 from muxwire.shell import SUPERVISOR
 from muxwire.tabs.tab_events import COMMAND_SHOWN
+from muxwire.verbs.types import HISTORY_LIMIT_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 # How many rows of scrollback tmux keeps of a pane: a limit for new tabs, which newer tmux applies to open ones too.
 
-# tmux keeps every row of scrollback at about half a KiB: a million rows of one pane are 500 MB.
-HISTORY_LIMIT_MAX = 1_000_000
 # The first tmux that applies a new limit to every pane at once, and drops the rows that are too many (options.c).
 _APPLIES_TO_ALL = (3, 7)
 # The panes that hold more rows than a limit, of every window of every session.

@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.lowlevel
@@ -23,13 +23,13 @@ from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import check_idle, end_pane, end_rest
 from muxwire.tabs.processes import started_process, stop_process
 from muxwire.tabs.waits import Wanted, answered
+from muxwire.verbs.types import DEFAULT_TIMEOUT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.pane.keyboard import TypingLock
     from muxwire.pane.runner import Runner
-    from muxwire.pane.scripts import Language
     from muxwire.pane.state import PaneState
     from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
     from muxwire.shell.execution import Execution
@@ -37,14 +37,13 @@ if TYPE_CHECKING:
     from muxwire.tabs.record import CommandBook, TabRecord
     from muxwire.tabs.tab_events import TabEvents
     from muxwire.tmux.server import TmuxServer
+    from muxwire.verbs.types import Language, OnTimeout
 
-OnTimeout = Literal["interrupt", "leave"]
 # Receives the bytes of output so far and the last line of it.
 OnProgress = Callable[[int, str], Awaitable[None]]
 # Receives what a command waits for, in words: `a line of input`.
 OnInput = Callable[[str], Awaitable[None]]
 
-DEFAULT_TIMEOUT = 10.0
 # Who does not wait for a command does not wait for the one before it either: only for a prompt that is on its way.
 TURN_SECONDS = 1.0
 

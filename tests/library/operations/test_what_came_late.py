@@ -8,7 +8,8 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.mcp.tools import RunTmuxOperations
+from muxwire.verbs.catalogue import RunTmuxOperations
+from muxwire.verbs.read import Misfit, read_json
 from tests.library.operations.test_step_timeouts import (
     SHORT,
     Ask,
@@ -132,10 +133,8 @@ async def test_a_wait_too(terminals: muxwire.Terminals, tab: muxwire.Tab) -> Non
 
 
 def test_no_time_for_an_answer_is_refused() -> None:
-    from pydantic import ValidationError
-
-    with pytest.raises(ValidationError, match="dispatch_timeout_ms"):
-        RunTmuxOperations.model_validate({"operations": [], "dispatch_timeout_ms": 0})
+    with pytest.raises(Misfit, match="dispatch_timeout_ms: must be 1 or more"):
+        read_json(RunTmuxOperations, {"operations": [], "dispatch_timeout_ms": 0})
 
 
 @pytest.mark.parametrize("on_error", ["stop", "continue"])

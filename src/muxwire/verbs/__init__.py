@@ -1,0 +1,27 @@
+"""What each verb takes, described once; every front end is made from it.
+
+A verb is a frozen dataclass in `catalogue.py`. Its docstring is what a model is told, its fields are its parameters.
+Each field says by its annotation what is to be known of it: type, unit, limits, one line of help. From that come
+
+  the schemas and the check of the arguments of an MCP tool   mcp/registry.py
+  the JSON of an operation, whose kinds use the same fields   operations/lists.py
+  the options of the command line, their help, completion     cli/options.py
+  docs/reference.md, and the check that the library agrees    tests/docs
+
+Rules:
+
+1. A field has the library's name and unit: `timeout`, in seconds. JSON has milliseconds, which its name says:
+   `timeout_ms`. A name that Python reserves ends in `_`, which JSON leaves out: `async_`.
+2. Absent is the default. A default that is None or empty is not shown; no number stands for "not given".
+3. `Help` is for people. What a model is shown of a field is its second text, which is short: models pay for all of it
+   in every conversation. Most fields have none, since their name says enough.
+4. Nothing here knows a front end. Their own options (`muxwire snapshot --svg`) are described there.
+
+  describe.py    what an annotation may say, and the parameters of a verb
+  types.py       the types that several verbs share
+  catalogue.py   the verbs
+  read.py        JSON to a verb, with complaints that say what is wrong
+  schema.py      a verb to the JSON Schema of what it takes
+"""
+
+from __future__ import annotations

@@ -1,0 +1,338 @@
+"""The verbs, in the order in which models see them: what each takes.
+
+Docstrings are what a model is told of a verb; the package says what the rules of the fields are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Annotated, ClassVar, Final, final, get_args
+
+from muxwire.values import dataclass
+from muxwire.verbs.describe import Help, Least, Most, Shown, Verb
+from muxwire.verbs.types import (
+    ACTIVE,
+    DEFAULT_EVENTS,
+    DEFAULT_GRACE,
+    DEFAULT_LINES,
+    DEFAULT_MAX_BYTES,
+    DEFAULT_MAX_CHARS,
+    DEFAULT_TIMEOUT,
+    DEFAULT_WAIT,
+    DISPATCH_TIMEOUT,
+    HISTORY_LIMIT_MAX,
+    Argv,
+    CommandId,
+    Count,
+    Cwd,
+    Environment,
+    EventKind,
+    IdleTimeout,
+    Language,
+    Login,
+    MaxChars,
+    Milliseconds,
+    Objects,
+    Offset,
+    OnError,
+    OnTimeout,
+    Positive,
+    Regex,
+    Session,
+    Shell,
+    Strings,
+    StripAnsi,
+    TabName,
+    TabSize,
+    TabStripAnsi,
+    Target,
+    Targets,
+    Texts,
+    Until,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InTab(Verb):
+    """A verb that acts on one tab."""
+
+    window_id: Target = ""
+
+    @property
+    def target(self) -> str:
+        """The tab, which is the active one if none is named."""
+        return self.window_id or ACTIVE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution(InTab):
+    """What running a command and running a script share."""
+
+    timeout: Annotated[Milliseconds, Shown("SECONDS"), Least(1), Help("then it is interrupted")] = DEFAULT_TIMEOUT
+    strip_ansi: StripAnsi | None = None
+    env: Annotated[Environment, Help("run it in a subshell, with that variable", "{NAME: VALUE}")] = field(
+        default_factory=dict
+    )
+    cwd: Annotated[Cwd, Help("run it in a subshell, in that directory")] = ""
+    async_: Annotated[bool, Help("do not wait for its end: ask with its command_id", "do not wait")] = False
+    on_timeout: Annotated[OnTimeout, Help("what is done at the timeout: end it, or leave it running")] = "interrupt"
+    max_chars: MaxChars = DEFAULT_MAX_CHARS
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTab(Verb):
+    """Open a tab with a shell; it lives until closed."""
+
+    verb: ClassVar[str] = "create_tab"
+    name: TabName = ""
+    cwd: Cwd = ""
+    env: Environment = field(default_factory=dict)
+    login: Login = False
+    shell: Shell = ""
+    command: Argv = ()
+    session: Session = ""
+    size: TabSize = None
+    strip_ansi: TabStripAnsi = False
+    idle_timeout: IdleTimeout = 0.0
+    host: Annotated[
+        str,
+        Shown("HOST"),
+        Help("open it on that machine, where it lives on for the time of `keep`", "as hosts.toml allows"),
+    ] = ""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListTabs(Verb):
+    """List tabs and sessions. state "prompt": ready."""
+
+    verb: ClassVar[str] = "list_tabs"
+    closed: Annotated[bool, Help("closed tabs too, whose logs can still be read", "closed tabs too")] = False
+    session: Annotated[str, Shown("NAME"), Help("only the tabs of that tmux session")] = ""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseTab(InTab):
+    """Close a tab and end what runs in it. Its log stays."""
+
+    verb: ClassVar[str] = "close_tab"
+    force: Annotated[bool, Help("also if something runs in it", "even if something runs")] = False
+    session: Annotated[
+        str, Shown("NAME"), Help("all tabs of that tmux session in place of one tab", "all its tabs instead")
+    ] = ""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecuteCommand(Execution):
+    """Run a shell command in a tab and wait for it: exact output, exit code. timed_out: it was interrupted, or
+    still runs with on_timeout "leave". env and cwd hold for this command only; max_chars cuts output in its middle.
+    """
+
+    verb: ClassVar[str] = "execute_command"
+    command: Annotated[str, Shown("COMMAND"), Help("a line for the tab's shell, with all that the shell knows")]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandResult(Verb):
+    """Get the further output, and at the end the exit code, of a command left running. Returns when it ends or
+    waits for input, after wait_ms at the latest.
+    """
+
+    verb: ClassVar[str] = "command_result"
+    command_id: CommandId
+    wait: Annotated[Milliseconds, Help("wait that long for its end; 0: answer at once")] = 0.0
+    strip_ansi: StripAnsi | None = None
+    max_chars: MaxChars = DEFAULT_MAX_CHARS
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecuteScript(Execution):
+    """Write code to a file and run it as execute_command does: nothing to quote."""
+
+    verb: ClassVar[str] = "execute_script"
+    language: Annotated[Language, Help("what runs it: the tab's own interpreter")]
+    code: Annotated[str, Help("the script")]
+    args: Annotated[Strings, Help("its arguments")] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartProcess(InTab):
+    """Start a server, watcher or REPL at a tab's prompt and leave it running. Read on with command_result.
+    append_newline false: only types the text, into a running program too.
+    """
+
+    verb: ClassVar[str] = "start_process"
+    command: Annotated[str, Shown("COMMAND"), Help("a line for the tab's shell")]
+    append_newline: Annotated[bool, Help("run it; else the text is only typed")] = True
+    ready: Annotated[str, Shown("TEXT"), Help("wait until its output holds this text", "text to wait for")] = ""
+    ready_regex: Annotated[bool, Help("`ready` is a regular expression")] = False
+    ready_timeout: Annotated[Milliseconds, Help("wait for `ready` that long")] = DEFAULT_WAIT
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopProcess(InTab):
+    """Stop what runs in a tab: the signal, and after each grace_ms a stronger one, up to SIGKILL."""
+
+    verb: ClassVar[str] = "stop_process"
+    signal: Annotated[str, Help("the first signal: SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL")] = "SIGINT"
+    grace: Annotated[Milliseconds, Help("how long each signal has to end it")] = DEFAULT_GRACE
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadLogs(InTab):
+    """Read the last lines that a tab showed, also a closed one, or of command_id's output. Continue from next_byte with
+    stream_logs_from_tab.
+    """
+
+    verb: ClassVar[str] = "read_logs_from_tab"
+    lines: Annotated[Positive, Shown("N"), Help("the last N lines")] = DEFAULT_LINES
+    strip_ansi: StripAnsi | None = None
+    grep: Annotated[
+        str, Shown("REGEX"), Help("only lines with a match", "regex: only lines with a match, and before and after it")
+    ] = ""
+    before: Annotated[Count, Shown("N"), Help("lines before each match")] = 0
+    after: Annotated[Count, Shown("N"), Help("lines after each match")] = 0
+    command_id: Annotated[CommandId, Help("only what that command wrote")] = ""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamLogs(InTab):
+    """Read a tab's output from a byte offset, then from next_byte. eof: no more yet; closed: never more;
+    dropped: bytes before chunk that are lost.
+    """
+
+    verb: ClassVar[str] = "stream_logs_from_tab"
+    from_byte: Annotated[Offset, Help("all from that offset on, in place of lines")] = 0
+    max_bytes: Annotated[Positive, Help("at most so much at once")] = DEFAULT_MAX_BYTES
+    strip_ansi: StripAnsi | None = None
+    wait: Annotated[Milliseconds, Help("wait that long for more output, if there is none", "for more output")] = 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetHistoryLimit(Verb):
+    """Set how many lines of scrollback new tabs keep; logs keep all."""
+
+    verb: ClassVar[str] = "set_history_limit"
+    limit: Annotated[Count, Most(HISTORY_LIMIT_MAX), Help("rows of scrollback, for each tab")]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeSnapshot(InTab):
+    """See a tab's screen: now, at_byte of its output, or at command_id's end. For plain output read the log."""
+
+    verb: ClassVar[str] = "snapshot"
+    at_byte: Annotated[Offset | None, Help("as it was at that offset of its output")] = None
+    command_id: Annotated[CommandId, Help("as it was when that command had ended")] = ""
+    scrollback: Annotated[
+        Count | None, Shown("N"), Help("also N rows above it; 0: all", "also N rows above; 0: all")
+    ] = None
+    cells: Annotated[bool, Help("colours and other styles too", "styles")] = False
+    unwrap: Annotated[bool, Help("join rows that the terminal wrapped", "join wrapped rows")] = False
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendKeys(InTab):
+    """Type into what runs in a tab: REPL, editor, prompt. With until, regex, idle_ms or wait_ms the new output, state
+    and exit_code come in the same call; a command's own output is in command_result.
+    """
+
+    verb: ClassVar[str] = "send_keys"
+    keys: Annotated[
+        Texts,
+        Least(1),
+        Shown("KEY"),
+        Help(
+            "tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text",
+            "key names (Enter, C-c, M-x, Up, F5) or text, one or many",
+        ),
+    ]
+    literal: Annotated[bool, Help("every KEY is text, also one that names a key", "no key names")] = False
+    paste: Annotated[bool, Help("as pasted blocks, bracketed where the program asks", "as pasted blocks")] = False
+    until: Annotated[Until, Help("wait for a text in the new output", "text to wait for")] = ""
+    regex: Annotated[Regex, Help("wait for a match in the new output")] = ""
+    idle: Annotated[Milliseconds, Help("wait until nothing was written for that long; 0: do not")] = 0.0
+    wait: Annotated[
+        Milliseconds,
+        Help("wait at most that long; given alone, for the program's answer", "at most; alone: for the answer"),
+    ] = 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitFor(Verb):
+    """Wait until one of these tabs meets a condition. Text is matched without escape sequences, from the last
+    command on, or from_byte: next_byte of send_keys leaves the echo out.
+    """
+
+    verb: ClassVar[str] = "wait_for"
+    window_ids: Annotated[Targets, Help("the tabs; none: the one used last", "[]: the active tab")] = ()
+    until: Annotated[Until, Help("a text in its output", "text")] = ""
+    regex: Regex = ""
+    idle: Annotated[Milliseconds, Shown("SECONDS"), Help("no output for so long", "no output for so long")] = 0.0
+    exit: Annotated[bool, Help("the end of its program", "the tab's program ends")] = False
+    prompt: Annotated[bool, Help("its shell is ready for a command", "the shell is ready")] = False
+    bell: Annotated[bool, Help("it rings")] = False
+    from_byte: Annotated[Offset | None, Help("count output from that offset on")] = None
+    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("give up after so long")] = DEFAULT_WAIT
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchEvents(Verb):
+    """Wait for events in tabs, by programs and people, after since. Output only if in kinds."""
+
+    verb: ClassVar[str] = "watch_events"
+    window_ids: Annotated[Targets, Help("only of these tabs; none: of all", "[]: all")] = ()
+    kinds: Annotated[
+        Strings, Shown("KIND"), Help("only events of that kind; none: all but output", " ".join(get_args(EventKind)))
+    ] = ()
+    since: Annotated[
+        Count | None,
+        Help(
+            "what happened after the `next` of an earlier answer; 0: all that is kept; absent: from now on",
+            "next of the last answer; 0: all kept",
+        ),
+    ] = None
+    max_events: Annotated[Positive, Help("at most so many at once")] = DEFAULT_EVENTS
+    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("end after so long")] = DEFAULT_WAIT
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTmuxOperations(Verb):
+    """Steps in one call: make panes (ids work as window_id), arrange, type, run, wait."""
+
+    verb: ClassVar[str] = "run_tmux_operations"
+    operations: Annotated[
+        Objects,
+        Help(
+            "the steps: docs/operations.md has their kinds",
+            'target: a tab, a pane, or ref:NAME of an earlier step. Example: [{"kind":"new_window","ref":"w"},'
+            '{"kind":"send_keys","target":"ref:w","keys":"htop"}]',
+        ),
+    ]
+    on_error: Annotated[OnError, Help("what is done with the steps after one that fails")] = "stop"
+    dry_run: Annotated[bool, Help("send nothing; show what would be sent")] = False
+    rollback_on_error: Annotated[bool, Help("if a step fails, undo what the others did")] = False
+    dispatch_timeout: Annotated[Milliseconds, Shown("SECONDS"), Least(1), Help("for tmux's answer to a step")] = (
+        DISPATCH_TIMEOUT
+    )
+    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("for the whole list; 0: as long as it takes")] = 0.0
+
+
+VERBS: Final[tuple[type[Verb], ...]] = (
+    CreateTab, ListTabs, CloseTab, ExecuteCommand, CommandResult, ExecuteScript, StartProcess, StopProcess, ReadLogs,
+    StreamLogs, SetHistoryLimit, TakeSnapshot, SendKeys, WaitFor, WatchEvents, RunTmuxOperations,
+)  # fmt: skip

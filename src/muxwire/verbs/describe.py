@@ -1,0 +1,167 @@
+"""What the annotation of a field may say, and the parameters that a class's fields are."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import MISSING, fields
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, ClassVar, Literal, Union, cast, final, get_args, get_origin, get_type_hints
+
+from muxwire.values import dataclass
+
+
+class Verb:
+    """What a verb takes: the base of frozen dataclasses whose docstring says what the verb does.
+
+    `verb` is its id: the name of the MCP tool, and what a remedy calls it by.
+    """
+
+    __slots__ = ()
+    verb: ClassVar[str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Help:
+    """One line on a field for people, and in `brief` what a model is told, if the name does not say it."""
+
+    text: str
+    brief: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is counted: `ms` is seconds here, and whole milliseconds in JSON."""
+
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The smallest number that is taken."""
+
+    value: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Most:
+    """The largest number that is taken."""
+
+    value: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What stands for the value in a usage line: `NAME`."""
+
+    metavar: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One field as its declaration has it.
+
+    `kind` is its type without `None`: `bool`, `int`, `float`, `str`, or a form of `tuple`, `Mapping`, `Literal`.
+    `least` and `most` are in the unit of JSON. `default` is of no use if it is `required`.
+    """
+
+    name: str
+    kind: Any
+    help: str
+    brief: str
+    unit: str
+    least: int | None
+    most: int | None
+    metavar: str
+    required: bool
+    default: Any
+
+    @property
+    def json_name(self) -> str:
+        """Its name in JSON, where the unit of a time is part of it."""
+        return f"{self.name}_ms" if self.unit == "ms" else self.name.removesuffix("_")
+
+    @property
+    def json_default(self) -> Any:  # noqa: ANN401 (JSON)
+        """Its default in JSON; None if to leave it out is all that the default says."""
+        if self.required or not self.default:
+            return None
+        return round(self.default * 1000) if self.unit == "ms" else self.default
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that it may have; none if there are too many to name."""
+        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
+
+    @property
+    def limits(self) -> str:
+        """What a number may be, in words; "" if any may be."""
+        if self.most is not None:
+            return f"{self.least or 0} to {self.most}"
+        return "" if self.least is None else f"{self.least} or more"
+
+
+# Of classes that were asked for.
+_known: dict[type[Any], tuple[Parameter, ...]] = {}
+
+
+def parameters(described: type[Any]) -> tuple[Parameter, ...]:
+    """The parameters of a dataclass, in their order."""
+    if described not in _known:
+        hints = get_type_hints(described, include_extras=True)
+        _known[described] = tuple(_parameter(field, hints[field.name]) for field in fields(described))
+    return _known[described]
+
+
+def _parameter(field: Any, hint: Any) -> Parameter:  # noqa: ANN401 (types are values of no common type)
+    kind, said = _unwrapped(hint)
+    # The last one counts: a field's own after those of a type that it shares.
+    found: dict[type, Any] = {type(one): one for one in said}
+    text, unit, least, most = found.get(Help), found.get(Unit), found.get(Least), found.get(Most)
+    default = field.default if field.default is not MISSING else None
+    if field.default_factory is not MISSING:
+        default = field.default_factory()
+    return Parameter(
+        name=field.name,
+        kind=kind,
+        help=text.text if text else "",
+        brief=text.brief if text else "",
+        unit=unit.name if unit else "",
+        least=least.value if least else None,
+        most=most.value if most else None,
+        metavar=found[Shown].metavar if Shown in found else "",
+        required=field.default is MISSING and field.default_factory is MISSING,
+        default=default,
+    )
+
+
+def _unwrapped(hint: Any) -> tuple[Any, tuple[object, ...]]:  # noqa: ANN401
+    """A type without `Annotated` and `None`, and what the former said."""
+    said: tuple[object, ...] = ()
+    while True:
+        if get_origin(hint) is Annotated:
+            hint, *more = get_args(hint)
+            said = (*more, *said)
+            continue
+        if get_origin(hint) in (types.UnionType, Union):
+            some = [one for one in get_args(hint) if one is not type(None)]
+            if len(some) < len(get_args(hint)):
+                hint = reduce(or_, some)
+                continue
+        return hint, said
+
+
+def json_names(described: type[Any]) -> dict[str, Parameter]:
+    """The parameters of a class by their names in JSON."""
+    return {one.json_name: one for one in parameters(described)}
+
+
+def summary(described: type[Any]) -> str:
+    """What a verb does, in one line: its docstring."""
+    return " ".join(cast("str", described.__doc__).split())

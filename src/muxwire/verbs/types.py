@@ -1,0 +1,90 @@
+"""The types of parameters that several verbs share, and their defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from muxwire.verbs.describe import Help, Least, Shown, Unit
+
+# A command that needs longer than this is better waited for with command_result: some clients give up at 60 s.
+DEFAULT_TIMEOUT = 10.0
+# What a build's step or a server's start takes; a longer wait is better said in so many words.
+DEFAULT_WAIT = 30.0
+# Codex cuts a result near 10 kB, Claude Code warns at 10,000 tokens: this much always arrives whole.
+DEFAULT_MAX_CHARS = 8_000
+# As many lines as a model reads with profit.
+DEFAULT_LINES = 500
+# What a pipe holds: one read of a busy log.
+DEFAULT_MAX_BYTES = 65_536
+# About 3 kB: an answer that a model reads at once, and asks for the next one if it wants more.
+DEFAULT_EVENTS = 25
+# What a program gets to end by itself before the next, stronger signal.
+DEFAULT_GRACE = 2.0
+# Seconds in which tmux must have answered: it takes a millisecond, and a machine that swaps a few seconds.
+DISPATCH_TIMEOUT = 10.0
+# tmux keeps every row of scrollback at about half a KiB: a million rows of one pane are 500 MB.
+HISTORY_LIMIT_MAX = 1_000_000
+# The tab used last: what an absent window_id means.
+ACTIVE = "."
+
+Milliseconds = Annotated[float, Unit("ms"), Least(0)]
+Count = Annotated[int, Least(0)]
+Positive = Annotated[int, Least(1)]
+Offset = Annotated[int, Unit("bytes"), Least(0), Shown("N")]
+# Columns and rows.
+Size = Annotated[tuple[int, int], Shown("COLSxROWS")]
+Strings = tuple[str, ...]
+# The steps of a list, each with a schema of its own.
+Objects = tuple[Mapping[str, Any], ...]
+Texts = str | tuple[str, ...]
+# A map, as in other servers; JSON may also have a list of NAME=VALUE, since strict converters of schemas refuse an
+# object whose names are not known.
+Environment = Annotated[Mapping[str, str], Shown("NAME=VALUE"), Help("environment variables", "{NAME: VALUE}")]
+# How a tab is named is said once, in the server's instructions: ten tools take one.
+Target = Annotated[
+    str, Shown("TAB"), Help("a tab: its id (@N), its name, SESSION:TAB, or . for the one used last (the default)")
+]
+Targets = Annotated[tuple[str, ...], Shown("TAB")]
+StripAnsi = Annotated[
+    bool, Help("as a person would have read it: no escape sequences, nothing that was drawn over; as the tab's own")
+]
+MaxChars = Annotated[Positive, Unit("characters"), Help("cut the output in its middle beyond that")]
+Until = Annotated[str, Shown("TEXT"), Help("a text in its output", "text to wait for")]
+Regex = Annotated[str, Shown("REGEX"), Help("a match in its output")]
+CommandId = Annotated[str, Shown("ID"), Help("the command_id that running a command has returned")]
+Language = Literal["python", "typescript", "javascript", "shell"]
+OnTimeout = Literal["interrupt", "leave"]
+OnError = Literal["stop", "continue"]
+
+# What a new tab or pane is, and what runs in it.
+TabName = Annotated[str, Shown("NAME"), Help("what the tab is called")]
+Cwd = Annotated[str, Shown("DIR"), Help("the directory to start in")]
+Login = Annotated[bool, Help("a login shell")]
+Shell = Annotated[str, Shown("PROGRAM"), Help("a shell other than $SHELL")]
+Argv = Annotated[Strings, Shown("COMMAND"), Help("what to run in place of a shell", "argv to run in place of a shell")]
+Session = Annotated[str, Shown("NAME"), Help("show it in that tmux session too")]
+TabSize = Annotated[Size | None, Help("a size that no attached terminal changes", "columns, rows")]
+TabStripAnsi = Annotated[
+    bool,
+    Help("all that is read of it is as a person would have read it: no escape sequences", "default of all reads of it"),
+]
+IdleTimeout = Annotated[
+    Milliseconds, Shown("TIME"), Help("close it when it was not used for that long", "close when unused so long")
+]
+
+EventKind = Literal[
+    "tab_opened",
+    "tab_closed",
+    "tab_renamed",
+    "command_started",
+    "command_finished",
+    "prompt",
+    "output",
+    "bell",
+    "title",
+    "exited",
+    "client_attached",
+    "human_input",
+    "link",
+]
