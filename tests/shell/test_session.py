@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, strategies as st
 
-from muxwire.shell.execution import Execution
+from muxwire.shell.execution import Execution, OnTimeout
 from muxwire.shell.session_table import (
     COMMAND_TABLE,
     SHELL_TABLE,
@@ -411,3 +411,27 @@ def test_marks_that_are_not_of_the_tab_change_nothing(state: ShellState, text: s
     assert {name: getattr(driven.session, name) for name in names} == before
     assert driven.facts == told
     assert [(one.phase, one.cut, one.note, list(one.ours)) for one in driven.commands] == commands
+
+
+@pytest.mark.parametrize(
+    ("on_timeout", "signal_sent", "running", "ended"),
+    [
+        ("leave", "", True, False),  # it ended by itself
+        ("leave", "SIGINT", True, False),  # by stop_process, later
+        ("interrupt", "SIGINT", True, True),
+        ("interrupt", "", True, False),  # it ended by itself before anything was sent
+    ],
+)
+def test_a_command_timed_out_if_it_runs_on_after_its_time_or_was_ended_for_it(
+    on_timeout: OnTimeout, signal_sent: str, running: bool, ended: bool
+) -> None:
+    driven = Driven()
+    typed_at_prompt(driven)
+    command = driven.commands[-1]
+    assert not command.timed_out
+    driven.begin()
+    command.overdue(on_timeout)
+    command.signalled(signal_sent)
+    assert command.timed_out is running
+    driven.finish()
+    assert command.timed_out is ended

@@ -21,6 +21,9 @@ INTERRUPTED = SIGNAL_STATUS + 2
 Ending = Literal["", "completed", "aborted", "shell_exited", "lost", "never_ran"]
 
 
+# What becomes of a command whose time is over.
+OnTimeout = Literal["interrupt", "leave"]
+
 # The states of a command: its line was typed, its output has begun, it has ended in one of these ways.
 Phase = Literal["typed", "running", "completed", "aborted", "shell_exited", "lost", "never_ran"]
 
@@ -51,7 +54,8 @@ class Execution:
     took: float | None = None
     exit_code: int | None = None
     ending: Ending = ""
-    timed_out: bool = False
+    # What was to become of it when its time was over; "" if that has not come to pass.
+    at_timeout: Literal[OnTimeout, ""] = ""
     signal_sent: str = ""
     note: str = ""
     # Why it still runs although it was to end.
@@ -95,6 +99,11 @@ class Execution:
         return self.begin >= 0
 
     @property
+    def timed_out(self) -> bool:
+        """Whether it still runs after its time, or a signal ended it for that; not if it ended by itself."""
+        return bool(self.at_timeout and (self.running or (self.at_timeout == "interrupt" and self.signal_sent)))
+
+    @property
     def ran(self) -> bool:
         """Whether its start mark has come, or came before its end."""
         return self.begin > self.typed_at
@@ -121,9 +130,9 @@ class Execution:
         """Its output up to there was given to a caller: the next one gets the rest."""
         self.read_up_to = max(self.read_up_to, offset)
 
-    def overdue(self) -> None:
+    def overdue(self, on_timeout: OnTimeout) -> None:
         """Its time was over before its end."""
-        self.timed_out = True
+        self.at_timeout = on_timeout
 
     def signalled(self, name: str) -> None:
         """That signal was sent to end it; "" for none."""

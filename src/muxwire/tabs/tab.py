@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
     from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
-    from muxwire.shell.execution import Execution
+    from muxwire.shell.execution import Execution, OnTimeout
     from muxwire.tabs.live_tab import TabOwner
     from muxwire.tabs.record import CommandBook, TabRecord
     from muxwire.tabs.tab_events import TabEvents
@@ -254,7 +254,7 @@ class Tab:
                 left = deadline - time.monotonic()
                 outcome = await self.runner.wait(execution, left, progress=progress if on_progress else None)
             if outcome == "timed_out":
-                execution.overdue()
+                execution.overdue(on_timeout)
                 if on_timeout == "interrupt":
                     await self.runner.interrupt_overdue(execution)
         except anyio.get_cancelled_exc_class():
