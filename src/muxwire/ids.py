@@ -9,6 +9,8 @@ SessionId = NewType("SessionId", str)
 WindowId = NewType("WindowId", str)
 PaneId = NewType("PaneId", str)
 
+# The tab used last, and the one before it: which these are changes from call to call.
+LAST_USED, USED_BEFORE = ".", "="
 _ID = re.compile(r"[$@%][0-9]{1,10}\Z")
 
 

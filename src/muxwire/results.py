@@ -100,10 +100,11 @@ class KeysSent:
 @final
 @dataclass(frozen=True, slots=True)
 class WaitOutcome:
-    """`wait_for`: `met` in tab `which`; `closed` if it cannot be met any more.
+    """`wait_for`: `met` in tab `which`, as the caller named it; `closed` if it cannot be met any more.
 
-    `match` is the text that matched, or what was met: `idle`, `prompt`, `bell`, `exit STATUS`. `matched_at_entry`: it
-    was there before the call. `next_byte` follows the match; `tail` is the last text since where the wait began.
+    `match` is the text that matched, or what was met: `idle`, `prompt`, `bell`, `exit STATUS`. `exit_code`, of the last
+    two: the shell's `$?` at that prompt, and how the tab's program ended; None if not known. `matched_at_entry`: it was
+    there before the call. `next_byte` follows the match; `tail` is the last text since where the wait began.
     """
 
     outcome: Literal["met", "timed_out", "closed"]
@@ -112,6 +113,7 @@ class WaitOutcome:
     tail: str
     match: str = ""
     matched_at_entry: bool = False
+    exit_code: int | None = None
 
 
 @final

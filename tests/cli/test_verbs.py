@@ -205,7 +205,7 @@ def test_documents(place: Place, tab: str) -> None:
     assert (shot["cols"], shot["rows"], shot["lines"][0]) == (90, 20, "b$ echo out; sh -c 'exit 3'")
     assert shot["scrollback"] == []
     met = place.document("wait", "--json", "-t", "doc", "--prompt")
-    assert (met["outcome"], met["which"], met["match"]) == ("met", made["window_id"], "prompt")
+    assert (met["outcome"], met["which"], met["match"], met["exit_code"]) == ("met", "doc", "prompt", 130)
     assert place.document("wait", "--json", "-t", "doc", "--bell", "--timeout", "0", code=124)["outcome"] == "timed_out"
     tail = place.document("logs", "--json", "doc", "--grep", "^out$")
     assert (tail["content"], tail["returned_lines"], len(tail["matches"])) == ("out\n", 1, 1)

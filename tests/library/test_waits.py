@@ -249,8 +249,37 @@ async def test_the_prompt_after_what_was_typed(terminals: Terminals) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(tab.send_keys, ["something", "Enter"])
         met = await terminals.wait_for(names, prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
-    assert (met.outcome, met.match) == ("met", "prompt")
+    assert (met.outcome, met.match, met.exit_code) == ("met", "prompt", 0)
     await tab.close(force=True)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
+async def test_a_prompt_comes_with_the_exit_code(terminals: Terminals, shell: str) -> None:
+    tab = await terminals.create_tab(shell=shutil.which(shell), name=f"named-{shell}")
+    await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
+    for status, command in ((3, "sh -c 'exit 3'"), (0, "true"), (143, "sh -c 'kill $$'")):
+        sent = await tab.send_keys([command, "Enter"])
+        met = await terminals.wait_for([tab.name], prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
+        assert (met.match, met.exit_code, met.which) == ("prompt", status, tab.name)
+    sent = await tab.send_keys(["exit 5", "Enter"])
+    ended = await terminals.wait_for([tab.window_id], exit=True, timeout=DEADLINE)
+    assert (ended.match, ended.exit_code, ended.which) == ("exit 5", 5, tab.window_id)
+    assert (await terminals.wait_for([tab.window_id], until="never", timeout=0)).exit_code is None
+
+
+async def test_the_tab_is_named_as_the_caller_did(terminals: Terminals) -> None:
+    one, two = [await terminals.create_tab(name=name) for name in ("first-one", "second-one")]
+    await two.execute("echo here")
+    names = ["first-one", "hub:second-one"]
+    found = await terminals.wait_for(names, until="here", timeout=DEADLINE)
+    assert (found.outcome, found.which) == ("met", "hub:second-one")
+    await terminals.tab(one.key)
+    await terminals.tab(two.key)
+    for selector, tab in ((".", two), ("=", one)):  # which tab these mean changes from call to call
+        found = await terminals.wait_for([selector], prompt=True, timeout=DEADLINE)
+        assert found.which == tab.key
+    for tab in (one, two):
+        await tab.close(force=True)
 
 
 async def test_our_own_typed_line_and_marks_are_not_seen(terminals: Terminals) -> None:

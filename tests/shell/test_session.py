@@ -435,3 +435,15 @@ def test_a_command_timed_out_if_it_runs_on_after_its_time_or_was_ended_for_it(
     assert command.timed_out is running
     driven.finish()
     assert command.timed_out is ended
+
+
+def test_the_status_at_a_prompt_is_known_if_its_mark_said_so() -> None:
+    driven, known = Driven("ksh"), []
+    driven.prompt(256 + 15)
+    known.append(driven.session.status_at_prompt)
+    driven.type()
+    driven.find_prompt()
+    known.append(driven.session.status_at_prompt)
+    driven.prompt(1)
+    known.append(driven.session.status_at_prompt)
+    assert known == [128 + 15, None, 1]

@@ -247,7 +247,7 @@ class Terminals:
         """
         wanted = await Wanted.read(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell).checked()
         tabs = [await self.known_tab(target, within=timeout) for target in targets]
-        return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout)
+        return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout, names=targets)
 
     async def watch_events(
         self,

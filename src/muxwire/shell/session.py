@@ -194,7 +194,8 @@ class ShellSession:
         self.shell_pid = 0
         self.adopted = False  # whether it is a person's, without our hooks
         self.prompt_seq = 0
-        self.prompt_status = 0  # what `$?` is at the newest prompt
+        self.prompt_status = 0  # what `$?` is at the newest prompt, as the shell prints it
+        self.status_at_prompt: int | None = None  # the same, signals counted from 128; None if its mark was lost
         self.prompt_end = -1
         self.prompt_time = 0.0
         self.preexec_time: float | None = None  # when it took a line, until its next prompt
@@ -325,7 +326,7 @@ class ShellSession:
         self.preexec_time, self.sleeps_since = None, None
         if mark.cwd != self.cwd:  # one string for all prompts in a directory: paths are long, and many are remembered
             self.cwd = mark.cwd
-        status = shell_status(mark.status)
+        status = self.status_at_prompt = shell_status(mark.status)
         # What a bash before 4.4 says of a loop that C-c ended is 1: the C-c distinguishes it from an error.
         signalled = self.repair_tty if self._name == "bash" and not self.has_preexec_mark else None
         for execution in self._open.values():
@@ -437,6 +438,7 @@ class ShellSession:
 
     def shell_replaced(self, execution: Execution, shell: Shell, now: float, *, end: int) -> None:
         """The command was `exec` of another shell, which has shown its prompt: it has none of our hooks (rule 10)."""
+        self.status_at_prompt = None
         self._move(Input.SHELL_REPLACED)
         self.adopt(self.shell_pid)
         self.shell, self._name = shell, shell.name
@@ -454,7 +456,7 @@ class ShellSession:
         """
         if self.prompt_end < before and (self.running is None or self.running.typed_at < before):
             self._move(Input.PROMPT_FOUND)
-            self.preexec_time = None
+            self.preexec_time, self.status_at_prompt = None, None
         self._give_up(Input.PROMPT_FOUND, note, before, now, end)
 
     def close(self, reason: str, now: float, *, end: int) -> None:

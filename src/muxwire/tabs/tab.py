@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
     from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
-    from muxwire.shell.execution import Execution, OnTimeout
+    from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import TabOwner
     from muxwire.tabs.record import CommandBook, TabRecord
     from muxwire.tabs.tab_events import TabEvents

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
+from muxwire.ids import LAST_USED, USED_BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -30,7 +31,7 @@ async def find_tab(
     names its pane M. If there is none, `ask` is awaited: it may add to the book. Then a closed one counts.
     """
     known = set(book.open)
-    used = {".": book.latest, "=": book.previous}
+    used = {LAST_USED: book.latest, USED_BEFORE: book.previous}
     try:
         return await _find(target, book.open, used, sessions)
     except AmbiguousTarget:

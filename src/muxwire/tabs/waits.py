@@ -19,6 +19,7 @@ import anyio.lowlevel
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.patterns import Pattern, checked, search
+from muxwire.ids import LAST_USED, USED_BEFORE
 from muxwire.pane.foreground_shell import quiet
 from muxwire.pane.output import cut_middle, shown_text
 from muxwire.pane.runner import LOOK_EVERY, LOOKS
@@ -224,10 +225,12 @@ class Watch:
     """One tab that is waited for."""
 
     def __init__(
-        self, tab: LiveTab, wanted: Wanted, from_byte: int | None, *, command: Execution | None = None
-    ) -> None:
-        """With `command` only what is in its output counts."""
+        self, tab: LiveTab, wanted: Wanted, from_byte: int | None, *,
+        command: Execution | None = None, named: str = "",
+    ) -> None:  # fmt: skip
+        """With `command` only what is in its output counts. `named`: what the outcome calls the tab; "" for its key."""
         self.tab = tab
+        self.named = named or tab.key
         self._command = command
         self._wanted = wanted
         self._pane = tab.pane
@@ -263,7 +266,7 @@ class Watch:
         """What is wanted, if it is there; or that nothing can come any more."""
         over = self._over
         found = await self._found(over=over, at_entry=at_entry)
-        return await self.outcome("closed", self.tab.key) if found is None and over else found
+        return await self.outcome("closed", self.named) if found is None and over else found
 
     @property
     def _over(self) -> bool:
@@ -283,10 +286,12 @@ class Watch:
         if self._bells is not None and (bell := await self._bell(self._bells)):
             return await self._met("bell", bell, at_entry=bell <= self._entry)
         if self._wanted.prompt and self._pane.session.at_prompt and self._pane.session.prompt_end > self._after:
-            return await self._met("prompt", self._stream.end, at_entry=at_entry)
+            status = self._pane.session.status_at_prompt
+            return await self._met("prompt", self._stream.end, at_entry=at_entry, exit_code=status)
         if self._wanted.exit and over:
             status = self._pane.session.exit_status
-            return await self._met("exit" if status is None else f"exit {status}", self._stream.end, at_entry=at_entry)
+            match = "exit" if status is None else f"exit {status}"
+            return await self._met(match, self._stream.end, at_entry=at_entry, exit_code=status)
         return None
 
     async def _bell(self, bells: BellScanner) -> int:
@@ -298,13 +303,14 @@ class Watch:
                 return rung
         return 0
 
-    async def _met(self, match: str, next_byte: int, *, at_entry: bool) -> WaitOutcome:
+    async def _met(self, match: str, next_byte: int, *, at_entry: bool, exit_code: int | None = None) -> WaitOutcome:
         with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
             last = await around(self._stream, self._start, next_byte, self.tab.columns)
         return WaitOutcome(
             outcome="met",
-            which=self.tab.key,
+            which=self.named,
             match=match,
+            exit_code=exit_code,
             matched_at_entry=at_entry,
             next_byte=next_byte,
             tail=last,
@@ -347,16 +353,29 @@ async def tail(stream: PaneStream, start: int, columns: int) -> str:
     return seen.text[-TAIL_CHARACTERS:]
 
 
-async def wait_for(tabs: Sequence[LiveTab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:
-    """Wait for the first of `tabs` that has what is wanted; `closed` if none of them can have it any more."""
+async def wait_for(
+    tabs: Sequence[LiveTab],
+    wanted: Wanted,
+    *,
+    from_byte: int | None,
+    timeout: float,
+    names: Sequence[str] = (),
+) -> WaitOutcome:
+    """Wait for the first of `tabs` that has what is wanted; `closed` if none of them can have it any more.
+
+    `names`: what the caller calls the tabs.
+    """
     _check(tabs, wanted, from_byte, timeout)
     async with attached(*tabs):
-        return await _wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout)
+        named = zip(tabs, names or ("",) * len(tabs), strict=True)
+        watches = [
+            Watch(tab, wanted, from_byte, named="" if name in (LAST_USED, USED_BEFORE) else name) for tab, name in named
+        ]
+        return await _first(watches, timeout)
 
 
-async def _wait_for(tabs: Sequence[LiveTab], wanted: Wanted, *, from_byte: int | None, timeout: float) -> WaitOutcome:
-    watches = [Watch(tab, wanted, from_byte) for tab in tabs]
-    which = tabs[0].key if len(tabs) == 1 else ""
+async def _first(watches: Sequence[Watch], timeout: float) -> WaitOutcome:
+    which = watches[0].named if len(watches) == 1 else ""
     if timeout == 0:  # a check takes as long as it takes
         seen = [await watch.check(at_entry=True) for watch in watches]
         over = all(outcome is not None for outcome in seen)
@@ -430,7 +449,7 @@ async def answered(
         await tab.pane.refresh_soon()
     status = None
     if outcome == "ended":
-        status = tab.pane.session.prompt_status if command is None else command.exit_code
+        status = tab.pane.session.status_at_prompt if command is None else command.exit_code
     return replace(
         sent,
         output=cut_middle(seen.text, ANSWER_CHARACTERS, sent.next_byte, end),
