@@ -97,21 +97,6 @@ async def test_answers_of_the_terminal_do_not_reach_the_next_command(terminals: 
             assert (await tab.execute("echo hi")).output == "hi\n"
 
 
-async def test_what_a_person_has_half_typed_comes_back_in_zsh(terminals: Terminals) -> None:
-    async with a_tab(terminals, "zsh") as tab:
-        await tab.execute("true")
-        since = tab.next_byte
-        await tab.runner.keyboard.type(b"junk")
-        await seen(tab, b"junk", since)
-        assert (await tab.execute("echo hi")).output == "hi\n"
-        while True:
-            (row,) = await tmux(terminals, "display-message", "-p", "-t", tab.pane_id, "#{cursor_y}")
-            line = (await tmux(terminals, "capture-pane", "-p", "-t", tab.pane_id))[int(row)]
-            if line.endswith(b"junk"):
-                break
-            await tab.pane.stream.changed_within(0.05)
-
-
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_a_person_sees_the_command_as_if_it_was_typed(terminals: Terminals, shell: str) -> None:
     async with a_tab(terminals, shell, PS1="> ") as tab:

@@ -23,7 +23,8 @@ from muxwire.pane.foreground_shell import (
     mend_line_modes,
     shell_sleeps,
 )
-from muxwire.shell import CLEAR_LINE, CLEAR_TYPED
+from muxwire.shell import CLEAR_TYPED
+from muxwire.shell.shell import ASIDE_SIGN
 from muxwire.shell.tab_state import idle_since, prompt_due
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ _CURSOR_QUERY = b"\x1b[6n"
 # tmux); and how far back in an output it is looked for.
 _QUERY = re.compile(rb"\x1b(?:\[[0-9;?>=$]*[cnpqt]|P[+$]q|\][0-9;]*\?)")
 _QUERY_REACH = 64 << 10
+# What a line editor that does not know such an answer may make of it: its text without what looks like a key.
+_ANSWERED = re.compile(rb"(?:[]\[\\PO0-9;:?>=$|^cRnyt/a-f\a\b\r]|rgb:|tmux [\w.-]*|\x1b\[[0-9;?]*[A-Za-z]|\x1b\\)*")
 # A key whose echo is in no such answer; in the command mode of vi it does nothing.
 _SHOWN_KEY = b","
 _RUBOUT = b"\x7f"
@@ -238,7 +241,8 @@ class PromptEnd:
     def __init__(self, pane: PaneState, keyboard: Keyboard, client: ControlClient) -> None:
         self.column: int | None = None  # where it ended when it was last looked for; None: nobody knows
         self.cleared = False  # whether the line was cleared to see where the prompt ends
-        self._had_text = False  # whether there was something: zsh gives it back at the next prompt
+        self.aside = False  # whether what was there is to come back after the command
+        self._had_text = False  # whether there was something: it may be back at the next prompt
         self._signs = True  # whether the shell wrote its `clear_sign` for our last key: the user may have unbound it
         self._pane = pane
         self._keyboard = keyboard
@@ -260,7 +264,7 @@ class PromptEnd:
         drawn = pane.drawn_prompt if here else b""
         begins = (shell.name in _NEW_LINE and b"\r" in drawn) or _begins_line(pane)
         column = pane.prompts.column(drawn) if begins else None
-        self.cleared = False
+        self.cleared = self.aside = False
         if column is not None and not (shell.name == _SETS_ASIDE and self._asked()):
             return column
         pane.prompts.took = 0.0
@@ -271,8 +275,9 @@ class PromptEnd:
         self.cleared = self._had_text or typed or asked or not fresh
         if self.cleared:
             earlier = _CursorAnswer(pane, self._client)
-            if not (asked and await self._took_answer(shell, drawn)):
-                await self._clear(shell, edits=edits)
+            answered = asked and _ANSWERED.fullmatch(drawn, known) is not None
+            if not (answered and await self._took_answer(shell, drawn)):
+                await self._clear(shell, edits=edits, forget=answered)
             after = await self._cursor()
             before, end = await earlier.position(), earlier.end
             if typed and begins:
@@ -305,8 +310,7 @@ class PromptEnd:
         perhaps: there C-u would rub out the prompt.
         """
         pane = self._pane
-        if shell.name in _NEW_LINE:  # what their key writes says it; and what it sets aside comes back
-            self._keyboard.press(CLEAR_LINE)
+        if shell.name in _NEW_LINE:  # what their key writes says it
             return False
         plain = shell.name == "dash" and drawn in pane.prompts
         shown = _SHOWN_KEY + _RUBBED_OUT if plain else _SHOWN_KEY
@@ -318,19 +322,22 @@ class PromptEnd:
             return True
         return False
 
-    async def _clear(self, shell: Shell, *, edits: bool) -> None:
+    async def _clear(self, shell: Shell, *, edits: bool, forget: bool) -> None:
+        """Have the shell set aside what is typed, and bring it back after the command; or `forget` it."""
         pane, end = self._pane, self._pane.stream.end
         if self._echoed_before(shell):
             pane.host.restore_line_modes(pane.tty)
             return
         mend_line_modes(pane, shell)
-        self._keyboard.press(shell.clear_key if edits else CLEAR_TYPED)
+        key = shell.aside_key if shell.aside_key and not forget else shell.clear_key
+        self._keyboard.press(key if edits else CLEAR_TYPED)
         signs = edits and bool(shell.clear_sign)
         grace = LATE_GRACE if signs and self._signs else CLEARED
         with anyio.move_on_after(grace + QUESTION_ROUND_TRIPS * round_trip(pane.host)):
             while not await self._edits_again(shell, end, edits=edits):
                 await pane.stream.changed_within(LOOK_MIN)
         self._signs = not signs or self._took_key(shell, end, edits=edits)
+        self.aside = pane.stream.ring.find(ASIDE_SIGN, end) >= 0
 
     async def _edits_again(self, shell: Shell, end: int, *, edits: bool) -> bool:
         """Whether the shell has read our key, and waits for more. ConnectionClosed."""

@@ -328,6 +328,8 @@ class Runner:
         if self._again is not None and self._retyped < KEY_LOST:
             self._retyped = 0  # the last one took its line at the first try
         wrapped = wrap(nested=listener.level > 1)
+        if self._prompt_end.aside and shell.back_key and listener.level == 1:
+            wrapped = replace(wrapped, typed=shell.back_key)
         if not listener.edits or self._retyped >= KEY_LOST:  # a key would mean nothing
             wrapped = replace(wrapped, typed=CLEAR_LINE + shell.typed_line + b"\r")
         if ours is not None and self._prompt_end.cleared:  # two of these on end have ksh continue without an editor

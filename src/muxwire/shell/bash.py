@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.shell.posix import BUILTIN, GOES_ON, UNSEEN, before_start, body_to_eval, one_file, source_line
 from muxwire.shell.quoting import posix_quote, start_formats
-from muxwire.shell.shell import Launch, Request, Shell, Wrapped
+from muxwire.shell.shell import CLEAR_SIGN, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import PurePath
 
-# The keys that the integration binds: forget what is typed; our line, and Enter. Short, for each of their bytes takes
-# readline two system calls; CSI with a final byte from `p` on is for private use (ECMA-48, 5.4).
+# The keys that the integration binds: forget what is typed; our line, and Enter; set aside what is typed; our line, and
+# after the command what was set aside. Short, for each of their bytes takes readline two system calls; CSI with a final
+# byte from `p` on is for private use (ECMA-48, 5.4).
 CLEAR_KEY = b"\x1b[{"
 LINE_KEY = b"\x1b[}"
+ASIDE_KEY = b"\x1b[z"
+BACK_KEY = b"\x1b[w"
 # Deletes the line that names our file from the history of a nested shell whose HISTCONTROL does not ignore lines that
 # begin with a space. It has no newline: line numbers in the command's error messages count what comes before it.
 _FORGET = (
@@ -44,7 +47,10 @@ class Bash(Shell):
     name = "bash"
     typed_line = rb" \builtin eval \\builtin eval \"\$_mux\";_mux&&:"
     private_key = LINE_KEY
-    clear_key = b" " + CLEAR_KEY
+    clear_key = CLEAR_KEY + ASIDE_KEY
+    aside_key = ASIDE_KEY
+    back_key = ASIDE_KEY + BACK_KEY
+    clear_sign = CLEAR_SIGN
     has_accept_mark = True
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.quoting import end_format, fish_quote, os_bytes, start_formats
-from muxwire.shell.shell import CLEAR_KEY, CLEAR_LINE, CLEAR_SIGN, PRIVATE_KEY, Launch, Request, Shell, Wrapped
+from muxwire.shell.shell import ASIDE_KEY, CLEAR_LINE, CLEAR_SIGN, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,9 @@ class Fish(Shell):
     name = "fish"
     typed_line = b" __muxwire_b; eval $__muxwire_c; __muxwire_e"
     private_key = PRIVATE_KEY
-    clear_key = CLEAR_KEY
+    clear_key = CLEAR_LINE + ASIDE_KEY
+    aside_key = ASIDE_KEY
+    back_key = ASIDE_KEY + PRIVATE_KEY
     clear_sign = CLEAR_SIGN
     has_accept_mark = True
     redraws = True

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 # Asks the integrated line editor to take our line. Nobody's keyboard sends a function key 7770.
 PRIVATE_KEY = b"\x1b[7770~"
-# Has the integrated line editor forget what is typed, and write something that nobody sees.
-CLEAR_KEY = b"\x1b[7771~"
-# What that is: SGR 0, no colour.
+# Has the integrated line editor set aside what is typed, and write something that nobody sees.
+ASIDE_KEY = b"\x1b[7771~"
+# What that is: SGR 0, no colour. Before it, if something is set aside, the same in other words.
 CLEAR_SIGN = b"\x1b[m"
+ASIDE_SIGN = b"\x1b[0;0m" + CLEAR_SIGN
 # VKILL in canonical mode, unix-line-discard or its like in every line editor: forget what is typed on this line.
 CLEAR_LINE = b"\x15"
 # The same, and in any case something is drawn.
@@ -81,7 +82,9 @@ class Shell(ABC):
     `has_accept_mark`: whether it prints C;
     `settle_after_prompt`: seconds to wait after P before typing;
     `clear_key`: has it forget what is typed on its line, and write something;
-    `clear_sign`: what its integration writes for that key, empty if it has none;
+    `aside_key`: has it set aside what is typed on its line, and write something; empty if it cannot;
+    `back_key`: as `private_key`, and after the command what was set aside comes back; empty if it always does;
+    `clear_sign`: what its integration writes for both keys, empty if it has none;
     `draws_early`: it draws its prompt before its line editor has the tty;
     `replaces_all`: its private key takes the place of all lines that are being edited;
     `cursor_follows`: where a line ends at the right edge, the cursor behind it is on the next row;
@@ -95,6 +98,8 @@ class Shell(ABC):
     has_accept_mark: ClassVar[bool] = False
     settle_after_prompt: ClassVar[float] = 0.0
     clear_key: ClassVar[bytes] = CLEAR_TYPED
+    aside_key: ClassVar[bytes] = b""
+    back_key: ClassVar[bytes] = b""
     clear_sign: ClassVar[bytes] = b""
     draws_early: ClassVar[bool] = False
     cursor_follows: ClassVar[bool] = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.shell.posix import BUILTIN, GOES_ON, REPAIR, TO_TTY, body_to_eval, end_group, source_line
 from muxwire.shell.quoting import os_bytes, posix_quote, start_formats
-from muxwire.shell.shell import CLEAR_KEY, CLEAR_SIGN, PRIVATE_KEY, Launch, Request, Shell, Wrapped
+from muxwire.shell.shell import ASIDE_KEY, CLEAR_LINE, CLEAR_SIGN, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,8 @@ class Zsh(Shell):
         b"always { { __muxwire_e; } 2>/dev/null; };_mux&&:"
     )
     private_key = PRIVATE_KEY
-    clear_key = CLEAR_KEY
+    clear_key = CLEAR_LINE + ASIDE_KEY
+    aside_key = ASIDE_KEY
     clear_sign = CLEAR_SIGN
     cursor_follows = True
     has_accept_mark = True

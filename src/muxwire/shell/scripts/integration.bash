@@ -150,10 +150,27 @@ case $BASH_VERSION in
      \builtin printf '\033]7770;C;%s;0\007' "$__muxwire_n" >/dev/tty ;;
 esac
 
-# The private keys, in these keymaps: forget what is typed; our line and Enter, whatever the user bound. Readline asks
-# three times for each character that is typed, and redraws after each of a macro. What it types at once is the comment
-# that `insert-comment` begins a line with: that is our line, and the keys that people have for comments do what they
-# did by a macro. The value has to stand in quotes for its first space, and keeps the backslashes of those in it. Where
+# A line that a person has half typed is set aside for a command of ours, and what is typed meanwhile goes in at its
+# cursor. The signs, which nobody sees, say that the key was read, and the first one that something is set aside. bash 3
+# does not tell its functions what is typed.
+__muxwire_half= __muxwire_at=0
+__muxwire_aside() {
+  __muxwire_half=${__muxwire_half:0:__muxwire_at}${READLINE_LINE-}${__muxwire_half:__muxwire_at}
+  __muxwire_at=$((__muxwire_at + ${READLINE_POINT-0})) READLINE_LINE= READLINE_POINT=0
+  case $__muxwire_half in ?*) \builtin printf '\e[0;0m' ;; esac >/dev/tty
+  \builtin printf '\e[m' >/dev/tty
+}
+
+# At the prompt after the command: a macro's rest is read before what was typed meanwhile.
+__muxwire_back() {
+  READLINE_LINE=${__muxwire_half:0:__muxwire_at}$READLINE_LINE${__muxwire_half:__muxwire_at}
+  READLINE_POINT=$((__muxwire_at + READLINE_POINT)) __muxwire_half= __muxwire_at=0
+}
+
+# The private keys, in these keymaps: forget what is typed; set it aside; our line and Enter, whatever the user bound; the
+# same, and then what was set aside. Readline asks three times for each character that is typed, and redraws after each
+# of a macro. What it types at once is the comment that `insert-comment` begins a line with: that is our line, and the
+# keys that people have for comments do what they did by a macro. The value has to stand in quotes for its first space, and keeps the backslashes of those in it. Where
 # readline does not know quotes, as in bash 3.2, the line is a macro; Escape in a macro means another thing there to vi.
 __muxwire_k() {
   \builtin local line=' \builtin eval \\builtin eval \"\$_mux\";_mux&&:' quoted said keys comment map insert
@@ -171,6 +188,16 @@ __muxwire_k() {
   for map; do
     case $map in vi-command) insert=i ;; *) insert= ;; esac
     \builtin bind -m "$map" '"\e[{": kill-whole-line'
+    case $BASH_VERSION in
+      [123].*)
+        \builtin bind -m "$map" '"\e[z": "\e[{\e[x"'
+        \builtin bind -m "$map" '"\e[w": "\e[}"'
+        \builtin bind -m "$map" -x '"\e[x": { __muxwire_aside "$_"; } &>/dev/null' ;;
+      *)
+        \builtin bind -m "$map" '"\e[w": "\e[}\e[x"'
+        \builtin bind -m "$map" -x '"\e[z": { __muxwire_aside "$_"; } &>/dev/null'
+        \builtin bind -m "$map" -x '"\e[x": { __muxwire_back "$_"; } &>/dev/null' ;;
+    esac
     \builtin bind -m "$map" '"\e[|": beginning-of-line'
     \builtin bind -m "$map" '"\e[~": accept-line'
     keys=${said%%$'\n'*} said=${said#*$'\n'}

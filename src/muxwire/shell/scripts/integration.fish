@@ -16,6 +16,7 @@ if status is-interactive; and not set -q __muxwire_n
     function __muxwire_p --on-event fish_prompt
         set -l s $status
         set -q __muxwire_w; and __muxwire_o
+        set -q __muxwire_half; and __muxwire_back
         set -g __muxwire_low $__muxwire_next[$__muxwire_low]
         test $__muxwire_low = 1; and __muxwire_k
         builtin printf '\033]7770;P;%s;%d%04d;%s;%s;%s;%s\007' $__muxwire_n $__muxwire_high $__muxwire_low $fish_pid $s "$PWD" $__muxwire_n >/dev/tty
@@ -58,11 +59,41 @@ if status is-interactive; and not set -q __muxwire_n
         set -e __muxwire_w
     end
 
+    # A line that a person has half typed is set aside for a command of ours, and what is typed meanwhile goes in at its
+    # cursor. Its place is the kill ring: at the next prompt fish takes no new text from here, but runs `yank` before it
+    # reads what was typed. The signs, which nobody sees, say that the key was read, and that something is set aside.
+    function __muxwire_aside
+        set -l text (commandline -b | string collect)
+        if test -n "$text"
+            if set -q __muxwire_half
+                commandline -r -- $__muxwire_half
+                commandline -C $__muxwire_at
+                commandline -i -- $text
+            end
+            set -g __muxwire_half (commandline -b | string collect)
+            set -g __muxwire_at (commandline -C)
+            set text (commandline -b | string collect -N)
+            set -g __muxwire_left (math (string length -- $text) - 1 - $__muxwire_at)
+            commandline -f beginning-of-buffer begin-selection end-of-buffer kill-selection end-selection
+        end
+        set -q __muxwire_half; and builtin printf '\e[0;0m' >/dev/tty
+        builtin printf '\e[m' >/dev/tty
+    end
+
+    # At the prompt after the command.
+    function __muxwire_back
+        commandline -f yank
+        for at in (seq $__muxwire_left)
+            commandline -f backward-char
+        end
+        set -e __muxwire_half
+    end
+
     # At the first prompt, after config.fish, so that the user's key bindings and title exist; then every 1000 prompts.
     function __muxwire_k
         set -g __muxwire_high (math $__muxwire_high + 1)
         set -l line "commandline -r ' __muxwire_b; eval \$__muxwire_c; __muxwire_e'; commandline -f execute"
-        set -l clear "commandline -r ''; builtin printf '\e[m' >/dev/tty"
+        set -l clear __muxwire_aside
         for m in default insert visual replace_one
             bind -M $m -m insert \e\[7770~ $line 2>/dev/null
             bind -M $m -m insert \e\[7771~ $clear 2>/dev/null

@@ -1,5 +1,5 @@
 # zsh. Sourced by our .zshenv, before the user's files.
-typeset -gi __muxwire_q=0
+typeset -gi __muxwire_q=0 __muxwire_at=-1
 typeset -g __muxwire_x=
 zmodload zsh/parameter 2>/dev/null || typeset -gA functions dis_builtins
 zmodload -F zsh/datetime p:EPOCHREALTIME 2>/dev/null # S and E read it: how long a command took
@@ -10,6 +10,7 @@ __muxwire_p() {
   {
     local s=$?
     \builtin setopt localoptions noerrexit noerrreturn
+    __muxwire_at=-1
     (( ++__muxwire_q, ${+functions[builtin]} || ${#dis_builtins} )) && __muxwire_h
     \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" $__muxwire_q $$ $s "$PWD" "$__muxwire_n" >/dev/tty
     \builtin return 0                               # zsh keeps $? itself
@@ -80,11 +81,26 @@ __muxwire_l() {
   \builtin return 0
 }
 
-# The private key: what a person has half typed comes back at the next prompt. Out of an unfinished line (PS2) zsh only
+# What a person has half typed comes back at the next prompt, with the cursor where it was. What is typed after it was set
+# aside goes in at that place: lines that are set aside one after the other would come back one at a time.
+__muxwire_y() {
+  [[ -n $BUFFER ]] || \builtin return 0
+  if (( __muxwire_at >= 0 )); then
+    local more=$BUFFER
+    BUFFER=
+    zle .get-line
+    CURSOR=$__muxwire_at
+    LBUFFER+=$more
+  fi
+  __muxwire_at=$CURSOR
+  zle .push-input
+}
+
+# The private key. Out of an unfinished line (PS2) zsh only
 # returns to a new prompt; the line did not start then, and is typed again.
 __muxwire_k() {
   [[ $CONTEXT == start ]] || { zle push-input; \builtin return }
-  [[ -n $BUFFER ]] && zle .push-input
+  __muxwire_y
   BUFFER=' { \builtin \. "$__muxwire" 2>/dev/null&&:;\builtin \eval "$_mux"; } always { { __muxwire_e; } 2>/dev/null; };_mux&&:'
   # Plugins that colour the line take 10 to 30 ms for ours, which nobody is to see: they leave alone what is too long.
   [[ -n ${functions[_zsh_highlight]+x} && ${(t)ZSH_HIGHLIGHT_MAXLENGTH-} != *readonly* ]] &&
@@ -94,7 +110,7 @@ __muxwire_k() {
 
 # The key before it, where we have to see where the prompt ends; it writes something (no colour) in any case.
 __muxwire_z() {
-  if [[ $CONTEXT != start || -n $BUFFER ]]; then zle .push-input; fi
+  if [[ $CONTEXT == start ]]; then __muxwire_y; else zle .push-input; fi
   { \builtin printf '\033[m' >/dev/tty } 2>/dev/null
 }
 

@@ -1,0 +1,168 @@
+"""A line that a person has half typed survives a command of ours, with its cursor, and is never made of its rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire.vt.widths import guessed_width
+from tests.library.opened import begun, known_prompt, seen, tab_for
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muxwire import Tab, Terminals
+    from muxwire.results import Snapshot
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 15.0
+SHELLS = ["bash", "zsh", "fish"]
+LEFT = b"\x1b[D"
+LONG = "echo " + "0123456789" * 25
+# What is typed; how often the cursor then goes left; and what the line prints with an X typed where it is.
+LINES = {
+    "end": ("echo half", 0, "halfX"),
+    "middle": ("echo half way", 6, "haXlf way"),
+    "begin": ("echo half", 4, "Xhalf"),
+    "several rows": (LONG, 0, LONG.removeprefix("echo ") + "X"),
+    "middle of several rows": (LONG, 130, LONG.removeprefix("echo ")[:-130] + "X" + LONG[-130:]),
+    "wide": ("echo 漢字かなä", 3, "漢字Xかなä"),
+    "quotes": ("echo 'a  b' \\\\ \"$NONE\" '%s*'", 14, "a  b \\X  %s*"),
+}
+
+
+async def typed(tab: Tab, text: str, left: int = 0) -> Snapshot:
+    """Type as a person does, and return what is seen once the cursor is where it then is."""
+    before = (await tab.snapshot()).cursor
+    await tab.runner.keyboard.type(text.encode() + LEFT * left)
+    columns = tab.columns
+    wanted = before.x + sum(guessed_width(character) for character in text[: len(text) - left])
+    while (taken := await tab.snapshot()).cursor.x != wanted % columns or text.strip()[-4:] not in "".join(taken.lines):
+        await tab.pane.stream.changed_within(0.05)
+    return taken
+
+
+async def row_ends(tab: Tab, text: str) -> None:
+    while not at_cursor(await tab.snapshot())[0].endswith(text):
+        await tab.pane.stream.changed_within(0.05)
+
+
+def at_cursor(screen: Snapshot) -> tuple[str, int]:
+    """The cursor's row and the column in it."""
+    row = screen.cursor.y
+    return screen.lines[row].rstrip() if row < len(screen.lines) else "", screen.cursor.x
+
+
+async def back(tab: Tab, wanted: tuple[str, int]) -> None:
+    """Return when the line is as it was."""
+    with anyio.move_on_after(DEADLINE / 3):
+        while at_cursor(await tab.snapshot()) != wanted:
+            await tab.pane.stream.changed_within(0.05)
+    assert at_cursor(await tab.snapshot()) == wanted
+
+
+@pytest.mark.parametrize("kind", LINES)
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_half_typed_line_comes_back_with_its_cursor(
+    terminals: Terminals, tmp_path: Path, shell: str, kind: str
+) -> None:
+    text, left, prints = LINES[kind]
+    async with tab_for(DEADLINE, terminals, shell, PS1="> ", HOME=str(tmp_path)) as tab:
+        await known_prompt(tab)
+        wanted = at_cursor(await typed(tab, text, left))
+        for word in ("hi", "there"):
+            result = await tab.execute(f"echo {word}")
+            assert (result.output, result.exit_code) == (f"{word}\n", 0)
+            await back(tab, wanted)
+        since = tab.next_byte
+        await tab.runner.keyboard.type(b"X\r")
+        await seen(tab, prints.encode() + b"\r\n", since)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_what_is_typed_on_is_no_line_of_its_own(terminals: Terminals, tmp_path: Path, shell: str) -> None:
+    """Typed while the command runs: it belongs to the half that is set aside, also in the middle of that."""
+    gone = tmp_path / "gone"
+    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+        await known_prompt(tab)
+        for left in (0, 3):
+            await typed(tab, "echo rm -rf ", left)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(tab.execute, f"sh -c 'until test -e {gone}; do sleep 0.01; done'")
+                await begun(tab)
+                since = tab.next_byte
+                await tab.runner.keyboard.type(b"x; echo RAN" if not left else b"x ; : ")
+                await seen(tab, b"x", since)
+                gone.touch()
+            since = tab.next_byte
+            await row_ends(tab, "rm -rf x; echo RAN" if not left else "rm -x ; : rf")
+            await tab.runner.keyboard.type(b"\r")
+            await seen(tab, b"rm -rf x\r\nRAN\r\n" if not left else b"rm -x\r\n", since)
+            gone.unlink()
+            await known_prompt(tab)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_line_that_was_typed_on_and_ended_runs_whole(terminals: Terminals, shell: str) -> None:
+    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+        await known_prompt(tab)
+        await typed(tab, "echo rm -rf ")
+        since = tab.next_byte
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(tab.execute, "sleep 1")
+            await begun(tab)
+            await tab.runner.keyboard.type(b"x; echo RAN\r")
+        await seen(tab, b"rm -rf x\r\nRAN\r\n", since)
+        assert (await tab.execute("echo hi")).output == "hi\n"
+        assert tab.pane.stream.ring.read(since, tab.next_byte).count(b"\nRAN\r\n") == 1
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_the_last_status_is_the_commands(terminals: Terminals, shell: str) -> None:
+    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+        await known_prompt(tab)
+        status = "$status" if shell == "fish" else "$?"
+        await tab.execute("sh -c 'exit 7'")
+        await tab.pane.stream.until(lambda: tab.pane.prompt_whole, DEADLINE / 3)
+        await typed(tab, "echo half")
+        assert (await tab.execute(f"echo {status}")).output == "7\n"
+        await tab.execute("sh -c 'exit 9'")
+        await row_ends(tab, "echo half")
+        assert (await tab.execute(f"echo {status}")).output == "9\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+async def test_it_does_so_in_the_editing_modes_of_vi(terminals: Terminals, shell: str) -> None:
+    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+        await tab.execute("set -o vi" if shell == "bash" else "bindkey -v")
+        await known_prompt(tab)
+        wanted = at_cursor(await typed(tab, "echo half", 2))
+        assert (await tab.execute("echo hi")).output == "hi\n"
+        await back(tab, wanted)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_after_it_was_erased_nothing_comes_back(terminals: Terminals, shell: str) -> None:
+    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+        await known_prompt(tab)
+        wanted = at_cursor(await typed(tab, "echo half"))
+        await tab.execute("echo hi")
+        await back(tab, wanted)
+        await tab.runner.keyboard.type(b"\x7f" * len("echo half"))
+        row = wanted[0].removesuffix("echo half").rstrip()
+        await row_ends(tab, row)
+        assert (await tab.execute("echo hi")).output == "hi\n"
+        await known_prompt(tab)
+        await row_ends(tab, row)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_after_a_command_that_was_interrupted_it_comes_back(terminals: Terminals, shell: str) -> None:
+    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+        await known_prompt(tab)
+        wanted = at_cursor(await typed(tab, "echo half"))
+        assert (await tab.execute("sleep 60", timeout=0.3)).timed_out
+        await back(tab, wanted)
