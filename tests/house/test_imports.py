@@ -68,10 +68,11 @@ ONLY_IN = {
     "pyte": "muxwire.vt",
     "mcp": "muxwire.mcp",
     "pydantic": "muxwire.mcp",
+    "pydantic_core": "muxwire.mcp",
     "prompt_toolkit": "muxwire.repl",
 }
 # Not declared, because another package's interface consists of them: it brings them and says which version.
-COMES_WITH = {"pydantic": "mcp"}
+COMES_WITH = {"pydantic": "mcp", "pydantic_core": "pydantic"}
 
 # The one way in which faces meet: the command line starts the others, late, inside the function that does it, and in
 # one module. The verbs know nothing of them.

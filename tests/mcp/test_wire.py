@@ -18,7 +18,7 @@ import muxwire.mcp.registry
 import muxwire.mcp.resources
 from muxwire.mcp import wire
 from muxwire.mcp.instructions import INSTRUCTIONS
-from muxwire.mcp.server import build_server
+from muxwire.mcp.server import server_and_calls
 from muxwire.mcp.stdio import run_on_wire
 from tests.mcp.fake_terminals import Opener
 from tests.mcp.raw_client import HELLO, LEGACY, MODERN, RawClient, envelope
@@ -51,8 +51,11 @@ class Served(RawClient):
 
 
 @asynccontextmanager
-async def serving(*, one_socket: bool = False) -> AsyncIterator[Served]:
-    """A server on two pipes, or on one socket for both directions; closed by its client at the end."""
+async def serving(*, one_socket: bool = False, direct: bool = True) -> AsyncIterator[Served]:
+    """A server on two pipes, or on one socket for both directions; closed by its client at the end.
+
+    Without `direct` every call goes through the SDK.
+    """
     if one_socket:
         ours, theirs = socket.socketpair()
         from_server, reading = ours.detach(), theirs.detach()
@@ -64,7 +67,9 @@ async def serving(*, one_socket: bool = False) -> AsyncIterator[Served]:
     client = Served(to_server, from_server, one_socket=one_socket)
 
     async def run() -> None:
-        await run_on_wire(build_server(client.opener), asyncio.get_running_loop(), reading, writing)
+        server, calls = server_and_calls(client.opener)
+        loop = asyncio.get_running_loop()
+        await run_on_wire(server, loop, reading, writing, calls=calls if direct else None)
         os.close(reading)
         os.close(writing)
         client.returned.set()
@@ -326,8 +331,7 @@ async def test_progress_goes_to_those_who_asked(monkeypatch: pytest.MonkeyPatch,
 
 
 async def test_an_answer_that_cannot_be_encoded_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muxwire.mcp.server._readable", lambda value: value)
-    monkeypatch.setattr("muxwire.mcp.server._JSON.dump_json", lambda _value: b"{}", raising=False)
+    monkeypatch.setattr("muxwire.mcp.calls._readable", lambda value: value)
     async with serving() as client:
         await client.initialize()
         arguments = {"window_id": "@1", "command": "surrogate"}

@@ -6,6 +6,7 @@ General layout, lower floors first; each module imports only those above it:
                  checked, called, filtered; every error as two lines that a model can act on; progress
   tools          the tools: parse, one call into the library, shape the result
   instructions   what a model gets at the start, and the prompts of prompts.toml
+  calls          one call, checked, run and shaped: for the SDK's server, and straight from the wire
   lifespan       the one Terminals of a server, opened by the first call that needs it
   resources      tabs, logs and screens to read, and notifications of their changes to subscribers
   wire, stdio    newline-delimited JSON-RPC over the two standard descriptors

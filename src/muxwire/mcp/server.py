@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, final
 from mcp import MCPError, types
 from mcp.server.lowlevel import Server
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import TypeAdapter
 
 from muxwire import __version__
+from muxwire.mcp.calls import DirectCalls, outcome, succeeded
 from muxwire.mcp.instructions import INSTRUCTIONS, Prompts, without_unavailable
 from muxwire.mcp.lifespan import LazyTerminals
-from muxwire.mcp.registry import Call, Catalogue, Progress, explained, in_span, refused, select
+from muxwire.mcp.registry import Catalogue, Progress, in_span, select
 from muxwire.mcp.resources import MAX_COMPLETIONS, TEMPLATES, WINDOW_ID, Subject, Updates, listed, matching, updating
 from muxwire.mcp.stdio import run_on_stdio
 from muxwire.mcp.tools import TOOLS
 from muxwire.tabs.tab_events import spans_are_collected
-from muxwire.verbs.read import Misfit
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
 
     OpenTerminals = Callable[[], AbstractAsyncContextManager[Terminals]]
-
-_JSON: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 @final
@@ -67,23 +64,37 @@ async def serve(
         for terminals in opened:
             terminals.leave_running()
 
-    await run_on_stdio(build_server(opening, toolsets=toolsets, read_only=read_only), on_end=end)
+    server, calls = server_and_calls(opening, toolsets=toolsets, read_only=read_only)
+    await run_on_stdio(server, calls, on_end=end)
 
 
 def build_server(
     open_terminals: OpenTerminals, *, toolsets: Iterable[str] | None = None, read_only: bool = False
 ) -> Server[Connection]:
-    """Return the server without a transport, as `serve` runs it."""
+    """Return the server without a transport; all of its calls go through the SDK."""
+    return server_and_calls(open_terminals, toolsets=toolsets, read_only=read_only)[0]
+
+
+def server_and_calls(
+    open_terminals: OpenTerminals, *, toolsets: Iterable[str] | None = None, read_only: bool = False
+) -> tuple[Server[Connection], DirectCalls]:
+    """Return the server as `serve` runs it, and its calls that a transport may run without the SDK."""
     catalogue = Catalogue(select(TOOLS, toolsets=toolsets, read_only=read_only))
     known = [tool.name for tool in TOOLS]
     prompts = Prompts(catalogue, known)
 
     calling = partial(call_tool, catalogue)
     collected = spans_are_collected()
+    # Spans are made by the SDK's dispatch: where they are collected, every call goes through it.
+    calls = DirectCalls(Catalogue([]) if collected else catalogue)
 
     @asynccontextmanager
     async def lifespan(_server: Server[Connection]) -> AsyncIterator[Connection]:
-        async with aclosing(LazyTerminals(open_terminals)) as terminals, updating(terminals) as updates:
+        async with (
+            aclosing(LazyTerminals(open_terminals)) as terminals,
+            updating(terminals) as updates,
+            calls.running(terminals),
+        ):
             yield Connection(terminals, updates)
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -114,7 +125,7 @@ def build_server(
     )
     if not collected:
         server.middleware.clear()  # the SDK's tracing takes a tenth of an empty call
-    return server
+    return server, calls
 
 
 async def call_tool(
@@ -125,15 +136,8 @@ async def call_tool(
         tool = catalogue[params.name]
     except KeyError:
         raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name}") from None
-    try:
-        arguments = tool.validated(params.arguments or {})
-    except Misfit as error:
-        return refused(tool, error)
-    try:
-        call = Call(await context.lifespan_context.terminals.get(), _progress_of(context))
-        return _succeeded(await tool.result(call, arguments))
-    except Exception as error:  # noqa: BLE001 (the one boundary: every error becomes two lines for the model)
-        return explained(tool, error)
+    result = await outcome(tool, params.arguments or {}, context.lifespan_context.terminals, _progress_of(context))
+    return result if isinstance(result, types.CallToolResult) else succeeded(result)
 
 
 async def list_resources(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
@@ -185,25 +189,3 @@ def _progress_of(context: Context) -> Progress:
         await context.session.report_progress(elapsed, None, message)
 
     return Progress(send)
-
-
-def _succeeded(value: dict[str, Any]) -> types.CallToolResult:
-    """Return the result twice, as text and as an object: each client shows its model only one of them."""
-    try:
-        text = _JSON.dump_json(value)
-    except ValueError:  # pydantic's: a name or path that is not UTF-8 came in as lone surrogates
-        value = _readable(value)
-        text = _JSON.dump_json(value)
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text.decode())], structured_content=value)
-
-
-def _readable(value: Any) -> Any:  # noqa: ANN401 (JSON)
-    match value:
-        case str():
-            return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        case dict():
-            return {_readable(key): _readable(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_readable(item) for item in value]
-        case _:
-            return value

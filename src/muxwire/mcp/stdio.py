@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from mcp.server.lowlevel import Server
 
+    from muxwire.mcp.calls import DirectCalls
     from muxwire.mcp.wire import OnEnd
 
 METHOD = "server/discover"
@@ -74,24 +75,29 @@ def _unsupported(requested: str) -> types.ErrorData:
     )
 
 
-async def run_on_stdio(server: Server[Any], on_end: OnEnd) -> None:
+async def run_on_stdio(server: Server[Any], calls: DirectCalls, on_end: OnEnd) -> None:
     """Serve until stdin ends, stdout is closed, or a signal says so; the server's lifespan is left in order.
 
-    `on_end` is called before the calls that are under way are cancelled.
+    `calls` are those of `server`. `on_end` is called before the calls that are under way are cancelled.
     """
     loop = asyncio_loop()
     if loop is not None and is_pipe(STDIN) and is_pipe(STDOUT):
         with private_wire() as (reading, writing):
-            await run_on_wire(server, loop, reading, writing, on_end)
+            await run_on_wire(server, loop, reading, writing, on_end, calls)
     else:
         await _run_on_anything(server, loop, on_end)
 
 
 async def run_on_wire(
-    server: Server[Any], loop: asyncio.AbstractEventLoop, reading: int, writing: int, on_end: OnEnd = lambda: None
+    server: Server[Any],
+    loop: asyncio.AbstractEventLoop,
+    reading: int,
+    writing: int,
+    on_end: OnEnd = lambda: None,
+    calls: DirectCalls | None = None,
 ) -> None:
     with (
-        open_wire(reading, writing, Discovery(server).answer, on_end) as (reader, writer),
+        open_wire(reading, writing, Discovery(server).answer, on_end, calls) as (reader, writer),
         on_ending_signal(loop, lambda _number: reader.end()),
     ):
         await server.run(reader, writer, server.create_initialization_options(_NOTIFICATIONS))

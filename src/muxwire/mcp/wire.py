@@ -20,13 +20,14 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 import anyio
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp import types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from muxwire.protocol.lines import LineBuffer
 
@@ -156,6 +157,22 @@ EarlyAnswer = Callable[[types.JSONRPCRequest], Reply | None]
 OnEnd = Callable[[], None]
 
 
+class CallsOnTheWire(Protocol):
+    """The requests that are answered without the SDK (calls.py)."""
+
+    def began(self, request_id: types.RequestId) -> None:
+        """Note the id of a request `initialize`."""
+
+    def answered(self, request_id: types.RequestId | None, result: dict[str, Any]) -> None:
+        """Note an answer of the SDK's."""
+
+    def take(self, line: bytes, writer: WireWriter) -> bool:
+        """Begin the call that `line` is; False if it is none, or one for the SDK."""
+
+    def cancel(self, request_id: types.RequestId) -> None:
+        """End a call that its client no longer waits for."""
+
+
 @final
 class WireWriter(ObjectSendStream[SessionMessage]):
     """Writes at once when the pipe has room; keeps the rest and makes callers wait, never the event loop."""
@@ -163,6 +180,7 @@ class WireWriter(ObjectSendStream[SessionMessage]):
     def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
         self.unanswered: set[types.RequestId] = set()
         self.listener: WireReader | None = None  # told of room for answers, and that nobody reads them any more
+        self.calls: CallsOnTheWire | None = None  # told of the SDK's answers
         self._fd = fd
         self._loop = loop
         self._backlog = bytearray()
@@ -183,14 +201,32 @@ class WireWriter(ObjectSendStream[SessionMessage]):
     async def send(self, item: SessionMessage, /) -> None:
         """Write one message; returns when the client is not too far behind."""
         self.send_nowait(item.message)
+        await self.room()
+
+    async def room(self) -> None:
+        """Return when the client is not too far behind."""
         if not self._room.is_set():
             await self._room.wait()
 
     def send_nowait(self, message: types.JSONRPCMessage) -> None:
         self._write(_encoded(message))
+        if isinstance(message, types.JSONRPCResponse) and self.calls is not None:
+            self.calls.answered(message.id, message.result)
         if isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id is not None:
-            self.unanswered.discard(message.id)
-            self._tell()
+            self._settle(message.id)
+
+    def answer(self, request_id: types.RequestId, member: bytes) -> None:
+        """Write an answer: `member` is its result or error, as JSON."""
+        self._write(b'{"jsonrpc":"2.0","id":%b,%b}\n' % (to_json(request_id), member))
+        self._settle(request_id)
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Write a notification."""
+        self._write(to_json({"jsonrpc": "2.0", "method": method, "params": params}) + b"\n")
+
+    def _settle(self, request_id: types.RequestId) -> None:
+        self.unanswered.discard(request_id)
+        self._tell()
 
     def hurry(self) -> None:
         """Stop making callers wait: the server ends, and what they have to say is short."""
@@ -260,8 +296,10 @@ class WireReader(ObjectReceiveStream[SessionMessage]):
         writer: WireWriter,
         answer_early: EarlyAnswer | None,
         on_end: OnEnd,
+        calls: CallsOnTheWire | None,
     ) -> None:
         self._on_end = on_end
+        self._calls = calls
         self._fd = fd
         self._loop = loop
         self._writer = writer
@@ -360,6 +398,8 @@ class WireReader(ObjectReceiveStream[SessionMessage]):
         """Parse one line; None if it is blank, was answered here, or is no message (then that is the answer)."""
         if not line or line.isspace():
             return None
+        if self._calls is not None and self._calls.take(line, self._writer):
+            return None
         try:
             message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError as error:
@@ -377,10 +417,14 @@ class WireReader(ObjectReceiveStream[SessionMessage]):
                     return None
                 if message.method != _ENDLESS:
                     self._writer.unanswered.add(message.id)
+                if message.method == "initialize" and self._calls is not None:
+                    self._calls.began(message.id)
             case types.JSONRPCNotification(
                 method="notifications/cancelled", params={"requestId": str() | int() as id_}
             ):
                 self._writer.unanswered.discard(id_)  # a cancelled request is never answered
+                if self._calls is not None:
+                    self._calls.cancel(id_)
         return message
 
     def _refuse(self, code: int, message: str, request_id: types.RequestId | None = None) -> None:
@@ -390,13 +434,13 @@ class WireReader(ObjectReceiveStream[SessionMessage]):
 
 @contextmanager
 def open_wire(
-    reading: int, writing: int, answer_early: EarlyAnswer | None, on_end: OnEnd
+    reading: int, writing: int, answer_early: EarlyAnswer | None, on_end: OnEnd, calls: CallsOnTheWire | None = None
 ) -> Iterator[tuple[WireReader, WireWriter]]:
     """Yield the streams of two non-blocking descriptors, for the time of the block."""
     loop = asyncio.get_running_loop()
     writer = WireWriter(writing, loop)
-    reader = WireReader(reading, loop, writer, answer_early, on_end)
-    writer.listener = reader
+    reader = WireReader(reading, loop, writer, answer_early, on_end, calls)
+    writer.listener, writer.calls = reader, calls
 
     def on_lost_reader() -> None:
         loop.remove_reader(writing)

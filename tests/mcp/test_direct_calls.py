@@ -1,0 +1,120 @@
+"""Calls that go from the wire to the tool: answered as the SDK answers them, or left to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from muxwire.mcp.calls import DirectCalls
+from muxwire.mcp.wire import WireWriter
+from tests.mcp.raw_client import envelope
+from tests.mcp.test_wire import FOREVER, serving
+
+pytestmark = pytest.mark.anyio
+
+REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+
+
+def execute(command: str, **more: object) -> dict[str, Any]:
+    return {"name": "execute_command", "arguments": {"window_id": "@1", "command": command}, **more}
+
+
+CALLS: dict[str, dict[str, Any]] = {
+    "a result": execute("echo"),
+    "text that is escaped": execute('é " \\ \x00 \u2028 \U0001f600'),
+    "an output that is no UTF-8": execute("surrogate"),
+    "no arguments": {"name": "list_tabs"},
+    "empty arguments": {"name": "list_tabs", "arguments": {}},
+    "arguments that are null": {"name": "list_tabs", "arguments": None},
+    "arguments that are a list": {"name": "list_tabs", "arguments": []},
+    "an unknown argument": {"name": "list_tabs", "arguments": {"colour": 1}},
+    "a missing argument": {"name": "execute_command", "arguments": {}},
+    "a wrong type": {"name": "execute_command", "arguments": {"command": 7}},
+    "an unknown tool": {"name": "no_such_tool", "arguments": {}},
+    "no name": {"arguments": {}},
+    "a name that is no text": {"name": 3},
+    "an unknown key": execute("echo", colour="red"),
+    "meta of a client": execute("echo", _meta={"claudecode/toolUseId": "toolu_1"}),
+    "meta that is null": execute("echo", _meta=None),
+    "a token of no type": execute("echo", _meta={"progressToken": [1]}),
+    "a related task": execute("echo", _meta={"io.modelcontextprotocol/related-task": {"taskId": "x"}}),
+    "a refusal": execute("busy"),
+    "a defect": execute("crash"),
+    "an error in a group": execute("grouped"),
+}
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+async def test_an_answer_is_the_same_as_through_the_sdk(revision: str) -> None:
+    answers: list[list[dict[str, Any]]] = []
+    for direct in (True, False):
+        async with serving(direct=direct) as client:
+            await client.initialize(revision)
+            answers.append([await client.request("tools/call", params) for params in CALLS.values()])
+    for name, ours, sdk in zip(CALLS, *answers, strict=True):
+        assert ours == sdk, name
+
+
+@pytest.mark.parametrize(
+    ("params", "direct"),
+    [
+        (CALLS["a result"], True),
+        (CALLS["no arguments"], True),
+        (CALLS["meta of a client"], True),
+        (execute("echo", _meta={"progressToken": 7}), True),
+        (CALLS["a missing argument"], True),
+        (CALLS["an unknown tool"], False),
+        (CALLS["a related task"], False),
+        (CALLS["a token of no type"], False),
+        (execute("echo", _meta=envelope()), False),
+    ],
+)
+async def test_which_calls_go_directly(params: dict[str, Any], direct: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[bool] = []
+
+    def take(self: DirectCalls, line: bytes, writer: WireWriter) -> bool:
+        took = original(self, line, writer)
+        if b"tools/call" in line:
+            taken.append(took)
+        return took
+
+    original = DirectCalls.take
+    monkeypatch.setattr(DirectCalls, "take", take)
+    async with serving() as client:
+        await client.initialize()
+        await client.request("tools/call", params)
+    assert taken == [direct]
+
+
+async def test_no_call_is_taken_before_initialize() -> None:
+    async with serving() as client:
+        answer = await client.request("tools/call", {"name": "list_tabs", "arguments": {}})
+        assert "error" in answer
+        await client.initialize()
+        assert not (await client.call("list_tabs")).get("isError")
+    assert client.events == ["opened", "closed"]
+
+
+@pytest.mark.parametrize("request_id", [0, -1, 10**30, "", "1", "\x00", "é\n", "\U0001f600"])
+async def test_every_string_and_integer_is_an_id(request_id: int | str) -> None:
+    async with serving() as client:
+        await client.initialize()
+        params = {"name": "list_tabs", "arguments": {}}
+        await client.send({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params})
+        assert (await client.receive())["id"] == request_id
+
+
+@pytest.mark.parametrize("given", ["7", 7])
+@pytest.mark.parametrize("named", ["7", 7])
+async def test_a_call_is_cancelled_by_its_id_as_a_number_or_a_text(given: int | str, named: int | str) -> None:
+    async with serving() as client:
+        await client.initialize()
+        params = {"name": "execute_command", "arguments": FOREVER}
+        await client.send({"jsonrpc": "2.0", "id": given, "method": "tools/call", "params": params})
+        await client.until("began")
+        await client.notify("notifications/cancelled", {"requestId": named})
+        await client.until("interrupted")
+        with anyio.fail_after(5):
+            assert (await client.request("ping"))["result"] == {}
