@@ -69,6 +69,9 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--peers", type=Path, metavar="FOLDER", help="install what is compared with there, and keep it; also if --short"
     )
+    parser.add_argument(
+        "--exclusive", action="store_true", help="time before all other processes (SCHED_FIFO), where that is allowed"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, after each scenario")
     parser.add_argument("--docs", action="store_true", help="make docs/benchmarks.md and its pictures anew")
     parser.add_argument("--docs-from", type=Path, metavar="FILE", help="make them from a --json file and run nothing")
@@ -97,7 +100,9 @@ def main(argv: list[str] | None = None) -> int:
     belongings = Belongings()
     os.environ[WORD] = belongings.name
     try:
-        found = run_all(given.scenarios or list(SCENARIOS), Scale(given.short, given.peers), given.json)
+        found = run_all(
+            given.scenarios or list(SCENARIOS), Scale(given.short, given.peers, given.exclusive), given.json
+        )
     finally:
         nothing_left(belongings)
     print("\n" + ", ".join(f"{name} {value}" for name, value in found["machine"].items()))

@@ -16,13 +16,15 @@ from typing import Any
 import anyio
 from mcp import Client, StdioServerParameters
 
-from bench.contenders import clean_environment, temporary_home
+from bench.contenders import HELLO, McpServer, clean_environment, temporary_home
 from bench.scenario import Report, Scale, Target
 
 Job = Callable[["Agent"], Awaitable[object]]
 PATIENCE_MS = 20_000
 # Ids, paths, ports and times are not of the same length in every run.
 SLACK = 1.10
+# What the answer to a command without output may have.
+ANSWER_CHARACTERS = 100
 # The test of the jobs runs each of them; a short run has to give a table.
 JOBS_SHORT = 2
 
@@ -285,6 +287,20 @@ async def cost_of(job: Job, *, python: str = sys.executable, old: bool = False) 
             return Cost(agent.calls, agent.characters)
 
 
+def answer_of_nothing() -> int:
+    """How many characters the answer to a command without output has, in a tab that was used before."""
+    with temporary_home() as name:
+        server = McpServer(Path(name))
+        try:
+            server.request("initialize", HELLO)
+            server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+            server.call("execute_command", command="true")
+            content: Any = server.call("execute_command", command="true")["content"]
+            return len(content[0]["text"])
+        finally:
+            server.close()
+
+
 async def run(scale: Scale) -> Report:
     """Each job once: what is counted is the same in every run, but for a few characters."""
     rows: list[tuple[str | float, ...]] = []
@@ -298,7 +314,10 @@ async def run(scale: Scale) -> Report:
         "What an agent's jobs cost it",
         ("job", "calls at ae0ffee", "calls", "characters at ae0ffee", "characters"),
         tuple(rows),
-        (Target("jobs that cost more than they did", dearer, 0, "jobs"),),
+        (
+            Target("jobs that cost more than they did", dearer, 0, "jobs"),
+            Target("a command without output: its answer", answer_of_nothing(), ANSWER_CHARACTERS, "characters"),
+        ),
         notes=("Characters of arguments and answers; each job with a server of its own.",),
     )
 

@@ -371,7 +371,8 @@ def computing(count: int) -> Iterator[None]:
     """That many programs that compute, beside what is done meanwhile."""
     with ExitStack() as ends:
         for _ in range(count):
-            process = subprocess.Popen([sys.executable, "-c", COMPUTES])
+            # In a session of its own, as programs of other terminals are: the scheduler shares by session.
+            process = subprocess.Popen([sys.executable, "-c", COMPUTES], start_new_session=True)
             ends.callback(process.wait)
             ends.callback(process.kill)
         yield

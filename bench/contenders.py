@@ -86,8 +86,11 @@ async def bare_pty(home: Path, command: str = "true") -> AsyncIterator[Once]:
 
 
 @asynccontextmanager
-async def bare_loop(home: Path, command: str = "true") -> AsyncIterator[Once]:
-    """The floor: type a line into bash through `tmux -C`, and read until its output is there. No library at all."""
+async def bare_loop(home: Path, command: str = "true", tabs: int = 1) -> AsyncIterator[Once]:
+    """The floor: type a line into bash through `tmux -C`, and read until its output is there. No library at all.
+
+    Of so many tabs, one runs commands.
+    """
     socket = str(home / "floor")
     argv = ["tmux", "-u", "-S", socket, "-f", "/dev/null", "-C", "new-session", "--", "bash", "--norc"]
     process = subprocess.Popen(
@@ -111,6 +114,7 @@ async def bare_loop(home: Path, command: str = "true") -> AsyncIterator[Once]:
     try:
         with anyio.fail_after(PATIENCE):
             await anyio.to_thread.run_sync(read_until, reader, ATTACHED, abandon_on_cancel=True)
+            os.write(writer, b"new-window -d bash --norc\n" * (tabs - 1))
             await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
         yield once
     finally:
@@ -129,16 +133,21 @@ def read_until(descriptor: int, wanted: bytes) -> None:
 
 
 @asynccontextmanager
-async def library(home: Path, command: str = "true") -> AsyncIterator[Once]:
-    """As a library: `await tab.execute("true")`."""
+async def library(home: Path, command: str = "true", tabs: int = 1) -> AsyncIterator[Once]:
+    """As a library: `await tab.execute("true")`. Of so many tabs, one runs commands."""
     async with open_terminals(environ=clean_environment(home), state_dir=home / "state") as terminals:
-        tab = await terminals.create_tab(shell="bash")
+        for _ in range(tabs):
+            tab = await terminals.create_tab(shell="bash")
+            await tab.execute("true")
 
         async def once() -> None:
             result = await tab.execute(command)
             assert result.exit_code == 0, result
 
         yield once
+
+
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 
 
 class McpServer:
@@ -207,8 +216,7 @@ async def mcp_server(home: Path) -> AsyncIterator[McpServer]:
     """A greeted server with one bash tab, `@1`."""
     server = McpServer(home)
     try:
-        hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-        server.request("initialize", hello)
+        server.request("initialize", HELLO)
         server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         server.call("create_tab", shell="bash")
         yield server

@@ -1,14 +1,16 @@
-"""How cost grows with size: a straight line through the logarithms gives the power; 1 is linear, 0 is flat."""
+"""How cost grows with size: what each further unit costs, and whether the units of the largest size cost more."""
 
 from __future__ import annotations
 
-import math
 import statistics
 import tempfile
 import time
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
+from bench.apart import FLOOR, LIBRARY, Apart, How, in_bursts
 from bench.contenders import clean_environment, temporary_home
 from bench.scenario import Report, Scale, Target
 from bench.volume import LINES, LOG_BLOCK
@@ -21,14 +23,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 REPEATS = 5
-# A power of 1.15 over three orders of magnitude is a factor of 3: noise, or a logarithm.
-LINEAR, FLAT = 1.15, 0.25
+# A unit of the largest size may cost so many times what one of the smallest does: more would be worse than linear. What
+# does not depend on the size may cost so many times as much at the largest.
+LINEAR, FLAT = 1.5, 3.0
+# Idle tabs beside the one that runs commands; a server carries 100 to 200.
+IDLE, IDLE_SHORT = (1, 50, 200), (1, 5)
+RUNS, RUNS_SHORT = 600, 20
+# What a further idle tab may add to a command of the library's, as a multiple of what it adds to the floor's: the same,
+# and what two runs of one program differ by.
+AS_THE_FLOOR = 1.1
 
 
-def power(points: Sequence[tuple[float, float]]) -> float:
-    """The slope of log(cost) over log(size), by least squares."""
-    xs, ys = [math.log(size) for size, _ in points], [math.log(cost) for _, cost in points]
-    return statistics.linear_regression(xs, ys).slope
+@final
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """The cost in ms at each size; `unit` is so much of the size, for the table. `flat`: it should not grow at all."""
+
+    points: list[tuple[float, float]]
+    unit: float
+    unit_name: str
+    flat: bool = False
+
+    @property
+    def further(self) -> float:
+        """Microseconds for each further unit, from the smallest to the largest size."""
+        (first, cost), (last, more) = self.points[0], self.points[-1]
+        return (more - cost) * 1000 / ((last - first) / self.unit)
+
+    def target(self, what: str) -> Target:
+        """That it grows as it should."""
+        (first, cost), (last, more) = self.points[0], self.points[-1]
+        if self.flat:
+            return Target(f"{what}: at the largest, over the smallest", more / cost, FLAT)
+        return Target(f"{what}: a unit at the largest, over one at the smallest", more / last / (cost / first), LINEAR)
 
 
 def fastest(call: Callable[[], object]) -> float:
@@ -68,49 +95,54 @@ async def output_cost(terminals: Terminals, size: int) -> float:
     return min(times)
 
 
-async def tabs_cost(terminals: Terminals, count: int, opened: int) -> float:
-    """The cost of `true` in one tab while so many are open."""
-    for _ in range(count - opened):
-        await (await terminals.create_tab(shell="bash")).execute("true")
-    tab = (await terminals.list_tabs()).tabs[0].window_id
-    one = await terminals.tab(tab)
-    times = []
-    for _ in range(REPEATS * 10):
-        begun = time.perf_counter()
-        await one.execute("true")
-        times.append((time.perf_counter() - begun) * 1000)
-    return statistics.median(times)
+def tabs_cost(counts: Sequence[int], runs: int, *, exclusive: bool) -> dict[str, list[tuple[float, float]]]:
+    """The cost of `true` in one tab while so many are open, by the library and by the floor, all in turn."""
+    with temporary_home() as home, ExitStack() as ends:
+        started = []
+        for way in (FLOOR, LIBRARY):
+            for count in counts:
+                started.append(Apart(way, Path(home), tabs=count, exclusive=exclusive))
+                ends.callback(started[-1].close)
+        in_bursts(started, runs, How(exclusive=exclusive))
+        found: dict[str, list[tuple[float, float]]] = {FLOOR: [], LIBRARY: []}
+        for one, count in zip(started, (*counts, *counts), strict=True):
+            found[one.way].append((float(count), statistics.median(one.times)))
+    return found
 
 
 async def run(scale: Scale) -> Report:
     """Cost against output size, number of tabs, size of the log and number of marks."""
     outputs = [1 << bits for bits in (range(20, 27, 2) if not scale.short else (18, 20))]
-    tabs = (1, 4, 16, 50) if not scale.short else (1, 4)
     sizes = [1 << bits for bits in ((22, 25, 28) if not scale.short else (20, 22))]
     marks = (1_000, 10_000, 100_000)
-    found: dict[str, tuple[list[tuple[float, float]], float]] = {}
+    found: dict[str, Grown] = {}
     with temporary_home() as name:
         home = Path(name)
         async with open_terminals(environ=clean_environment(home), state_dir=home / "state") as terminals:
-            found["output of a command, bytes"] = ([(n, await output_cost(terminals, n)) for n in outputs], LINEAR)
-            opened, points = 0, []
-            for count in tabs:
-                points.append((float(count), await tabs_cost(terminals, count, opened)))
-                opened = count
-            found["tabs open, cost of one command"] = (points, FLAT)
-    found["log, cost of its last lines"] = ([(n, tail_cost(n)) for n in sizes], FLAT)
-    found["marks in a stream"] = ([(n, marks_cost(n)) for n in marks], LINEAR)
+            points = [(float(n), await output_cost(terminals, n)) for n in outputs]
+            found["output of a command, bytes"] = Grown(points, 1 << 20, "MiB")
+    found["log, its last lines, bytes"] = Grown([(n, tail_cost(n)) for n in sizes], 1 << 20, "MiB", flat=True)
+    found["marks in a stream"] = Grown([(n, marks_cost(n)) for n in marks], 1, "mark")
+    idle = tabs_cost(IDLE_SHORT if scale.short else IDLE, scale.of(RUNS, RUNS_SHORT), exclusive=scale.exclusive)
+    floor, ours = (Grown(idle[way], 1, "tab") for way in (FLOOR, LIBRARY))
+    targets = [one.target(what) for what, one in found.items()]
+    if not scale.short:  # what a few tabs add is lost in the noise
+        what = "a further idle tab, on a command, over what it adds to the floor's"
+        targets.append(Target(what, ours.further / floor.further, AS_THE_FLOOR))
+    found["idle tabs, on a command: floor"], found["idle tabs, on a command: muxwire library"] = floor, ours
     rows = tuple(
-        (what, f"{points[0][0]:,.0f}", points[0][1], f"{points[-1][0]:,.0f}", points[-1][1], power(points))
-        for what, (points, _) in found.items()
-    )
-    targets = tuple(Target(f"{what}: power", power(points), limit, "") for what, (points, limit) in found.items())
+        (
+            what, f"{one.points[0][0]:,.0f}", one.points[0][1], f"{one.points[-1][0]:,.0f}", one.points[-1][1],
+            one.further, one.unit_name,
+        )
+        for what, one in found.items()
+    )  # fmt: skip
     return Report(
         "growth",
         "How cost grows",
-        ("against", "from", "ms", "to", "ms ", "power"),
+        ("against", "from", "ms", "to", "ms ", "us each further", "unit"),
         rows,
-        targets,
-        ("the power is the slope of a line fitted through the logarithms of all sizes: 1 is linear, 0 is flat",),
-        {what: points for what, (points, _) in found.items()},
+        tuple(targets),
+        (),
+        {what: one.points for what, one in found.items() if not what.endswith(": floor")},
     )

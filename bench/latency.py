@@ -1,90 +1,80 @@
-"""Time of one command, approaches compared with the floor: a bare loop that types a line through `tmux -C`."""
+"""Time of one command, ways to run it compared with the floor: a bare loop that types a line through `tmux -C`."""
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.apart import in_processes
-from bench.contenders import bare_loop, bare_pty, library, mcp_empty, mcp_execute, mcp_server, temporary_home
-from bench.measure import Timing, in_bursts, in_turn
+from bench.apart import EMPTY, FLOOR, LIBRARY, MCP, PTY, SDK, How, forks_of, in_processes, may_be_exclusive
+from bench.claims import computing
 from bench.scenario import Report, Scale, Target
 
 if TYPE_CHECKING:
-    from bench.contenders import Once
+    from bench.measure import Timing
 
-PTY, FLOOR, LIBRARY, MCP, EMPTY = (
-    "bare pty",
-    "bare loop (floor)",
-    "muxwire library",
-    "muxwire MCP execute_command",
-    "muxwire MCP empty call",
-)
-# The command that runs in bursts, and also one at a time: then each approach finds its caches cold.
+# An agent does something else between two commands: a burst finds all caches warm, this does not.
+PAUSE_MS = 4.0
+# As many as the machine of the targets has processors.
+BESIDE = 2
 SHORTEST = "true"
-ALONE = "true, approaches in turn"
-APART = "true, a process each"
+PAUSED = f"true, {PAUSE_MS:.0f} ms between two"
+BUSY = f"true, beside {BESIDE} that compute"
 COMMANDS = {
     SHORTEST: "true",
     "echo": "echo hi",
     "1,000 lines": "seq 1000",
     "1 MB": "head -c 1000000 /dev/zero | tr '\\0' x",
 }
-# Bursts of `true`; what writes more takes as much longer.
+ALL = (PTY, FLOOR, LIBRARY, MCP, EMPTY, SDK)
+OF_SHELLS = (FLOOR, LIBRARY)
+# Runs of `true`; what writes more takes as much longer.
 RUNS, RUNS_SHORT, FEWER = 2000, 20, 10
+COUNTED, COUNTED_SHORT = 101, 11
+# What the library and the whole way through MCP may take.
+P50, P99, P50_BUSY, OVER_SDK = 1.75, 5.0, 5.0, 1.0
 
 
 async def run(scale: Scale) -> Report:
-    """All approaches, for commands of all sizes; the targets are about `true`."""
-    rows: list[tuple[str | float, ...]] = []
-    targets: list[Target] = []
-    with temporary_home() as name:
-        home = Path(name)
-        for title, command in COMMANDS.items():
-            runs = scale.of(RUNS, RUNS_SHORT) // (1 if title == SHORTEST else FEWER)
-            async with AsyncExitStack() as stack:
-                approaches = await all_approaches(stack, home, command)
-                found = await in_bursts(approaches, runs)
-                rows += told(title, found)
-                if title != SHORTEST:
-                    continue
-                rows += told(ALONE, await in_turn(approaches, runs // FEWER))
-                targets = [
-                    *over_the_floor("", found),
-                    Target("MCP execute_command over an empty call", found[MCP].p50 - found[EMPTY].p50, 0.5, "ms"),
-                ]
-    apart = in_processes(("floor", "library"), scale.of(RUNS, RUNS_SHORT))
-    found = {FLOOR: replace(apart["floor"], name=FLOOR), LIBRARY: replace(apart["library"], name=LIBRARY)}
-    rows += told(APART, found)
-    targets += over_the_floor(", in a process of its own", found)
-    columns = ("command in bash", "approach", "p50 ms", "p99 ms", "p50/floor", "p99/floor")
-    return Report("latency", "One command, from call to result", columns, tuple(rows), tuple(targets))
-
-
-async def all_approaches(stack: AsyncExitStack, home: Path, command: str) -> dict[str, Once]:
-    """Every approach, ready to run `command`."""
-    server = await stack.enter_async_context(mcp_server(home))
-    return {
-        PTY: await stack.enter_async_context(bare_pty(home, command)),
-        FLOOR: await stack.enter_async_context(bare_loop(home, command)),
-        LIBRARY: await stack.enter_async_context(library(home, command)),
-        MCP: mcp_execute(server, command),
-        EMPTY: mcp_empty(server),
+    """All ways, for commands of all sizes; the targets are about `true`."""
+    how = How(exclusive=scale.exclusive)
+    runs = scale.of(RUNS, RUNS_SHORT)
+    found = {
+        title: in_processes(ALL, runs if title == SHORTEST else max(runs // FEWER, 2), how, command=command)
+        for title, command in COMMANDS.items()
     }
+    found[PAUSED] = in_processes(OF_SHELLS, max(runs // 2, 2), How(PAUSE_MS, scale.exclusive))
+    with computing(BESIDE):
+        found[BUSY] = in_processes(OF_SHELLS, runs)  # never exclusive: those that compute would not run
+    forks = await forks_of((LIBRARY,), scale.of(COUNTED, COUNTED_SHORT))
+    shortest, paused, busy = found[SHORTEST], found[PAUSED], found[BUSY]
+    told = "all that belongs to a way ran before every other process (SCHED_FIFO), in bursts, in turn"
+    return Report(
+        "latency",
+        "One command, from call to result",
+        ("command in bash", "way", "p50 ms", "p99 ms", "p50/floor", "p99/floor"),
+        tuple(row for title, timings in found.items() for row in _rows(title, timings)),
+        (
+            Target("library, p50 over the floor's", over(shortest), P50),
+            Target("library, p99 over the floor's p50", shortest[LIBRARY].p99 / shortest[FLOOR].p50, P99),
+            Target(f"library with {PAUSE_MS:.0f} ms between two, p50 over the floor's", over(paused), P50),
+            Target(f"library beside {BESIDE} that compute, p50 over the floor's", over(busy), P50_BUSY),
+            Target(
+                "MCP execute_command, over an empty tool of a bare SDK server", shortest[MCP].p50 / shortest[SDK].p50,
+                OVER_SDK,
+            ),
+            Target("processes that a command of the library starts", forks[LIBRARY], 0, "processes"),
+        ),
+        (
+            "each way, with its tmux and its shell, in processes of its own",
+            *([told] if scale.exclusive and may_be_exclusive() else []),
+        ),
+    )  # fmt: skip
 
 
-def over_the_floor(where: str, found: dict[str, Timing]) -> tuple[Target, Target]:
-    """What the library may take, as a multiple of the floor's median."""
-    floor, ours = found[FLOOR].p50, found[LIBRARY]
-    return (
-        Target(f"library{where}, p50 over the floor's", ours.p50 / floor, 2),
-        Target(f"library{where}, p99 over the floor's p50", ours.p99 / floor, 5),
-    )
+def over(found: dict[str, Timing]) -> float:
+    """The library's median as a multiple of the floor's."""
+    return found[LIBRARY].p50 / found[FLOOR].p50
 
 
-def told(title: str, found: dict[str, Timing]) -> list[tuple[str | float, ...]]:
-    """The table's rows of one command."""
+def _rows(title: str, found: dict[str, Timing]) -> list[tuple[str | float, ...]]:
     floor = found[FLOOR].p50
     return [(title, one.name, one.p50, one.p99, one.p50 / floor, one.p99 / floor) for one in found.values()]

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.contenders import clean_environment, library, temporary_home
+from bench.apart import EXCLUSIVE, LIBRARY, Apart, may_be_exclusive
+from bench.contenders import clean_environment, temporary_home
 from bench.corpus import CASES, TRUE, Answer, Judged, Score
 from bench.measure import Timing, in_bursts
 from bench.packages import FromPyPI, installed
@@ -30,7 +31,7 @@ SECONDS = 8.0
 LATE = 10.0
 EXAMPLES = 2
 ROOT = Path(__file__).resolve().parent.parent
-TIGHT, LIBRARY = "capture-pane, tight loop", "muxwire library"
+TIGHT = "capture-pane, tight loop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,12 @@ APPROACHES = (
 class Driven:
     """A approach in a process of its own."""
 
-    def __init__(self, approach: Approach, python: Path) -> None:
+    def __init__(self, approach: Approach, python: Path, *, exclusive: bool = False) -> None:
         """Nothing is started yet."""
+        self._first = EXCLUSIVE if exclusive and may_be_exclusive() else ()
         self.approach = approach
         self._argv = [str(python), "-m", "bench.drivers", approach.name]
-        self._belongings = Belongings()
+        self.belongings = Belongings()
         self._stack = ExitStack()
         self._process: subprocess.Popen[str] | None = None
 
@@ -73,13 +75,14 @@ class Driven:
         self.close()
         home = Path(self._stack.enter_context(temporary_home()))
         self._process = subprocess.Popen(
-            [*self._argv, str(home), str(self.approach.pause)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True, cwd=ROOT, env=clean_environment(home) | self._belongings.environ,
+            [*self._first, *self._argv, str(home), str(self.approach.pause)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT,
+            env=clean_environment(home) | self.belongings.environ,
         )  # fmt: skip
 
     def close(self) -> None:
         """End the process, its shell and its tmux server."""
-        self._belongings.kill()
+        self.belongings.kill()
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
@@ -141,7 +144,7 @@ def to_drive(scale: Scale, root: Path) -> tuple[list[Driven], list[str]]:
         if scale.short and approach is not first[approach.name]:
             continue
         if approach.package is None:
-            driven.append(Driven(approach, Path(sys.executable)))
+            driven.append(Driven(approach, Path(sys.executable), exclusive=scale.exclusive))
         elif scale.short and scale.installed is None:
             missing.append(f"{approach.title}: the short run installs nothing")
         else:
@@ -149,7 +152,7 @@ def to_drive(scale: Scale, root: Path) -> tuple[list[Driven], list[str]]:
             if why := installed(approach.package, folder):
                 missing.append(f"{approach.title}: {approach.package.label}: {why}")
             else:
-                driven.append(Driven(approach, folder / "bin" / "python"))
+                driven.append(Driven(approach, folder / "bin" / "python", exclusive=scale.exclusive))
     return driven, missing
 
 
@@ -161,7 +164,11 @@ async def run(scale: Scale) -> Report:
         scores = {LIBRARY: await our_score(home)}
         approaches: dict[str, Once] = {}
         async with AsyncExitStack() as stack:
-            approaches[LIBRARY] = await stack.enter_async_context(library(home))
+            ours = Apart(LIBRARY, home, exclusive=scale.exclusive)
+            stack.callback(ours.close)
+            ours.run(1)
+            approaches[LIBRARY] = ours.once
+            belongings = {LIBRARY: ours.belongings}
             for one in driven:
                 drivers.callback(one.close)
                 score = one.score()
@@ -172,7 +179,8 @@ async def run(scale: Scale) -> Report:
                     notes.append(f"{error}: it did not work here")
                     continue
                 scores[one.approach.title], approaches[one.approach.title] = score, one.once
-            processes = {title: await forked(once, COUNTED) for title, once in approaches.items()}
+                belongings[one.approach.title] = one.belongings
+            processes = {title: await forked(once, COUNTED, belongings[title]) for title, once in approaches.items()}
             found = await in_bursts(approaches, scale.of(RUNS, RUNS_SHORT))
     return _report(found, scores, processes, notes)
 

@@ -13,7 +13,9 @@ import re
 import secrets
 import select
 import signal
+import socket
 import statistics
+import struct
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -98,13 +100,92 @@ def forks() -> int:
     return int(line.split()[1])
 
 
-async def forked(once: Once, times: int) -> float:
-    """How many processes one run usually starts, on the whole machine."""
+# <linux/connector.h>, <linux/cn_proc.h>: the connector of process events, its one group, the order to listen, and the
+# event of a fork. An event follows a netlink header, a connector's header, its kind, a processor and a time.
+_NETLINK_CONNECTOR, _CN_IDX_PROC, _CN_VAL_PROC, _LISTEN, _EVENT_FORK = 11, 1, 1, 1, 1
+_EVENT_AT = 16 + 20
+_EVENT_BYTES = 4096
+# The first event comes at once where events come at all.
+_ORDER_SECONDS = 1.0
+# <asm-generic/socket.h>; Python does not name it.
+_SO_RCVBUFFORCE = 33
+# Room for the events of a busy machine between two looks.
+_EVENTS_ROOM = 8 << 20
+
+
+class ForkCount:
+    """Counts the processes that those of `belongings` start, and what they started; `close` it.
+
+    `exact`: the kernel tells of every fork with its parent (to root only). Else all forks of the machine are counted.
+    """
+
+    def __init__(self, belongings: Belongings) -> None:
+        """Count from now on."""
+        self._socket: socket.socket | None = None
+        self._machine = forks()
+        with contextlib.suppress(OSError, AttributeError):
+            self._socket = _fork_events()
+        self._pids = set(belongings.pids()) if self.exact else set[int]()
+        self.new()
+
+    @property
+    def exact(self) -> bool:
+        """Whether only forks of these processes count."""
+        return self._socket is not None
+
+    def close(self) -> None:
+        """Count no longer."""
+        if self._socket is not None:
+            self._socket.close()
+
+    def new(self) -> int:
+        """How many there were since the last look."""
+        if self._socket is None:
+            before, self._machine = self._machine, forks()
+            return self._machine - before
+        count = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                event = self._socket.recv(_EVENT_BYTES)
+                if len(event) < _EVENT_AT + 32 or struct.unpack_from("=I", event, _EVENT_AT)[0] != _EVENT_FORK:
+                    continue
+                _, parent, child, child_group = struct.unpack_from("=IIII", event, _EVENT_AT + 16)
+                if parent in self._pids and child == child_group:  # else it is a thread
+                    self._pids.add(child)
+                    count += 1
+        return count
+
+
+def _fork_events() -> socket.socket:
+    """Every event of a process of this machine, to be read without waiting. OSError where that is not allowed."""
+    opened = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_CONNECTOR)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _EVENTS_ROOM)
+        opened.bind((0, _CN_IDX_PROC))
+        order = struct.pack("=IIIIHHI", _CN_IDX_PROC, _CN_VAL_PROC, 0, 0, 4, 0, _LISTEN)
+        opened.send(struct.pack("=IHHII", 16 + len(order), 3, 0, 0, 0) + order)
+        # The order is not answered where it is refused: a fork of our own must be told.
+        opened.settimeout(_ORDER_SECONDS)
+        subprocess.run(["true"], check=True)
+        opened.recv(_EVENT_BYTES)
+    except BaseException:
+        opened.close()
+        raise
+    opened.setblocking(False)
+    return opened
+
+
+async def forked(once: Once, times: int, belongings: Belongings | None = None) -> float:
+    """How many processes one run usually starts: those of `belongings` where the kernel tells, else of the machine."""
     counts = []
-    for _ in range(times):
-        before = forks()
-        await once()
-        counts.append(forks() - before)
+    with contextlib.ExitStack() as ends:
+        count = ForkCount(belongings) if belongings is not None else None
+        if count is not None:
+            ends.callback(count.close)
+        for _ in range(times):
+            before = forks()
+            await once()
+            counts.append(count.new() if count is not None else forks() - before)
     return usual(counts)
 
 

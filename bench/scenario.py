@@ -14,10 +14,14 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Scale:
-    """How much to measure: everything, or as much as CI has time for. `installed` keeps what others' need."""
+    """How much to measure: everything, or as much as CI has time for. `installed` keeps what others' need.
+
+    `exclusive`: what is timed runs before all other processes of the machine, where that is allowed (bench/apart.py).
+    """
 
     short: bool
     installed: Path | None = None
+    exclusive: bool = False
 
     def of(self, full: int, short: int) -> int:
         """The number that belongs to this scale."""

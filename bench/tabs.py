@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 import anyio
 
@@ -16,10 +18,22 @@ from muxwire.client.client import prepared
 
 TABS, TABS_SHORT = 50, 8
 COMMANDS, COMMANDS_SHORT = 40, 10
+# What is slower was held up by something else.
+ROUNDS = 3
+PROCESSOR_US = 130.0
 
 
-def bare(home: Path, tabs: int, commands: int) -> float:
-    """Commands a second: one control client, a line typed into each pane as soon as its last answer is here."""
+@final
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Commands a second, and the processor time in us that each took of the process that drives them, not of tmux."""
+
+    commands: float
+    processor: float
+
+
+def bare(home: Path, tabs: int, commands: int) -> Rate:
+    """One control client, a line typed into each pane as soon as its last answer is here."""
     socket, env = str(home / "floor"), clean_environment(home)
     argv = ["tmux", "-u", "-S", socket, "-f", "/dev/null", "-C", "new-session", "--", "bash", "--norc"]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, bufsize=0)
@@ -31,7 +45,7 @@ def bare(home: Path, tabs: int, commands: int) -> float:
         os.write(writer, b"new-window -d bash --norc\n" * (tabs - 1))
         _warm(writer, reader, tabs)
         counts = [0] * tabs
-        begun = time.perf_counter()
+        begun, used = time.perf_counter(), time.process_time()
         for pane in range(tabs):
             _type(writer, pane, 0)
         rest, left, ends = b"", tabs * commands, [b""] * tabs
@@ -49,7 +63,7 @@ def bare(home: Path, tabs: int, commands: int) -> float:
                     left -= 1
                     if counts[pane] < commands:
                         _type(writer, pane, counts[pane])
-        return tabs * commands / (time.perf_counter() - begun)
+        return _rate(tabs * commands, begun, used)
     finally:
         subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)
         process.wait()
@@ -70,8 +84,13 @@ def _warm(writer: int, reader: int, tabs: int) -> None:
         seen |= {int(line.split(b" ", 2)[1][1:]) for line in lines if line.startswith(b"%output %") and b"<-1>" in line}
 
 
-async def ours(home: Path, tabs: int, commands: int) -> float:
-    """Commands a second through the library."""
+def _rate(commands: int, begun: float, used: float) -> Rate:
+    seconds, processor = time.perf_counter() - begun, time.process_time() - used
+    return Rate(commands / seconds, processor / commands * 1e6)
+
+
+async def ours(home: Path, tabs: int, commands: int) -> Rate:
+    """The same through the library."""
     async with open_terminals(environ=clean_environment(home), state_dir=home / "state") as terminals:
         opened = [await terminals.create_tab(shell="bash") for _ in range(tabs)]
         for tab in opened:
@@ -81,25 +100,31 @@ async def ours(home: Path, tabs: int, commands: int) -> float:
             for _ in range(commands):
                 assert (await tab.execute("true")).exit_code == 0
 
-        begun = time.perf_counter()
+        begun, used = time.perf_counter(), time.process_time()
         async with anyio.create_task_group() as tasks:
             for tab in opened:
                 tasks.start_soon(work, tab)
-        return tabs * commands / (time.perf_counter() - begun)
+        return _rate(tabs * commands, begun, used)
 
 
 async def run(scale: Scale) -> Report:
-    """Both in turn, the better of two runs each."""
+    """Both in turn, the better of three runs each."""
     tabs, commands = scale.of(TABS, TABS_SHORT), scale.of(COMMANDS, COMMANDS_SHORT)
-    floor, found = 0.0, 0.0
+    floors, found = list[Rate](), list[Rate]()
     with temporary_home() as name:
-        for _ in range(2):
-            floor = max(floor, bare(Path(name), tabs, commands))
-            found = max(found, await ours(Path(name), tabs, commands))
+        for _ in range(ROUNDS):
+            floors.append(bare(Path(name), tabs, commands))
+            found.append(await ours(Path(name), tabs, commands))
+    floor, best = (max(one, key=lambda rate: rate.commands) for one in (floors, found))
+    least = min(rate.processor for rate in found)
     return Report(
         "tabs",
         f"{tabs} tabs, each running commands as fast as it can",
-        ("approach", "commands/s", "over the floor"),
-        (("bare loop (floor)", floor, 1.0), ("muxwire library", found, found / floor)),
-        (Target("commands a second, over the floor's", found / floor, 0.35, at_least=True),),
+        ("approach", "commands/s", "over the floor", "us of its processor time a command"),
+        (
+            ("bare loop (floor)", floor.commands, 1.0, min(rate.processor for rate in floors)),
+            ("muxwire library", best.commands, best.commands / floor.commands, least),
+        ),
+        (Target("our processor time a command", least, PROCESSOR_US, "us"),),
+        ("the rate is what two processors allow to Python, tmux and bash together",),
     )

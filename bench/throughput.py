@@ -13,6 +13,7 @@ import anyio
 import anyio.to_thread
 
 from bench.contenders import clean_environment, temporary_home
+from bench.machine import machine
 from bench.scenario import Report, Scale, Target
 from muxwire import open_terminals
 
@@ -20,6 +21,8 @@ BYTES, BYTES_SHORT = 1 << 30, 8 << 20
 # Lines of 4 KB are what tmux passes on fastest.
 PROGRAM = "stty -opost; yes {line} | head -c {size}".format(line="x" * 4095, size="{size}")
 PIPELINE = 'tmux -u -S "$1" -f /dev/null -C new-session -- sh -c "$2" | cat >/dev/null'
+# Of the floor's rate; tmux 3.3 escapes byte by byte, so that two processors are busy with it and with us.
+RATE, RATE_OF_33 = 0.95, 0.9
 # tmux passes on 5 to 25 MB/s; a machine on its knees a tenth of that.
 SLOWEST = 500_000
 
@@ -78,13 +81,14 @@ async def run(scale: Scale) -> Report:
         for _ in range(2):
             floor = await anyio.to_thread.run_sync(through_cat, home, size)
             ours = await through_muxwire(home, size)
+    least = RATE_OF_33 if machine()["tmux"].startswith("3.3") else RATE
     return Report(
         "throughput",
         f"{size >> 20} MiB of output through log and ring",
         ("approach", "MB/s", "share of a core", "growth MiB"),
         (("tmux -C | cat (floor)", floor.rate, "", ""), ("muxwire", ours.rate, ours.share, ours.growth)),
         (
-            Target("rate over the floor's", ours.rate / floor.rate, 0.95, at_least=True),
+            Target("rate over the floor's", ours.rate / floor.rate, least, at_least=True),
             Target("our share of a core", ours.share, 0.25, "cores"),
             Target("growth of our memory", ours.growth, 32, "MiB"),
         ),

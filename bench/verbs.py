@@ -31,7 +31,7 @@ VERBS: dict[str, Sequence[str]] = {
     },
 }
 # A verb takes at most so long, in seconds (docs/design.md).
-VERB_SECONDS = 0.25
+VERB_SECONDS = 0.15
 
 
 def took(argv: Sequence[str], environ: Mapping[str, str]) -> float:

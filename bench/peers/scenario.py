@@ -15,7 +15,7 @@ from bench.packages import installed
 from bench.peers.drivers import SECONDS
 from bench.peers.servers import FLOOR, OURS, THEIRS
 from bench.peers.session import PeerDiedError, Session, running
-from bench.processes import forks, usual
+from bench.processes import ForkCount, usual
 from bench.scenario import Report, Scale
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ COLUMNS = (
 NOTES = (
     "all are spoken to by the SDK's client, which lists the tools and checks results against their schemas",
     "the cases are in bench/corpus.py: an output is exact if nothing is missing and nothing was added",
-    "forks are the median of the whole machine's during a run; during a wait, less those of a pause as long before it",
+    "forks are those of a server and of what it started (as root; else the whole machine's), the median of a run",
     "CPU is that of a server, of what it started, tmux and shells too, and of what those waited for",
 )
 
@@ -54,6 +54,7 @@ class Measured:
         self.score: Score | None = None
         self.times: list[float] = []
         self.forks: list[int] = []
+        self.count: ForkCount | None = None
         self.cpu = 0.0
         self.waiting = ""
         self.failed = ""
@@ -66,12 +67,14 @@ class Measured:
             self.score = await self.session.score()
         for _ in range(WARM_UP):
             await self.session.run("true")
+        self.count = ForkCount(self.session.belongings)
 
     async def turn(self) -> None:
         """`true`, once, timed; what it costs beside time is taken from before and after all turns of all."""
-        before = forks()
+        assert self.count is not None
+        self.count.new()
         self.times.append(await self.session.timed())
-        self.forks.append(forks() - before)
+        self.forks.append(self.count.new())
 
     async def burn(self, runs: int) -> None:
         """CPU of so many runs on end."""
@@ -82,13 +85,13 @@ class Measured:
 
     async def wait(self, seconds: int) -> None:
         """What it costs to wait for a command that takes so long."""
-        if self.score is None:
+        if self.score is None or self.count is None:
             return
-        forked = forks()
+        self.count.new()
         await anyio.sleep(seconds)
-        others, forked, cpu = forks() - forked, forks(), self.session.belongings.cpu()
+        others, cpu = self.count.new(), self.session.belongings.cpu()
         await self.session.run(f"sleep {seconds}", seconds + SECONDS)
-        forked, cpu = forks() - forked, self.session.belongings.cpu() - cpu
+        forked, cpu = self.count.new(), self.session.belongings.cpu() - cpu
         self.waiting = f"{cpu * 1000:.0f} ms, {max(0, forked - others)} forks"
 
     def row(self) -> tuple[str | float, ...]:
@@ -150,6 +153,9 @@ async def compare(peers: Iterable[Peer], scale: Scale) -> Report:
                 progress(number + 1, runs)
             await each(measured, "burn", runs)
             await each(measured, "wait", scale.of(WAIT, WAIT_SHORT))
+        for one in measured:
+            if one.count is not None:
+                one.count.close()
     answered = [one for one in measured if not one.failed]
     notes += [f"{one.label}: {one.failed}" for one in measured if one.failed]
     notes += [f"{one.label} {said}" for one in answered if one.score and (said := one.score.told(EXAMPLES))]

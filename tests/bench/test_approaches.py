@@ -46,16 +46,16 @@ def test_every_case(driven: Driven) -> None:
 
 def test_a_driver_that_is_gone_answers_so_and_is_there_again(driven: Driven) -> None:
     assert driven.ask(TRUE)["code"] == 0
-    driven._belongings.kill()
+    driven.belongings.kill()
     assert "error" in driven.ask(TRUE)
     assert driven.ask(TRUE)["code"] == 0
 
 
 def test_nothing_is_left_of_an_approach(driven: Driven) -> None:
     assert driven.ask(TRUE)["code"] == 0
-    assert list(driven._belongings.pids())
+    assert list(driven.belongings.pids())
     driven.close()
-    assert not list(driven._belongings.pids())
+    assert not list(driven.belongings.pids())
 
 
 @pytest.mark.anyio

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench.packages import DONE, FromNpm, FromPyPI, installed
-from bench.processes import Belongings, finished, reason
+from bench.processes import Belongings, ForkCount, finished, reason
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +27,34 @@ def test_a_process_that_left_its_parent_is_found_and_ended() -> None:
     assert mine.cpu() >= 0
     assert mine.kill() == 1
     assert not list(mine.pids())
+
+
+def test_forks_are_counted_by_process() -> None:
+    """What others of the machine start does not count, threads do not, and what was started starts counts."""
+    mine = Belongings()
+    with subprocess.Popen(
+        ["sh", "-c", "read go; (sh -c true; true); true; read end"],
+        stdin=subprocess.PIPE,
+        env=dict(os.environ) | mine.environ,
+    ) as process:
+        assert process.stdin is not None
+        count = ForkCount(mine)
+        try:
+            if not count.exact:
+                pytest.skip("the kernel does not tell of forks here")
+            subprocess.run(["sh", "-c", "true; (true)"], check=True)
+            assert count.new() == 0
+            process.stdin.write(b"go\n")
+            process.stdin.flush()
+            found = 0
+            while found < 2:  # the subshell, and the shell in it
+                found += count.new()
+            process.stdin.write(b"end\n")
+            process.stdin.flush()
+            process.wait()
+            assert found + count.new() == 2
+        finally:
+            count.close()
 
 
 def test_an_installer_that_is_late_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
