@@ -84,7 +84,8 @@ class KeysSent:
 
     The echo of the keys belongs to that answer. `note` says in a sentence what is unusual, "" if nothing is.
     Where an answer was waited for, `output` is what was shown since the keys, `next_byte` follows it, and
-    `outcome` says why it ended: `met`, `ended` (the command; `exit_code`), `timed_out`, `closed`.
+    `outcome` says why it ended: `met`, `ended` (the command; `exit_code`), `timed_out`, `closed`; `silent`: a text that
+    reads like a question stands there, and whether its program waits cannot be seen (over ssh, in a container).
     """
 
     sent: int
@@ -92,7 +93,7 @@ class KeysSent:
     next_byte: int
     note: str = ""
     output: str = ""
-    outcome: Literal["met", "ended", "timed_out", "closed"] | None = None
+    outcome: Literal["met", "ended", "silent", "timed_out", "closed"] | None = None
     state: State | None = None
     exit_code: int | None = None
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.host import processes as foreground, waits
+from muxwire.host import look, processes as foreground
 
 if TYPE_CHECKING:
     from muxwire import Terminals
@@ -22,8 +22,9 @@ DEADLINE = 30.0
 
 @pytest.fixture
 def no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(foreground, "_HAS_PROC", False)
-    monkeypatch.setattr(waits, "SEES_WAITS", False)
+    monkeypatch.setattr(foreground, "HAS_PROC", False)
+    monkeypatch.setattr(look, "HAS_PROC", False)
+    monkeypatch.setattr(look, "SEES_WAITS", False)
 
 
 @pytest.mark.usefixtures("no_proc")

@@ -15,12 +15,12 @@ import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
-from muxwire.host.host import TtyModes
 from muxwire.ids import pane_id
 from muxwire.pane import interrupt, key_sender, prompt_line
 from muxwire.pane.foreground_shell import shell_sleeps
 from muxwire.pane.key_sender import LINE_MAX, OpenLine
 from muxwire.pane.keys import KeyModes, key_bytes, mistaken, strokes
+from muxwire.shell.look import TtyModes
 from tests.library.opened import known_prompt, tab_for
 
 if TYPE_CHECKING:

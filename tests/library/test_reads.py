@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from muxwire.host import waits
+from muxwire.host import look
 from tests.library.opened import busy_loop, known_prompt, seen, tab_for
 
 if TYPE_CHECKING:
@@ -101,8 +100,8 @@ async def test_a_password_that_a_program_of_another_user_asks_for(
     """Of sudo, su and passwd the kernel does not tell an ordinary user where they sleep; the echo is off."""
     async with a_tab(terminals, "bash") as tab:
         await known_prompt(tab)
-        monkeypatch.setattr(waits, "_wchan", lambda pid: b"0")
-        monkeypatch.setattr(waits, "os", SimpleNamespace(geteuid=lambda: -1))
+        monkeypatch.setattr(look, "_wchan", lambda pid, thread=0: "0")
+        monkeypatch.setattr(look, "_is_anothers", lambda pid: True)
         asked = await tab.execute("sh -c 'stty -echo; read x; stty echo'", timeout=LONG)
         assert (asked.state, asked.running) == ("interactive", True), asked
         assert "password" in asked.note

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.host import processes, waits
+from muxwire.host import look, processes
 from muxwire.host.remote import PaneAnswer
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def tab(
     """With Yama the kernel does not tell which descriptor a process reads that is no child of ours."""
     if request.param == "here, descriptor unknown":
         read = processes.read_proc
-        monkeypatch.setattr(waits, "read_proc", lambda pid, name: b"" if name == "syscall" else read(pid, name))
+        monkeypatch.setattr(look, "read_proc", lambda pid, name: b"" if name.endswith("syscall") else read(pid, name))
     with anyio.fail_after(DEADLINE):
         made = await terminals.create_tab(host="box" if request.param == "there" else "", shell="bash")
         yield made
@@ -77,4 +77,5 @@ async def test_a_program_with_a_peer_that_asks_waits_for_a_line(
 def test_where_a_process_there_sleeps_is_read(there: str) -> None:
     answer = PaneAnswer()
     answer.take("s", ["7", "S", "1", "7", "7", "0", there, "/bin/cat"])
-    assert answer.reads_tty(7) is {"socket": False, "tty or socket": None, "wait_woken": True}[there]
+    (sleep,) = answer.look(7, tells=True).processes[0].sleeps
+    assert sleep.tty is {"socket": False, "tty or socket": None, "wait_woken": True}[there]

@@ -13,11 +13,11 @@ import pytest
 from muxwire.errors import State
 from muxwire.host.shells import shell_for
 from muxwire.shell import Shell
+from muxwire.shell.look import Waiting
 from muxwire.shell.tab_state import (
     FRESH_PROMPT,
     RULES,
     UNDER_WAY,
-    Waiting,
     line_lost,
     not_begun,
     prompt_due,
@@ -55,9 +55,6 @@ class FakeKernel:
         return shell_for(self.program)
 
     def reads(self) -> bool:
-        return self.sleeps
-
-    def awaits_keys(self) -> bool:
         return self.sleeps
 
     def continues(self) -> bool:
@@ -131,7 +128,6 @@ def reached(name: str, shell: str = "zsh") -> Driven:
         ("zsh", "typed", FakeKernel(""), "running"),
         ("zsh", "running", FakeKernel("password"), "interactive"),
         ("zsh", "running", FakeKernel("raw"), "interactive"),
-        ("zsh", "running", FakeKernel("raw", sleeps=False), "running"),
         ("fish", "running", FakeKernel("editor"), "interactive"),
         ("fish", "running", FakeKernel("editor", sleeps=False), "running"),
         ("zsh", "nested", FakeKernel("line"), "interactive"),

@@ -23,26 +23,7 @@ if TYPE_CHECKING:
 
     from muxwire.protocol.commands import Command
     from muxwire.shell import Shell
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class TtyModes:
-    """The modes of a tty that tell a line reader from a password prompt from a full-screen program."""
-
-    icanon: bool
-    echo: bool
-    isig: bool
-    opost: bool = True
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Foreground:
-    """The foreground process group of a pane: its id and its leader's program."""
-
-    pgrp: int
-    program: str
+    from muxwire.shell.look import Foreground, PaneLook, TtyModes
 
 
 @final
@@ -137,6 +118,13 @@ class Host(Protocol):
 
     # -- processes
 
+    def look(self, leader: int, tty: str, *, near: bool = False) -> PaneLook:
+        """What the kernel says of the terminal of a pane, whose first process is `leader`.
+
+        On this machine it is asked now, and with `near` only of the leaders of the session and of the foreground group.
+        Of another machine this is what the last `refresh` brought.
+        """
+
     def foreground_pgrp(self, leader: int) -> int | None:
         """The foreground process group of the terminal of a session's leader; None if the process is gone."""
 
@@ -145,21 +133,6 @@ class Host(Protocol):
 
         `supervised`: the leader is our supervisor, in whose process group the program beneath it is at first.
         """
-
-    def reads_tty(self, pgrp: int) -> bool | None:
-        """Whether one of a group blocks in a read of its tty; None if it may be one of a socket.
-
-        Always False where the kernel does not tell in which function a process sleeps.
-        """
-
-    def hides_sleep(self, pgrp: int) -> bool:
-        """Whether a process of another user in the group sleeps, nobody can tell where. False on other machines."""
-
-    def awaits_keys(self, pgrp: int) -> bool:
-        """Whether a thread of a group sleeps where a key may wake it; True where the kernel does not tell."""
-
-    def polls(self, pgrp: int) -> bool:
-        """Whether a group's leader waits in poll(2) or the like; False where the kernel does not tell."""
 
     def sleeps_for_keys(self, pid: int, *, polls: bool) -> bool:
         """Whether that process itself reads its tty, or with `polls` waits in poll(2); True if nobody can tell."""
@@ -195,9 +168,6 @@ class Host(Protocol):
 
     def tty_modes(self, tty: str) -> TtyModes | None:
         """The modes of the tty at that path; None if it is gone."""
-
-    def holds_output(self, tty: str) -> bool:
-        """Whether a program waits until the tty takes what it writes; False if nobody can tell."""
 
     def restore_line_modes(self, tty: str) -> None:
         """Give a tty that a killed program left raw its line modes back, and forget input that nobody will read."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio.to_thread
 
-from muxwire.host import command_files, environment, folders, processes, shells, waits
+from muxwire.host import command_files, environment, folders, look as looking, processes, shells
 
 if TYPE_CHECKING:
     import signal
@@ -35,18 +35,14 @@ class LocalHost:
     # Asked several times a command: each is the function itself.
     foreground_pgrp = staticmethod(processes.foreground_pgrp)
     foreground = staticmethod(processes.foreground)
-    reads_tty = staticmethod(waits.reads_tty)
-    awaits_keys = staticmethod(waits.awaits_keys)
-    hides_sleep = staticmethod(waits.hides_sleep)
-    polls = staticmethod(waits.polls)
-    sleeps_for_keys = staticmethod(waits.sleeps_for_keys)
+    look = staticmethod(looking.look)
+    sleeps_for_keys = staticmethod(looking.sleeps_for_keys)
     takes = staticmethod(processes.takes)
     runs_script = staticmethod(processes.runs_script)
     is_stopped = staticmethod(processes.is_stopped)
     files_limit = staticmethod(processes.files_limit)
     shares_folder = staticmethod(processes.shares_folder)
     tty_modes = staticmethod(processes.tty_modes)
-    holds_output = staticmethod(processes.holds_output)
     restore_line_modes = staticmethod(processes.restore_line_modes)
     write_tty = staticmethod(processes.write_tty)
     print_mark = staticmethod(processes.print_mark)
@@ -67,7 +63,7 @@ class LocalHost:
 
     @property
     def sees_waits(self) -> bool:
-        return waits.SEES_WAITS
+        return looking.SEES_WAITS
 
     def forget(self, leader: int) -> None:
         """Nothing is remembered."""

@@ -7,10 +7,10 @@ Sources: proc(5) for `stat` and `exe`; termios(3) on the pane's own tty. Where t
 from __future__ import annotations
 
 import contextlib
+import errno
 import math
 import os
 import re
-import select
 import socket
 import struct
 import subprocess
@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.host.descriptors import list_folder, open_file
-from muxwire.host.host import Foreground, TtyModes
+from muxwire.shell.look import Foreground, TtyModes
 
 if TYPE_CHECKING:
     import signal
     from collections.abc import Sequence
 
 _PROC = Path("/proc")
-_HAS_PROC = (_PROC / "self" / "stat").exists()
+HAS_PROC = (_PROC / "self" / "stat").exists()
 
 # Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
 _STAT_PPID, _STAT_PGRP, _STAT_SESSION, _STAT_TPGID, _STAT_FLAGS, _STAT_STARTED = 1, 2, 3, 5, 6, 19
@@ -51,10 +51,16 @@ _PS_SECONDS = 5
 
 def read_proc(pid: int, name: str) -> bytes:
     """A small file of a process; empty if it is gone. Read plainly, because a scan reads one for each process."""
+    path = f"/proc/{pid}/{name}"
     try:
-        descriptor = open_file(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return b""
+        descriptor = os.open(path, os.O_RDONLY)  # a descriptor of Python's is never inherited
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            return b""
+        try:
+            descriptor = open_file(path, os.O_RDONLY)
+        except OSError:
+            return b""
     try:
         return os.read(descriptor, _PROC_FILE)
     except OSError:
@@ -81,7 +87,7 @@ def _ps(*arguments: str) -> list[list[str]]:
 
 
 def foreground_pgrp(session_leader: int) -> int | None:
-    if _HAS_PROC:
+    if HAS_PROC:
         fields = _stat_fields(session_leader)
         pgrp = int(fields[_STAT_TPGID]) if len(fields) > _STAT_TPGID else -1
     else:
@@ -92,7 +98,7 @@ def foreground_pgrp(session_leader: int) -> int | None:
 
 def session_processes(session_leader: int, tty: str) -> list[int]:
     """Every process of the session that `session_leader` leads, the leader last."""
-    if _HAS_PROC:
+    if HAS_PROC:
         mine = _members(_STAT_SESSION, session_leader)
     else:
         # The tty alone would not do: the next tab gets its name as soon as it is free.
@@ -113,12 +119,12 @@ def foreground(session_leader: int, *, supervised: bool = False) -> Foreground |
     if pgrp is None:
         return None
     pid = child_of(pgrp) or pgrp if supervised and pgrp == session_leader else pgrp
-    return Foreground(pgrp, executable(pid) if _HAS_PROC else command_name(pid))
+    return Foreground(pgrp, executable(pid) if HAS_PROC else command_name(pid))
 
 
 def child_of(pid: int) -> int:
     """The first child of a process; 0 if it has none."""
-    if _HAS_PROC:
+    if HAS_PROC:
         # A kernel without CONFIG_PROC_CHILDREN has no such file.
         children = [int(child) for child in read_proc(pid, f"task/{pid}/children").split()]
         return next(iter(children or _members(_STAT_PPID, pid)), 0)
@@ -126,7 +132,7 @@ def child_of(pid: int) -> int:
 
 
 def group_members(pgrp: int) -> list[int]:
-    if _HAS_PROC:
+    if HAS_PROC:
         return _members(_STAT_PGRP, pgrp)
     return [int(pid) for pid, group in _ps("-A", "-o", "pid=,pgid=") if group == str(pgrp)]
 
@@ -161,7 +167,7 @@ _OPTIONS_WITH_ARGUMENT = ("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C
 
 
 def runs_script(pid: int) -> bool:
-    if _HAS_PROC:
+    if HAS_PROC:
         arguments = [os.fsdecode(word) for word in read_proc(pid, "cmdline").split(b"\0")[1:-1]]
     else:
         rows = _ps("-o", "args=", "-p", str(pid))
@@ -186,7 +192,7 @@ def is_script(arguments: Sequence[str]) -> bool:
 
 def shown_name(pid: int) -> str:
     """What tmux shows as the command of a pane (`osdep_get_name`): the file name of its argv[0]; "" if it is gone."""
-    if _HAS_PROC:
+    if HAS_PROC:
         return os.fsdecode(read_proc(pid, "cmdline").partition(b"\0")[0]).rpartition("/")[2]
     return command_name(pid)
 
@@ -203,7 +209,7 @@ def is_stopped(pid: int) -> bool:
 
 
 def started(pid: int) -> str:
-    if _HAS_PROC:
+    if HAS_PROC:
         fields = _stat_fields(pid)
         return fields[_STAT_STARTED].decode() if fields and fields[0] not in b"ZX" else ""
     try:
@@ -216,7 +222,7 @@ def started(pid: int) -> str:
 
 
 def supervisor_waits(pid: int) -> bool:
-    return read_proc(pid, "comm") == b"sleep\n" if _HAS_PROC else command_name(pid) == "sleep"
+    return read_proc(pid, "comm") == b"sleep\n" if HAS_PROC else command_name(pid) == "sleep"
 
 
 def files_limit(pid: int) -> float:
@@ -226,7 +232,7 @@ def files_limit(pid: int) -> float:
 
 def shares_folder(pid: int, folder: Path) -> bool:
     """Whether a process finds our private directory where we do, and may read in it: not after `chroot` or `su bob`."""
-    if not _HAS_PROC:
+    if not HAS_PROC:
         return True
     try:
         owner = (_PROC / str(pid)).stat().st_uid
@@ -256,20 +262,6 @@ def tty_modes(tty: str) -> TtyModes | None:
         isig=bool(lflag & termios.ISIG),
         opost=bool(oflag & termios.OPOST),
     )
-
-
-def holds_output(tty: str) -> bool:
-    """Whether a program waits until the tty takes what it writes: in write(2) it has the tty locked for output."""
-    try:
-        descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        ready = select.poll()
-        ready.register(descriptor, select.POLLOUT)
-        return not ready.poll(0)
-    finally:
-        os.close(descriptor)
 
 
 def write_tty(tty: str, data: bytes) -> bool:

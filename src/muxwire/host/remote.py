@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Protocol, final
 import anyio
 
 from muxwire.errors import ConnectionClosed, InvalidArgument
-from muxwire.host.host import Foreground, Link, TtyModes
+from muxwire.host.host import Link
 from muxwire.host.processes import FORKED, is_script
 from muxwire.host.shells import shell_named
-from muxwire.host.waits import POLL, TTY_READ, UNSURE, sleeps_for_key, tty_read
 from muxwire.protocol.commands import command, command_list, joined
+from muxwire.shell.look import PaneLook, Process, Sleep, TtyModes, front, sleeps_for_keys
 from muxwire.shell.quoting import os_bytes
 from muxwire.values import dataclass
 
@@ -36,30 +36,30 @@ if TYPE_CHECKING:
     from muxwire.host.host import CommandFiles, Lines
     from muxwire.protocol.commands import Command
     from muxwire.shell import Shell
+    from muxwire.shell.look import Foreground
 
 
-# What the helper on another machine answers of a pane: its processes, and the modes of its terminal.
+# What the helper on another machine answers of a pane: a `PaneLook`, and what is known of its foreground group.
 
 # Fields of a row, in the order in which helper.sh prints them.
 _PROCESS_FIELDS = 8
+# What helper.sh prints in place of `wait_woken` for a read whose file it knows, or does not.
+_SOCKET, _UNSURE = "socket", "tty or socket"
+_READ = "wait_woken"
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Process:
-    """One process, by proc(5): `tpgid` is the foreground group of its terminal, `waits` where it sleeps.
-
-    `program` is known of the leaders of the session and of its foreground group, and of the session leader's children.
-    """
+@dataclass(slots=True)
+class _Row:
+    """One process: its parent, its group, the foreground group of its terminal, and where its threads sleep."""
 
     pid: int
-    state: str
     parent: int
     pgrp: int
     tpgid: int
     flags: int
-    waits: bytes
     program: str
+    sleeps: list[Sleep]
 
 
 @final
@@ -68,8 +68,7 @@ class PaneAnswer:
     """One answer: the processes in the order of the tree, their first first."""
 
     modes: TtyModes | None = None
-    processes: dict[int, Process] = field(default_factory=dict)
-    threads: dict[int, list[tuple[str, bytes]]] = field(default_factory=dict)  # state, and where it sleeps
+    rows: dict[int, _Row] = field(default_factory=dict)
     arguments: dict[int, list[str]] = field(default_factory=dict)
     masks: dict[int, list[int]] = field(default_factory=dict)
     shares: set[int] = field(default_factory=set)
@@ -82,9 +81,9 @@ class PaneAnswer:
                 self.modes = _modes(fields[0].split())
             case "s":
                 found = _process(fields)
-                self.processes[found.pid] = found
+                self.rows[found.pid] = found
             case "t":
-                self.threads.setdefault(int(fields[0]), []).append((fields[1], fields[2].encode()))
+                self.rows[int(fields[0])].sleeps.append(_sleep(fields[1], fields[2]))
             case "c":
                 self.arguments[int(fields[0])] = fields[1].split("\x1f")[1:-1]
             case "g":
@@ -97,33 +96,31 @@ class PaneAnswer:
             case _:
                 raise ValueError(kind)
 
-    def group(self, pgrp: int) -> list[Process]:
-        """The processes of a group, its leader first."""
-        return sorted((one for one in self.processes.values() if one.pgrp == pgrp), key=lambda one: one.pid != pgrp)
-
-    def front(self, leader: int, *, supervised: bool) -> Foreground | None:
-        """What runs in the foreground of a session; None if its leader is gone."""
-        first = self.processes.get(leader)
-        if first is None or first.tpgid <= 0:
-            return None
-        named = self.processes.get(first.tpgid)
-        if supervised and first.tpgid == leader:
-            named = next((one for one in self.processes.values() if one.parent == leader), first)
-        return Foreground(first.tpgid, PurePosixPath(named.program).name if named is not None else "")
-
-    def reads_tty(self, pgrp: int) -> bool | None:
-        return tty_read(one.waits for one in self.group(pgrp))
-
-    def awaits_keys(self, pgrp: int) -> bool:
-        return any(
-            sleeps_for_key(waits, state.encode())
-            for one in self.group(pgrp)
-            for state, waits in [(one.state, one.waits), *self.threads.get(one.pid, [])]
+    def look(self, leader: int, *, tells: bool) -> PaneLook:
+        first = self.rows.get(leader)
+        return PaneLook(
+            leader=leader,
+            modes=self.modes,
+            foreground=max(0, first.tpgid) if first is not None else 0,
+            processes=tuple(
+                Process(
+                    pid=one.pid,
+                    parent=one.parent,
+                    group=one.pgrp,
+                    session=leader,
+                    program=PurePosixPath(one.program).name,
+                    sleeps=tuple(one.sleeps),
+                    flags=one.flags,
+                )
+                for one in self.rows.values()
+            ),
+            tells=tells,
+            cursor=self.cursor,
         )
 
     def takes(self, pgrp: int, number: int, shell_pid: int) -> bool:
         """As `processes.takes`."""
-        leader = self.processes.get(pgrp)
+        leader = self.rows.get(pgrp)
         if leader is None or not leader.flags & FORKED:
             return True
         mine = [mask >> (number - 1) & 1 for mask in self.masks.get(pgrp, [])]
@@ -140,12 +137,20 @@ def _modes(words: list[str]) -> TtyModes | None:
     return TtyModes(icanon="icanon" in words, echo="echo" in words, isig="isig" in words, opost="opost" in words)
 
 
-def _process(fields: list[str]) -> Process:
+def _sleep(state: str, waits: str) -> Sleep:
+    if waits == _SOCKET:
+        return Sleep(state, _READ, "read", tty=False)
+    if waits == _UNSURE:
+        return Sleep(state, _READ)
+    return Sleep(state, waits, tty=True if waits == _READ else None)
+
+
+def _process(fields: list[str]) -> _Row:
     if len(fields) != _PROCESS_FIELDS:
         raise ValueError(fields)
     pid, state, parent, pgrp, tpgid, flags, waits, program = fields
     name = program.removesuffix(" (deleted)")
-    return Process(int(pid), state, int(parent), int(pgrp), int(tpgid), int(flags), waits.encode(), name)
+    return _Row(int(pid), int(parent), int(pgrp), int(tpgid), int(flags), name, [_sleep(state, waits)])
 
 
 # Questions to the helper on another machine (`scripts/helper.sh`), and its answers.
@@ -412,45 +417,41 @@ class RemoteHost:
     def _of(self, pid: int) -> PaneAnswer:
         """The answer about that process, or that group: its leader may have ended (`seq 9 | less`)."""
         answers = self._answers.values()
-        return next((one for one in answers if pid in one.processes or one.group(pid)), _NOTHING)
+        return next(
+            (one for one in answers if pid in one.rows or any(p.pgrp == pid for p in one.rows.values())), _NOTHING
+        )
+
+    def _process(self, pid: int) -> Process | None:
+        return self._of(pid).look(0, tells=self.sees_waits).process(pid)
+
+    def look(self, leader: int, tty: str, *, near: bool = False) -> PaneLook:
+        del tty, near
+        return self._answers.get(leader, _NOTHING).look(leader, tells=self.sees_waits)
 
     def foreground_pgrp(self, leader: int) -> int | None:
-        front = self.foreground(leader)
-        return front.pgrp if front is not None else None
+        found = self.foreground(leader)
+        return found.pgrp if found is not None else None
 
     def foreground(self, leader: int, *, supervised: bool = False) -> Foreground | None:
-        return self._answers.get(leader, _NOTHING).front(leader, supervised=supervised)
-
-    def reads_tty(self, pgrp: int) -> bool | None:
-        return self.sees_waits and self._of(pgrp).reads_tty(pgrp)
-
-    def hides_sleep(self, pgrp: int) -> bool:
-        del pgrp
-        return False
-
-    def awaits_keys(self, pgrp: int) -> bool:
-        return not self.sees_waits or self._of(pgrp).awaits_keys(pgrp)
-
-    def polls(self, pgrp: int) -> bool:
-        leader = self._of(pgrp).processes.get(pgrp)
-        return self.sees_waits and leader is not None and leader.waits.startswith(POLL)
+        return front(self.look(leader, ""), supervised=supervised)
 
     def sleeps_for_keys(self, pid: int, *, polls: bool) -> bool:
-        found = self._of(pid).processes.get(pid)
+        found = self._process(pid)
         if not self.sees_waits:
             return True
-        return found is not None and (found.waits in (*TTY_READ, UNSURE) or (polls and found.waits.startswith(POLL)))
+        sleeps = found.sleeps[:1] if found is not None else ()
+        return any(one.tty is not False and sleeps_for_keys(one.where, polls=polls) for one in sleeps)
 
     def takes(self, pgrp: int, number: signal.Signals, shell_pid: int) -> bool:
         return self._of(pgrp).takes(pgrp, number, shell_pid)
 
     def program_of(self, pid: int) -> str:
-        found = self._of(pid).processes.get(pid)
-        return PurePosixPath(found.program).name if found is not None else ""
+        found = self._process(pid)
+        return found.program if found is not None else ""
 
     def child_name(self, pid: int) -> str:
-        children = (one.program for one in self._of(pid).processes.values() if one.parent == pid)
-        return PurePosixPath(next(children, "")).name
+        rows = self._of(pid).rows.values()
+        return PurePosixPath(next((one.program for one in rows if one.parent == pid), "")).name
 
     def runs_script(self, pid: int) -> bool:
         return self._of(pid).runs_script(pid)
@@ -459,8 +460,8 @@ class RemoteHost:
         return self.program_of(pid) in ("sleep", "busybox", "coreutils")
 
     def is_stopped(self, pid: int) -> bool:
-        found = self._of(pid).processes.get(pid)
-        return found is not None and found.state == "T"
+        found = self._process(pid)
+        return found is not None and any(one.state == "T" for one in found.sleeps[:1])
 
     def started(self, pid: int) -> str:
         return str(pid)  # nobody there outlives this process in our records
@@ -482,10 +483,6 @@ class RemoteHost:
     def restore_line_modes(self, tty: str) -> None:
         self._helper.say("m", tty)
 
-    def holds_output(self, tty: str) -> bool:
-        del tty
-        return False
-
     def write_tty(self, tty: str, data: bytes) -> bool:
         return self._helper.say("w", tty, _escaped(data))
 
@@ -497,7 +494,7 @@ class RemoteHost:
     def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
         if not spare:
             return self._helper.say("k", str(int(number)), str(-pgrp))
-        members = [one.pid for one in self._of(pgrp).group(pgrp) if one.pid != spare]
+        members = [one.pid for one in self._of(pgrp).rows.values() if one.pgrp == pgrp and one.pid != spare]
         return True in [self.signal_process(pid, number) for pid in members]
 
     def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:

@@ -17,6 +17,7 @@ from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.host.host import answer_seconds
 from muxwire.pane.state import PROMPT_REACH
+from muxwire.shell.look import RELAYS, asks as is_question, asks_secret as is_secret_asked
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import idle_since, starting, takes_line, unhooked
 from muxwire.values import dataclass
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.shell import Shell
     from muxwire.shell.execution import Execution
+    from muxwire.shell.look import Waiting
 
 # A program that has printed nothing for this long may be waiting for us; a compiler's pause is not shorter.
 QUIET = 0.15
@@ -39,6 +41,9 @@ START_TIMEOUT = 15.0
 UNHOOKED_QUIET = 0.5
 # After the end mark the prompt comes within a ms; a shell without our hook shows by then that it edits a line.
 PROMPT_GRACE = 0.3
+# Seconds of silence after what reads like a question, where it cannot be seen whether it waits: a program that works
+# for so long seldom leaves a line open that ends like one.
+SILENT_SECONDS = 3.0
 # A shell over a relay has logged in by then, and shows a prompt; if that is empty, it is waited for in vain, once.
 FIRST_PROMPT = 3.0
 # Seconds of silence after which a prompt without an editor is drawn, on this machine and on another one.
@@ -51,15 +56,8 @@ CATCH_UP = 2
 _EDITING = ("bash", "zsh", "fish")
 # The kernel does not distinguish their `read` from their prompt.
 _READ_ALIKE = ("dash", "ash", "ksh")
-# Programs that put another terminal's shell on this one. Others (a REPL, a database) would take a probe as input.
-RELAYS = {
-    "ssh", "mosh-client", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "lxc", "lxc-attach",
-    "incus", "machinectl", "script", "sshpass", "autossh", "nsenter", "chroot", "sudo", "su", "doas", "runuser",
-    "login", "systemd-run", "distrobox", "toolbox",
-}  # fmt: skip
 # A mark for a line that was not ended, and blanks up to the right edge: if it was, all of that is erased.
 _BEFORE_PROMPT = re.compile(r"[%#⏎] {2,}|⏎ ?\x0f? *")
-_SECRET = re.compile(r"(?i)(passw|passphrase|\bpin\b|otp|code|yes/no).{0,40}\Z")
 
 
 @final
@@ -134,15 +132,18 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
 
     `folder` is the tab's own: a shell that cannot read in it gets its commands typed.
     """
-    session, kind = pane.session, pane.waits_for_input()
-    front = pane.front() if kind else None
+    session, found = pane.session, pane.judgement()
+    kind = found.waiting
+    front = pane.front() if kind or found.hidden else None
     if front is None or (session.running is not None and not quiet(pane, DRAWN)):
         return None
     own = pane.shell if front.pgrp == session.shell_pid else None
     shell = own or pane.host.shell_for(front.program)
     running = session.running
     if shell is None:
-        relay = front.program in RELAYS and kind == "raw" and quiet(pane) and not asks_secret(pane)
+        modes = pane.host.tty_modes(pane.tty)
+        raw = modes is not None and not modes.icanon
+        relay = front.program in RELAYS and raw and quiet(pane) and not asks_secret(pane)
         return ForegroundShell(None, 3, front.pgrp) if relay and not _busy_with_ours(running, front.pgrp) else None
     unaccepted = session.has_preexec_mark and session.preexec_time is None
     if own is not None and kind == "line" and running is None and unaccepted:
@@ -244,8 +245,35 @@ def shell_sleeps(pane: PaneState) -> str:
     return "line" if modes.icanon else "editor"
 
 
+def awaited(pane: PaneState, execution: Execution) -> Waiting:
+    """What a command that runs waits for, as far as that is visible; "" for nothing."""
+    if found := hidden_waiting(pane):
+        return found
+    if execution.level == 3:  # the tab's own rules know nothing of a shell over a relay
+        return pane.waits_for_input()
+    # `editor`: a `read` of the tab's own shell, or the shell itself at a prompt whose mark is not here yet.
+    return (pane.waits_for_input() or "raw") if pane.tab_state() == "interactive" else ""
+
+
+def hidden_waiting(pane: PaneState) -> Waiting:
+    """What is waited for inside of what cannot be seen into, as far as its text proves it.
+
+    A question for a secret does, and a line editor that says that it is on.
+    """
+    if not pane.judgement().hidden:
+        return ""
+    if asks_secret(pane):
+        return "password"
+    return "raw" if pane.announces_editor() and pane.open_line().strip() else ""
+
+
+def falls_silent(pane: PaneState) -> bool:
+    """Whether a text that reads like a question has stood there for long, where it cannot be seen what waits."""
+    return quiet(pane, SILENT_SECONDS) and is_question(pane.open_line()) and pane.judgement().hidden
+
+
 def asks_secret(pane: PaneState) -> bool:
-    return _SECRET.search(strip_ansi(pane.last_line().decode("utf-8", "replace")).rstrip()) is not None
+    return is_secret_asked(pane.open_line())
 
 
 async def prompt_begun(pane: PaneState, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
@@ -289,7 +317,7 @@ def prompt_again(pane: PaneState, execution: Execution) -> int:
     if execution.level == 1 or not execution.started or not quiet(pane, DRAWN):
         return -1
     front = pane.host.foreground(pane.leader_pid)
-    if front is None or front.pgrp != execution.shell_pgrp or not pane.waits_for_input():
+    if front is None or front.pgrp != execution.shell_pgrp or not pane.may_wait():
         return -1
     return prompt_after(pane, execution, execution.begin)
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from muxwire.client.client import ControlClient
-    from muxwire.host.host import TtyModes
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
+    from muxwire.shell.look import TtyModes
 
 # One call's keys: what tmux buffers for a pane that does not read has no limit of its own.
 KEYS_MAX = 4 << 20

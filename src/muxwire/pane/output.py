@@ -16,6 +16,7 @@ import anyio
 from anyio.to_thread import run_sync
 
 from muxwire.errors import TabUnavailable
+from muxwire.pane.foreground_shell import SILENT_SECONDS
 from muxwire.pane.interrupt import ESCALATION_SECONDS
 from muxwire.pane.state import end_of
 from muxwire.results import ExecutionResult
@@ -35,7 +36,6 @@ from muxwire.vt.readable import (
 from muxwire.vt.text import undo_onlcr
 
 if TYPE_CHECKING:
-    from muxwire.errors import State
     from muxwire.pane.state import PaneState
     from muxwire.pane.stream import PaneStream
     from muxwire.shell import Shell
@@ -227,6 +227,8 @@ async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> 
 
 # A shell takes a line that was typed at its prompt within a few ms, and one far away a round trip later.
 _BEGINS_WITHIN = 0.25
+# Of a line that may be a question its end is quoted.
+_SHOWN_OF_LINE = 80
 
 
 async def result_of(
@@ -279,18 +281,21 @@ async def result_of(
         running=execution.running,
         omitted_bytes=text.omitted_bytes,
         signal_sent=execution.signal_sent,
-        note="; ".join(_notes(execution, pane, text, state)),
+        note="; ".join(_notes(execution, pane, text)),
         started_in=execution.started_in,
     )
 
 
-def _notes(execution: Execution, pane: PaneState, text: OutputText, state: State) -> list[str]:
+def _notes(execution: Execution, pane: PaneState, text: OutputText) -> list[str]:
     notes = [note for note in (execution.note, execution.running and execution.resists) if note]
-    # By what stands after a relay's cursor.
-    asks = execution.level == 3 and execution.asked_at == pane.stream.written_end
-    if execution.running and (asks or state == "interactive"):
-        what = f"the program waits for {pane.waited_for()}; it still runs"
+    end = pane.stream.written_end
+    if execution.running and execution.asked_at == end:
+        what = f"the program waits for {execution.asked_for}; it still runs"
         notes.insert(0, f"{what}: answer with send_keys, or stop_process")
+    elif execution.running and execution.silent_at == end:
+        after = pane.open_line().strip()[-_SHOWN_OF_LINE:]
+        what = f"silent for {SILENT_SECONDS:g} s after {after!r}; whether it waits cannot be seen here"
+        notes.insert(0, f"{what}: answer with send_keys, or wait with command_result")
     if text.lost_bytes:
         notes.append(f"the first {text.lost_bytes} bytes are lost: neither memory nor the log holds them")
     if text.note:

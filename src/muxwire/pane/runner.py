@@ -15,22 +15,24 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Literal, TypeVar, final
 
 import anyio
 
 from muxwire.errors import ConnectionClosed
 from muxwire.host.environment import check_command
-from muxwire.host.host import round_trip
+from muxwire.host.host import answer_seconds, round_trip
 from muxwire.pane.foreground_shell import (
     DRAWN,
     PROMPT_GRACE,
     QUIET,
     ForegroundShell,
-    asks_secret,
+    awaited,
     caught_up,
+    falls_silent,
     find_shell,
     has_not_begun,
+    hidden_waiting,
     mend_line_modes,
     quiet,
     reached,
@@ -49,7 +51,7 @@ from muxwire.pane.nesting import (
     typed_lines,
 )
 from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, own_listener, prompt_soon
-from muxwire.pane.state import end_of
+from muxwire.pane.state import end_of, waited_words
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.execution import Execution
 from muxwire.shell.marks import ID_RANDOM, own_id
@@ -65,7 +67,9 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.shell import Shell, Wrapped
 
-Outcome = Literal["ended", "timed_out", "interactive"]
+# `silent`: what runs may wait for input, where that cannot be seen.
+Outcome = Literal["ended", "timed_out", "interactive", "silent"]
+_Found = TypeVar("_Found")
 Progress = Callable[[Execution], Awaitable[None]]
 
 # Seconds after typing at which a silent command is examined; then every LOOK_EVERY. A password prompt shows by 0.15.
@@ -147,7 +151,10 @@ class Runner:
         raise refusal(self.pane)
 
     async def wait(self, execution: Execution, timeout: float, *, progress: Progress | None = None) -> Outcome:
-        """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key."""
+        """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key.
+
+        `silent` where that cannot be seen, after a question and some silence. Both are returned once for each output.
+        """
         self._client.waiters += 1
         try:
             await self._client.poll(lambda: not execution.running)
@@ -168,32 +175,60 @@ class Runner:
             with anyio.move_on_after(deadline + PROMPT_GRACE - time.monotonic()):
                 if not execution.started:
                     await self._unstick(execution)
-                elif quiet(self.pane) and await self._waits(execution):
-                    return "interactive"
+                elif quiet(self.pane) and (outcome := await self._examined(execution)):
+                    return outcome
         return "timed_out" if execution.running else "ended"
 
-    async def _waits(self, execution: Execution) -> bool:
-        """Whether the command newly waits for input. A nested shell that gave it up is asked for its status instead."""
+    async def examine(self, execution: Execution) -> None:
+        """Find out whether a command waits for input, for a result of it."""
+        if execution.running and execution.started and quiet(self.pane):
+            with anyio.move_on_after(answer_seconds(self.pane.host)):
+                await self._examined(execution)
+
+    async def _examined(self, execution: Execution) -> Literal["interactive", "silent", ""]:
+        """What is new of a command that runs. A nested shell that gave it up is asked for its status instead."""
         pane = self.pane
         await pane.refresh()
         continue_shell(pane)
         settle_end(pane, self.keyboard, execution)
-        if execution.cut >= 0 or pane.stream.written_end == execution.asked_at:
-            return False
-        # A relay's tty is raw whatever it connects to.
-        if not (asks_secret(pane) if execution.level == 3 else await self._surely_waits()):
-            return False
-        execution.asks(pane.stream.written_end)
-        return True
+        end = pane.stream.written_end
+        if execution.cut >= 0 or not execution.running or end == execution.asked_at:
+            return ""
+        if waiting := await self._proved(lambda: awaited(pane, execution)):
+            execution.asks(end, waited_words(waiting))
+            return "interactive"
+        if end != execution.silent_at and await self._proved(lambda: falls_silent(pane)):
+            execution.fell_silent(end)
+            return "silent"
+        return ""
+
+    async def awaits_input(self) -> Literal["met", "silent", ""]:
+        """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
+        pane = self.pane
+        await pane.refresh()
+        if await self._proved(lambda: pane.tab_state() in ("prompt", "interactive", "incomplete")):
+            return "met"
+        if await self._proved(lambda: hidden_waiting(pane)):
+            return "met"
+        return "silent" if await self._proved(lambda: falls_silent(pane)) else ""
 
     async def _surely_waits(self) -> bool:
         """Whether input is waited for: a shell may be back at a prompt whose mark tmux has not read yet."""
-        if self.pane.tab_state() != "interactive":
-            return False
-        with contextlib.suppress(ConnectionClosed):
+        return await self._proved(lambda: self.pane.tab_state() == "interactive")
+
+    async def _proved(self, holds: Callable[[], _Found]) -> _Found | Literal[False]:
+        """What `holds` returns, once it is proved: tmux, after that look, had nothing more of the pane to send.
+
+        A tmux that is silent or stopped proves nothing: what the program wrote meanwhile may lie in the terminal.
+        """
+        if not (found := holds()):
+            return found
+        try:
             if not await caught_up(self.pane, self._client):
                 return False
-        return self.pane.tab_state() == "interactive"
+        except ConnectionClosed:
+            return False
+        return holds() if self.pane.reachable else False
 
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.host.host import answer_seconds
+from muxwire.shell.look import Judgement, PaneLook, Shown, judge, may_read, reads
 from muxwire.shell.redraw import PromptColumns, readable
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, ShellGone, ShellState
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muxwire.errors import State
-    from muxwire.host.host import Foreground, Host
+    from muxwire.host.host import Host
     from muxwire.pane.stream import PaneStream
     from muxwire.shell import Shell
     from muxwire.shell.execution import Execution
+    from muxwire.shell.look import Foreground, Waiting
     from muxwire.shell.marks import Mark
-    from muxwire.shell.tab_state import Waiting
 
 
 # Since when nobody uses a pane: noted where it is used, at the price of a number and a time, and it wakes nobody.
@@ -116,23 +117,31 @@ class HiddenLines:
             self.give_up()
 
 
-# An answer of another machine that came no longer ago is not asked for again, unless something was typed since: who
-# calls what decides by it may have asked already.
+# A look that was taken no longer ago is not taken again, nor is an answer of another machine asked for again unless
+# something was typed since: several judgements are made of one moment.
 NEW_SECONDS = 0.01
 # Between two looks for a process group, which no event reports.
 LOOK_SECONDS = 0.001
-# Seconds since the last output after which nothing counts as writing: longer than a busy machine holds this process up.
-WRITES_WITHIN = 1.0
-# One look at `od` on a busy machine found it between two writes in 1 of 10 cases; a look takes 50 us.
-WRITE_LOOKS = 5
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line continues.
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # How far back a secondary prompt is looked for: its last line, and escape sequences.
 _DRAWN_REACH = 4096
 # How far back a prompt without a mark is looked for: its last line, and escape sequences.
 PROMPT_REACH = 1024
+# DECSET and DECRST of the alternate screen and of the cursor (terminfo: smcup, rmcup, civis, cnorm).
+_SCREEN_ON = (b"\x1b[?1049h", b"\x1b[?47h", b"\x1b[?1047h")
+_SCREEN_OFF = (b"\x1b[?1049l", b"\x1b[?47l", b"\x1b[?1047l")
+_CURSOR_ON, _CURSOR_OFF = b"\x1b[?25h", b"\x1b[?25l"
+# DECSET 2004, bracketed paste: readline asks for it when it has taken the tty (`rl_prep_terminal` in rltty.c), zsh
+# when it has drawn the prompt too (`zleread` in zle_main.c).
+EDITOR_SIGN, EDITOR_LEFT = b"\x1b[?2004h", b"\x1b[?2004l"
 # What a program that waits is waiting for; anything else reads single keys.
 _WAITED_FOR = {"password": "a password (echo is off)", "line": "a line of input", "editor": "input (its shell reads)"}
+
+
+def waited_words(waiting: Waiting) -> str:
+    """What is waited for, in words."""
+    return _WAITED_FOR.get(waiting, "keys")
 
 
 def end_of(execution: Execution) -> anyio.Event:
@@ -162,6 +171,7 @@ class PaneState:
         self.prompts = PromptColumns()
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
+        self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
         self.on_exit: Callable[[], None] | None = None
 
     @property
@@ -254,8 +264,10 @@ class PaneState:
     def state_after(self, execution: Execution) -> State:
         """The state for a result of `execution`. After its end the prompt may be some microseconds away."""
         if execution.running:
-            # A relay's tty looks the same whatever it connects to.
-            return self.tab_state() if execution.level < 3 or self.session.dead else "running"
+            if self.session.dead or execution.asked_at == self.stream.written_end:
+                return "dead" if self.session.dead else "interactive"
+            state = self.tab_state()  # without a proof nothing waits (`Runner.examine`)
+            return "running" if state == "interactive" or execution.level == 3 else state
         running = self.session.running
         if self.session.dead or running is None:
             return "dead" if self.session.dead else "prompt"
@@ -326,45 +338,59 @@ class PaneState:
     def front(self) -> Foreground | None:
         return self.host.foreground(self.leader_pid, supervised=self.supervised)
 
-    def waits_for_input(self) -> Waiting:
-        """What is waited for; "" where nobody can be asked: what was known is older than what runs.
+    def seen(self, *, near: bool = False) -> PaneLook:
+        """What the kernel says now, or of another machine the newest answer."""
+        if near or not self.host.is_local:
+            return self.host.look(self.leader_pid, self.tty, near=near)
+        if time.monotonic() - self._looked_at > NEW_SECONDS:
+            self._look = self.host.look(self.leader_pid, self.tty)
+            self._looked_at = time.monotonic()
+        return self._look
 
-        Measured: ICANON and ECHO of the tty, who is in the foreground, where it sleeps.
+    def judgement(self) -> Judgement:
+        """What is waited for, by the kernel and by what stands on the screen.
+
+        Nothing where it cannot be asked, or where what was known is older than what runs.
         """
         running = self.session.running
         old = not self.host.is_local and running is not None and self.asked_at < running.typed_time
         if old or not self.reachable:
-            return ""
-        waiting = self._waits()
-        return waiting if waiting in ("", "editor") or not self._writes() else ""
+            return Judgement()
+        near, shell = self.seen(near=True), self.session.shell_pid
+        if (found := judge(near, shell, self.shown(near))).waiting:
+            return found
+        if near.foreground == shell and running is None:
+            return found  # the shell itself, which computes: nobody else has a word
+        look = self.seen()
+        return judge(look, shell, self.shown(look))
 
-    def _writes(self) -> bool:
-        """Whether what seems to wait for input waits in write(2), which sleeps in the same function of the kernel.
+    def waits_for_input(self) -> Waiting:
+        return self.judgement().waiting
 
-        It is examined several times, since it may be between two writes; and not at all if nothing was written for a
-        while, because the terminal is stopped (C-s) then.
-        """
-        if self.session.at_prompt or time.monotonic() - self.stream.last_output > WRITES_WITHIN:
-            return False
-        return any(self.host.holds_output(self.tty) or not self._waits() for _ in range(WRITE_LOOKS))
+    def may_wait(self) -> bool:
+        """Whether input is waited for, or may be where it cannot be seen."""
+        found = self.judgement()
+        return bool(found.waiting) or found.hidden
 
-    def _waits(self) -> Waiting:
-        front, modes = self.host.foreground(self.leader_pid), self.host.tty_modes(self.tty)
-        # Modes of one moment with the foreground of the next would make a nested shell of a child about to exec.
-        if modes is None or front is None or self.host.foreground_pgrp(self.leader_pid) != front.pgrp:
-            return ""
-        if front.pgrp == self.session.shell_pid and not modes.icanon:
-            return "editor"
-        if not modes.icanon:
-            return "raw" if front.pgrp != self.leader_pid else ""
-        reads = self.host.reads_tty(front.pgrp)
-        if reads is None:  # perhaps a socket: but who asks for something hides the answer, or leaves the line open
-            reads = not modes.echo or bool(strip_ansi(self.last_line().decode("utf-8", "replace")).strip())
-        # sudo, su, passwd: who turns the echo off asks for a secret.
-        reads = reads or (not modes.echo and self.host.hides_sleep(front.pgrp))
-        if reads or (self._is_ash(front.pgrp) and self.host.polls(front.pgrp)):
-            return "line" if modes.echo else "password"
-        return ""
+    def shown(self, look: PaneLook) -> Shown:
+        """What the pane shows; only looked for where it decides something."""
+        if not any(may_read(sleep.where) and sleep.tty is not False for one in look.processes for sleep in one.sleeps):
+            return Shown()
+        ring = self.stream.ring
+        last_on = max(ring.rfind(switch, ring.start) for switch in _SCREEN_ON)
+        screen = last_on > max(ring.rfind(switch, ring.start) for switch in _SCREEN_OFF)
+        hides = ring.rfind(_CURSOR_OFF, ring.start) > ring.rfind(_CURSOR_ON, ring.start)
+        return Shown(line=bool(self.open_line().strip()), screen=screen or hides)
+
+    def announces_editor(self) -> bool:
+        """Whether a line editor has said that it is on, and not that it is off: readline, zsh and others do."""
+        ring, since = self.stream.ring, self.session.preexec_offset
+        since = max(since, self.session.running.begin if self.session.running is not None else since)
+        return ring.rfind(EDITOR_SIGN, since) > ring.rfind(EDITOR_LEFT, since)
+
+    def open_line(self) -> str:
+        """The text on the cursor's line, which was not ended."""
+        return strip_ansi(self.last_line().decode("utf-8", "replace"))
 
     def last_line(self) -> bytes:
         """What stands on the cursor's line, after the last mark (or title, whose end is the same byte)."""
@@ -388,27 +414,8 @@ class PaneState:
 
     def waited_for(self) -> str:
         """What the program in the foreground, which waits, is waiting for, in words."""
-        return _WAITED_FOR.get(self.waits_for_input(), "keys")
+        return waited_words(self.waits_for_input())
 
     def reads(self) -> bool:
-        """Whether the foreground sleeps until something is typed; a tty left raw makes it look so when it computes.
-
-        `awaits_keys` would not do: it took a fish that computes for one that waits in 5 of 25 cases.
-        """
-        host = self.host
-        front = host.foreground(self.leader_pid)
-        return not host.sees_waits or (
-            front is not None and (host.polls(front.pgrp) or host.reads_tty(front.pgrp) is not False)
-        )
-
-    def awaits_keys(self) -> bool:
-        """Whether what is in front, on a raw tty, sleeps until a key comes; it may compute, or be ending."""
-        front = self.host.foreground(self.leader_pid)
-        return front is not None and self.host.awaits_keys(front.pgrp)
-
-    def _is_ash(self, pgrp: int) -> bool:
-        """Whether that process group is a busybox shell, whose `read` polls the tty before it reads a byte."""
-        if pgrp == self.session.shell_pid:
-            return self.shell is not None and self.shell.name == "ash"
-        running = self.session.running
-        return running is not None and running.shell_pgrp == pgrp and running.shell_name == "ash"
+        """Whether the foreground sleeps until something is typed."""
+        return reads(self.seen(near=True))

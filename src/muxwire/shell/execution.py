@@ -69,8 +69,11 @@ class Execution:
     # Where its output ends although the end mark comes later, because it had to be asked for; -1 if it was not.
     cut: int = -1
     read_up_to: int = -1
-    # The stream's end when it was last seen to wait for input: that is reported once.
+    # The stream's end when it was last seen to wait for input, and for what, in words: that is reported once.
     asked_at: int = -1
+    asked_for: str = ""
+    # The stream's end when it was silent after what reads like a question, where it cannot be seen whether it waits.
+    silent_at: int = -1
     # Parts of its output that are ours: marks and lines of commands in a shell that it started; and where one begins
     # whose end is not here yet, -1 if none does.
     ours: list[tuple[int, int]] = field(default_factory=list)
@@ -122,9 +125,13 @@ class Execution:
         # The log, from which a later process may have its start mark, has no times; it begins when it is typed.
         self.begin_time = self.typed_time if self.recalled else now
 
-    def asks(self, offset: int) -> None:
+    def asks(self, offset: int, what: str) -> None:
         """It waits for input, after an output that ends at that offset."""
-        self.asked_at = offset
+        self.asked_at, self.asked_for = offset, what
+
+    def fell_silent(self, offset: int) -> None:
+        """It may wait for input, after an output that ends at that offset: nobody can see."""
+        self.silent_at = offset
 
     def delivered(self, offset: int) -> None:
         """Its output up to there was given to a caller: the next one gets the rest."""

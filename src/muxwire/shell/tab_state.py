@@ -7,7 +7,7 @@ and decides what is typed, waited for or stopped, is judged here as well: rules 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal, Protocol, final
+from typing import TYPE_CHECKING, Final, Protocol, final
 
 from muxwire.shell.session_table import ShellState
 
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
     from muxwire.errors import State
     from muxwire.shell.execution import Execution
+    from muxwire.shell.look import Waiting
     from muxwire.shell.session import ShellSession
     from muxwire.shell.shell import Shell
-
-# What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
-Waiting = Literal["line", "password", "raw", "editor", ""]
 
 # Seconds in which a typed line may still be on its way to the shell: it takes a few ms, more on a busy machine.
 UNDER_WAY = 0.15
@@ -48,9 +46,6 @@ class Kernel(Protocol):
 
     def reads(self) -> bool:
         """Whether the foreground sleeps until something is typed."""
-
-    def awaits_keys(self) -> bool:
-        """Whether a thread of the foreground sleeps where a key may wake it."""
 
     def continues(self) -> bool:
         """Whether what was drawn since the prompt's mark ends in a secondary prompt."""
@@ -146,8 +141,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ("incomplete", lambda s, k, _: _typed(s, k)),
     ("prompt", lambda s, k, _: _adopted(s, k) and takes_line(k.front_shell(), k.waits_for_input())),
     ("running", lambda s, k, _: _adopted(s, k) and not k.waits_for_input()),
-    ("interactive", lambda _, k, __: k.waits_for_input() in ("line", "password")),
-    ("interactive", lambda _, k, __: k.waits_for_input() == "raw" and k.awaits_keys()),
+    ("interactive", lambda _, k, __: k.waits_for_input() in ("line", "password", "raw")),
     # `read` of fish and ksh, `read -n 1` of bash: the shell itself edits, or waits for a key, in mid-command.
     ("interactive", lambda s, k, _: s.running is not None and k.waits_for_input() == "editor" and k.reads()),
     ("running", lambda s, _, __: s.running is not None),
@@ -165,7 +159,7 @@ class Answers:
         self.sees_waits = kernel.sees_waits
         self.waits_for_input = cache(kernel.waits_for_input)
         self.shell_in_front, self.front_shell = cache(kernel.shell_in_front), cache(kernel.front_shell)
-        self.reads, self.awaits_keys, self.continues = kernel.reads, kernel.awaits_keys, kernel.continues
+        self.reads, self.continues = kernel.reads, kernel.continues
 
 
 def tab_state(session: ShellSession, kernel: Kernel, now: float) -> State:

@@ -157,7 +157,8 @@ class Tab:
 
         `on_start` gets the command_id when the command's turn has come. With `on_output` the exact bytes go there as
         they arrive, and not into the result. A command that waits for input ends the call, or with `on_input` is
-        reported there, and waited for further.
+        reported there, and waited for further. Where that cannot be seen (over ssh, in a container), a text that reads
+        like a question and 3 s of silence end the call too, but not with `on_input`.
 
         Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
         """
@@ -230,6 +231,8 @@ class Tab:
         self, execution: Execution, *, strip_ansi: bool | None = None, max_chars: int | None = None, waited: bool = True
     ) -> ExecutionResult:
         """What `execution` has to say since it was last asked, as `result_of`; TabUnavailable if it never ran."""
+        if waited:
+            await self.runner.examine(execution)
         plain = self.strip_ansi if strip_ansi is None else strip_ansi
         return await result_of(execution, self.pane, plain, max_chars=max_chars, columns=self.columns, waited=waited)
 
@@ -249,8 +252,9 @@ class Tab:
         deadline = time.monotonic() + timeout
         try:
             outcome = await self.runner.wait(execution, timeout, progress=progress if on_progress else None)
-            while outcome == "interactive" and on_input is not None:
-                await on_input(self.pane.waited_for())
+            while outcome in ("interactive", "silent") and on_input is not None:
+                if outcome == "interactive":
+                    await on_input(execution.asked_for)
                 left = deadline - time.monotonic()
                 outcome = await self.runner.wait(execution, left, progress=progress if on_progress else None)
             if outcome == "timed_out":

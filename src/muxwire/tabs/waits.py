@@ -36,6 +36,7 @@ from muxwire.vt.text import AnsiStripper
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muxwire.errors import State
     from muxwire.pane.state import PaneState
     from muxwire.pane.stream import PaneStream
     from muxwire.results import KeysSent
@@ -418,7 +419,7 @@ def _check(tabs: Sequence[LiveTab], wanted: Wanted, from_byte: int | None, timeo
 
 # The answer to keys: what a program shows until a text comes, it waits for more, its command ends, or time is up.
 
-Outcome = Literal["met", "ended", "timed_out", "closed"]
+Outcome = Literal["met", "ended", "silent", "timed_out", "closed"]
 
 # What comes back of an answer: a screen or two; the log has the rest.
 ANSWER_CHARACTERS = 4000
@@ -435,8 +436,8 @@ async def answered(
 ) -> KeysSent:
     """`sent` with the answer of the program; `command` is what ran when the keys were sent.
 
-    Met: `wanted` came, or without it the program waits for input again. Ended: the command did, or the line that was
-    typed; what is wanted did not come before.
+    Met: `wanted` came, or without it the program waits for input again. Silent: it may, where that cannot be seen.
+    Ended: the command did, or the line that was typed; what is wanted did not come before.
     """
     try:
         outcome = await _outcome(tab, sent, command, wanted, timeout)
@@ -454,11 +455,19 @@ async def answered(
         sent,
         output=cut_middle(seen.text, ANSWER_CHARACTERS, sent.next_byte, end),
         outcome=outcome,
-        state=tab.state,
+        state=_state(tab, outcome if wanted is None else ""),
         exit_code=status,
         next_byte=end,
         note="; ".join(filter(None, (sent.note, seen.note))),
     )
+
+
+def _state(tab: LiveTab, outcome: Outcome | Literal[""]) -> State:
+    """The state after an answer; that input is waited for has been proved where that ended the wait."""
+    state = tab.state
+    if outcome == "met" and state not in ("prompt", "incomplete", "dead"):
+        return "interactive"
+    return "running" if state == "interactive" and outcome in ("silent", "timed_out") else state
 
 
 async def _outcome(
@@ -480,8 +489,9 @@ async def _outcome(
             if _ended(tab, sent, command):
                 return "ended"
             idle = watch.until_idle() if watch is not None else float("inf")
-            if idle <= 0 or (watch is None and await _waits(tab, sent, begun)):
-                return "ended" if _ended(tab, sent, command) else "met"
+            found_out = "met" if idle <= 0 else await _waits(tab, sent, begun) if watch is None else ""
+            if found_out:
+                return "ended" if _ended(tab, sent, command) else found_out
             if stream.end != examined:
                 looks, examined = iter(LOOKS), stream.end
             # Another machine is asked at growing intervals, as while a command runs there.
@@ -498,16 +508,13 @@ def _ended(tab: LiveTab, sent: KeysSent, command: Execution | None) -> bool:
     return pane.session.at_prompt and pane.session.prompt_end > sent.next_byte
 
 
-async def _waits(tab: LiveTab, sent: KeysSent, begun: float) -> bool:
-    """Whether the program has answered, as far as can be seen, and waits for more."""
+async def _waits(tab: LiveTab, sent: KeysSent, begun: float) -> Literal["met", "silent", ""]:
+    """Whether the program has answered, as far as can be seen, and waits for more; `silent` if that cannot be seen."""
     if not quiet(tab.pane) or (time.monotonic() - begun < _ACCEPTED_WITHIN and _on_its_way(tab)):
-        return False
+        return ""
     answered = tab.pane.stream.end > sent.next_byte
     late = time.monotonic() - begun > _BEGINS_WITHIN
-    if not (answered or late):
-        return False
-    await tab.pane.refresh()
-    return tab.state in ("prompt", "interactive", "incomplete")
+    return await tab.runner.awaits_input() if answered or late else ""
 
 
 def _on_its_way(tab: LiveTab) -> bool:

@@ -1,0 +1,393 @@
+"""A look at a terminal of this machine: one pass over /proc makes a `PaneLook`. Sources: proc(5), pty(7), syscalls(2).
+
+What a call of a sleeping process is about is known from its arguments (/proc/PID/syscall): the descriptor that is read,
+and the set that is polled, which lies in the memory of the process, or for epoll(7) in its `fdinfo`. Only who may trace
+the process can read the first two: with Yama's `ptrace_scope` 1 its ancestors and root.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import struct
+import time
+from typing import TYPE_CHECKING, Literal, final
+
+from muxwire.host.descriptors import list_folder, open_file
+from muxwire.host.processes import HAS_PROC, executable, foreground_pgrp, read_proc, tty_modes
+from muxwire.shell.look import (
+    PaneLook,
+    Process,
+    Sleep,
+    is_hidden,
+    is_poll,
+    may_read,
+    sleeps_for_keys as is_sleep_for_keys,
+)
+from muxwire.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from muxwire.shell.look import TtyModes
+
+# Whether the kernel reports in which of its functions a process sleeps.
+SEES_WAITS = os.path.exists("/proc/self/wchan")  # noqa: PTH110 - at import
+
+_STATE, _PPID, _PGRP, _SESSION, _TTY, _TPGID, _FLAGS = range(7)
+# PF_KTHREAD (include/linux/sched.h): a thread of the kernel, which has no files.
+_KERNEL_THREAD = 0x200000
+# /dev/tty, a process's own controlling terminal, and /dev/ptmx, from which masters are made (devices.txt).
+_CONTROLLING, _MASTERS = os.makedev(5, 0), os.makedev(5, 2)
+# devices.txt: the inner ends of pseudoterminals have majors 136 to 143, 256 numbers each.
+_PTS_MAJOR, _PTS_MINORS = 136, 256
+# A relay in a relay in a relay (ssh to itself under script under sudo) is deep enough.
+_DEPTH = 4
+# A process of another session that has more files open is a server, which asks nothing.
+_FILES_MAX = 256
+# Of a poll set no more is read: who asks a person waits for a handful of files.
+_POLLED_MAX = 1024
+# struct pollfd (poll(2)), and POLLIN.
+_POLLFD, _POLLIN = struct.Struct("iHH"), 0x001
+_WORD = struct.Struct("q")
+# The numbers of the calls by machine (arch/*/entry/syscalls/syscall*.tbl; asm-generic/unistd.h).
+_GENERIC = {
+    63: "read", 65: "read", 64: "write", 66: "write", 72: "select", 73: "poll", 22: "epoll", 441: "epoll",
+}  # fmt: skip
+_CALLS: dict[int, str] = {
+    "x86_64": {
+        0: "read", 19: "read", 1: "write", 20: "write", 7: "poll", 271: "poll", 23: "select", 270: "select",
+        232: "epoll", 281: "epoll", 441: "epoll",
+    },
+    "aarch64": _GENERIC,
+    "riscv64": _GENERIC,
+}.get(os.uname().machine, {})  # fmt: skip
+# Which argument is the time limit, where it is a pointer (NULL: none): ppoll, select, pselect6, epoll_pwait2; and where
+# it is a number of milliseconds (-1: none): poll, epoll_wait, epoll_pwait.
+_LIMIT_AT = {"poll": 2, "select": 4, "epoll": 3}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Stat:
+    """What /proc/PID/stat says of a process behind its name."""
+
+    pid: int
+    state: str
+    parent: int
+    group: int
+    session: int
+    tty: int
+    foreground: int
+    flags: int
+
+
+@final
+@dataclass(slots=True)
+class _Files:
+    """The descriptors of a process that matter: the terminal's, masters and their file systems, and any socket."""
+
+    terminal: set[int]
+    masters: dict[int, int]
+    sockets: bool = False
+
+
+def look(leader: int, tty: str, *, near: bool = False) -> PaneLook:
+    """Look at the terminal of the session that `leader` leads; its processes are missing if that is gone.
+
+    With `near` only the leaders of the session and of the foreground group are examined, which takes a tenth.
+    """
+    seen_at = time.monotonic()
+    modes = tty_modes(tty)
+    if not HAS_PROC:
+        return _without_proc(leader, modes, seen_at)
+    first = _stat(leader)
+    if first is None:
+        return PaneLook(leader=leader, modes=modes, foreground=0, tells=SEES_WAITS, seen_at=seen_at)
+    device = _device(first.tty)
+    if near:
+        table = {one.pid: one for pid in (leader, first.foreground) if (one := _stat(pid)) is not None}
+        outside: list[_Stat] = []
+    else:
+        table = _table()
+        outside = [
+            one for one in table.values() if one.tty == 0 and one.state == "S" and not one.flags & _KERNEL_THREAD
+        ]
+    viewer = _Viewer(table, outside, inside=not near)
+    processes = viewer.processes(first.tty, device, first.foreground)
+    modes_after, now = (modes, first) if near else (tty_modes(tty), _stat(leader))
+    if now is None or now.foreground != first.foreground or modes_after != modes:
+        # The modes of one moment with the foreground of the next are those of a child that is about to run a program.
+        return PaneLook(leader=leader, modes=modes_after, foreground=0, tells=SEES_WAITS, seen_at=seen_at)
+    ordered = tuple(sorted(processes, key=lambda one: one.pid != leader))
+    return PaneLook(
+        leader=leader,
+        modes=modes,
+        foreground=max(0, first.foreground),
+        processes=ordered,
+        tells=SEES_WAITS,
+        seen_at=seen_at,
+    )
+
+
+def sleeps_for_keys(pid: int, *, polls: bool) -> bool:
+    """Whether that process reads its terminal, or with `polls` waits for several files; True if it is not known."""
+    return not SEES_WAITS or is_sleep_for_keys(_wchan(pid), polls=polls)
+
+
+def _without_proc(leader: int, modes: TtyModes | None, seen_at: float) -> PaneLook:
+    """Where there is no /proc (macOS), only who is in front is known."""
+    pgrp = foreground_pgrp(leader) or 0
+    return PaneLook(leader=leader, modes=modes, foreground=pgrp, tells=False, seen_at=seen_at)
+
+
+def _stat(pid: int) -> _Stat | None:
+    text = read_proc(pid, "stat")
+    fields = text[text.rfind(b")") + 2 :].split(None, _FLAGS + 1)
+    if len(fields) <= _FLAGS or fields[_STATE] in b"ZX":
+        return None
+    return _Stat(
+        pid,
+        fields[_STATE].decode(),
+        int(fields[_PPID]),
+        int(fields[_PGRP]),
+        int(fields[_SESSION]),
+        int(fields[_TTY]),
+        int(fields[_TPGID]),
+        int(fields[_FLAGS]),
+    )
+
+
+def _table() -> dict[int, _Stat]:
+    pids = [int(name) for name in list_folder("/proc") if name.isdigit()]
+    return {pid: found for pid in pids if (found := _stat(pid)) is not None}
+
+
+def _device(number: int) -> int:
+    """A device number as stat(2) has it, from the field `tty_nr` of proc(5): minor bits 31 to 20 and 7 to 0."""
+    return os.makedev((number >> 8) & 0xFFF, (number & 0xFF) | ((number >> 12) & 0xFFF00))
+
+
+@final
+class _Viewer:
+    """Looks at one terminal and those inside of it, from one table of processes."""
+
+    def __init__(self, table: dict[int, _Stat], outside: list[_Stat], *, inside: bool) -> None:
+        self._table = table
+        self._outside = outside  # of no controlling terminal, asleep
+        self._inside = inside  # whether inner terminals are looked at
+        self._entered: set[int] = set()  # devices that are being looked at: a relay may hold its own
+
+    def processes(self, number: int, device: int, foreground: int) -> list[Process]:
+        """Those that have a terminal open or as their controlling terminal, examined as far as they may read it."""
+        self._entered.add(device)
+        inside = [one for one in self._table.values() if one.tty == number]
+        found = [self._examined(one, device, controls=True, waits=one.group == foreground) for one in inside]
+        for one in self._outside:
+            if may_read(_wchan(one.pid)) and (files := _files(one.pid, device, False)) and files.terminal:
+                found.append(self._examined(one, device, controls=False, waits=True))  # noqa: PERF401
+        return found
+
+    def _examined(self, one: _Stat, device: int, *, controls: bool, waits: bool) -> Process:
+        closed = False
+        sleeps: tuple[Sleep, ...] = ()
+        inner: tuple[PaneLook | None, ...] = ()
+        if waits:
+            closed = is_hidden(_wchan(one.pid)) and one.state == "S" and _is_anothers(one.pid)
+            sleeps = _sleeps(one, device, controls)
+            asleep = any(may_read(sleep.where) for sleep in sleeps)
+            if self._inside and asleep and (files := _files(one.pid, device, controls)):
+                inner = tuple(self._inner(one.pid, fd, home) for fd, home in files.masters.items())
+        return Process(
+            pid=one.pid,
+            parent=one.parent,
+            group=one.group,
+            session=one.session,
+            controls=controls,
+            program=executable(one.pid) if waits or not controls else "",
+            closed=closed,
+            sleeps=sleeps,
+            inner=inner,
+            flags=one.flags,
+        )
+
+    def _inner(self, pid: int, descriptor: int, home: int) -> PaneLook | None:
+        """What runs on the other end of a master; None where that is not visible from here."""
+        index = _tty_index(pid, descriptor)
+        path = f"/dev/pts/{index}"
+        # The same number is another terminal's in the file system of a container.
+        if index < 0 or home not in _own_devices() or len(self._entered) > _DEPTH:
+            return None
+        number = ((_PTS_MAJOR + index // _PTS_MINORS) << 8) | index % _PTS_MINORS
+        device = _device(number)
+        if device in self._entered:
+            return None
+        there = [one for one in self._table.values() if one.tty == number]
+        foreground = next((one.foreground for one in there if one.foreground > 0), 0)
+        modes = tty_modes(path)
+        processes = self.processes(number, device, foreground)
+        self._entered.discard(device)
+        return PaneLook(0, modes, foreground, tuple(processes), tells=SEES_WAITS)
+
+
+def _own_devices() -> Collection[int]:
+    """The file systems in which the devices of our terminals are."""
+    found = set()
+    for path in ("/dev/ptmx", "/dev/pts/ptmx"):
+        with contextlib.suppress(OSError):
+            found.add(os.stat(path).st_dev)  # noqa: PTH116 - no path object is needed
+    return found
+
+
+def _tty_index(pid: int, descriptor: int) -> int:
+    """The number of the pseudoterminal of a master, by fdinfo (Linux 4.14); -1 if it is not told."""
+    for line in read_proc(pid, f"fdinfo/{descriptor}").splitlines():
+        if line.startswith(b"tty-index:"):
+            return int(line.split()[1])
+    return -1
+
+
+def _wchan(pid: int, thread: int | str = 0) -> str:
+    return read_proc(pid, f"task/{thread}/wchan" if thread else "wchan").decode("ascii", "replace")
+
+
+def _is_anothers(pid: int) -> bool:
+    try:
+        return os.stat(f"/proc/{pid}").st_uid != os.geteuid()  # noqa: PTH116
+    except OSError:
+        return False
+
+
+def _files(pid: int, device: int, controls: bool) -> _Files | None:
+    """Which descriptors of a process are the terminal's; None if that may not be read, or they are too many."""
+    try:
+        names = list_folder(f"/proc/{pid}/fd")
+    except OSError:
+        return None
+    if len(names) > _FILES_MAX and not controls:
+        return None
+    found = _Files(set(), {})
+    for name in names:
+        try:
+            what = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
+        except OSError:
+            continue
+        if stat.S_ISSOCK(what.st_mode):
+            found.sockets = True
+        elif stat.S_ISCHR(what.st_mode):
+            if what.st_rdev == device or (controls and what.st_rdev == _CONTROLLING):
+                found.terminal.add(int(name))
+            elif what.st_rdev == _MASTERS:
+                found.masters[int(name)] = what.st_dev
+    return found
+
+
+def _sleeps(one: _Stat, device: int, controls: bool) -> tuple[Sleep, ...]:
+    try:
+        threads = list_folder(f"/proc/{one.pid}/task")
+    except OSError:
+        return ()
+    files: list[_Files | None] = []
+    found = []
+    for thread in threads:
+        where = _wchan(one.pid, thread)
+        state = one.state if int(thread) == one.pid else _thread_state(one.pid, thread)
+        if not may_read(where):
+            found.append(Sleep(state, where))
+            continue
+        if not files:
+            files.append(_files(one.pid, device, controls))
+        found.append(_sleep(one.pid, thread, state, where, files[0]))
+    return tuple(found)
+
+
+def _thread_state(pid: int, thread: str) -> str:
+    return read_proc(pid, f"task/{thread}/stat").rpartition(b") ")[2][:1].decode()
+
+
+def _sleep(pid: int, thread: str, state: str, where: str, files: _Files | None) -> Sleep:
+    """What a thread sleeps in, by its call where that may be read, else by what the process has open."""
+    words = read_proc(pid, f"task/{thread}/syscall").split()
+    if files is None:
+        return Sleep(state, where)
+    call = _CALLS.get(int(words[0]), "") if len(words) > 1 and words[0].isdigit() else ""
+    if call in ("read", "write"):
+        name: Literal["read", "write"] = "read" if call == "read" else "write"
+        return Sleep(state, where, name, int(words[1], 16) in files.terminal)
+    if call and is_poll(where):
+        return _poll(pid, call, [int(word, 16) for word in words[1:7]], state, where, files)
+    if words == [b"running"]:  # it has just been woken
+        return Sleep("R", where, tty=False)
+    if not files.terminal:
+        return Sleep(state, where, tty=False)
+    if is_poll(where):  # of an epoll the set may be read in any case
+        polled = _epoll_of(pid)
+        return Sleep(state, where, "poll", None if polled is None else not files.terminal.isdisjoint(polled))
+    return Sleep(state, where, tty=None if files.sockets else True)
+
+
+def _poll(pid: int, call: str, words: list[int], state: str, where: str, files: _Files) -> Sleep:
+    if call == "epoll":
+        polled = _epoll_set(pid, words[0])
+    elif call == "poll":
+        polled = _poll_set(pid, words[0], words[1])
+    else:
+        polled = _select_set(pid, words[1], words[0])
+    limit = words[_LIMIT_AT[call]] if len(words) > _LIMIT_AT[call] else 0
+    endless = limit == 0 if call == "select" else limit & 0xFFFFFFFF == 0xFFFFFFFF or (call == "poll" and limit == 0)
+    if polled is None:
+        return Sleep(state, where, "poll", endless=endless)
+    return Sleep(state, where, "poll", bool(polled & files.terminal), alone=polled <= files.terminal, endless=endless)
+
+
+def _memory(pid: int, address: int, size: int) -> bytes | None:
+    try:
+        descriptor = open_file(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        data = os.pread(descriptor, size, address)
+    except (OSError, OverflowError):
+        return None
+    finally:
+        os.close(descriptor)
+    return data if len(data) == size else None
+
+
+def _poll_set(pid: int, address: int, count: int) -> set[int] | None:
+    data = _memory(pid, address, count * _POLLFD.size) if 0 < count <= _POLLED_MAX else None
+    if data is None:
+        return None
+    return {fd for fd, events, _ in _POLLFD.iter_unpack(data) if fd >= 0 and events & _POLLIN}
+
+
+def _select_set(pid: int, address: int, count: int) -> set[int] | None:
+    """The set of `count` bits at that address; nothing is read for at 0."""
+    if address == 0:
+        return set()
+    words = -(-count // (8 * _WORD.size))
+    data = _memory(pid, address, words * _WORD.size) if 0 < count <= _POLLED_MAX else None
+    if data is None:
+        return None
+    bits = int.from_bytes(data, "little")
+    return {fd for fd in range(count) if bits >> fd & 1}
+
+
+def _epoll_set(pid: int, descriptor: int) -> set[int] | None:
+    """What is in an epoll set, with its read event (EPOLLIN, 1)."""
+    text = read_proc(pid, f"fdinfo/{descriptor}")
+    if not text:
+        return None
+    rows = [line.split() for line in text.splitlines() if line.startswith(b"tfd:")]
+    return {int(row[1]) for row in rows if int(row[3], 16) & _POLLIN}
+
+
+def _epoll_of(pid: int) -> set[int] | None:
+    """What is in the epoll sets of a process whose calls may not be read; None if it has none."""
+    found: set[int] | None = None
+    with contextlib.suppress(OSError):
+        for name in list_folder(f"/proc/{pid}/fd"):
+            if os.readlink(f"/proc/{pid}/fd/{name}") == "anon_inode:[eventpoll]":  # noqa: PTH115
+                found = (found or set()) | (_epoll_set(pid, int(name)) or set())
+    return found

@@ -1,0 +1,330 @@
+"""What the kernel says of a terminal at one moment, and what follows from it: who reads there, and what is waited for.
+
+`PaneLook` is built by `host/`, from /proc on this machine and from the helper's answer on another one. Every judgement
+is a pure function of it, and of what the pane shows. The rule of them all: a claim needs proof.
+
+1. A process waits for input if it sleeps in a read of the terminal. Which file is read is known by the arguments of the
+   system call; where the kernel hides those, the function of the kernel in which the process sleeps must do.
+2. A poll of nothing but the terminal, without a time limit, is as good as a read. Any other poll is a weaker proof,
+   because programs that work poll for keys as well: text must stand on the cursor's line, or the program must have
+   drawn a screen of its own. In line mode it must be for nothing else, or without a time limit.
+3. Only the foreground group counts of the terminal's own session, since a read of any other one stops it (SIGTTIN). Of
+   other sessions every process counts that has the terminal open: `su USER -c`, `setsid`, pinentry, screen.
+4. A process that holds the master of a pseudoterminal relays. It waits if it reads its own terminal, and what runs in
+   each of the inner terminals waits too.
+5. What is not visible here is `hidden`: a relay to another machine or into a container, a process of another user.
+   Nothing is claimed of it, but for a terminal in line mode without echo: a program that hides the answer has asked.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal, final
+
+from muxwire.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
+Waiting = Literal["line", "password", "raw", "editor", ""]
+
+# Linux 5 and 6 name the first for a read of a terminal (n_tty_read) or a write to one (n_tty_write), and for a read of
+# a TCP socket (sk_wait_data) or of inotify.
+_READ: Final = ("wait_woken", "n_tty_read")
+# Those in which a process waits for one of several files; a compiled copy adds `.constprop.0`.
+_POLL: Final = ("poll_schedule_timeout", "do_sys_poll", "do_poll", "do_select", "ep_poll", "do_epoll_wait")
+# What the kernel says of a process that runs, and of one of another user, wherever it sleeps.
+_NOWHERE: Final = ("0", "")
+# busybox's `read` polls the terminal before it reads a byte, for nothing else.
+_POLLS_FIRST: Final = ("busybox", "ash")
+
+# Programs that put another terminal's shell on this one. Others (a REPL, a database) would take a probe as input.
+RELAYS: Final = frozenset((
+    "ssh", "mosh-client", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "lxc", "lxc-attach",
+    "incus", "machinectl", "script", "sshpass", "autossh", "nsenter", "chroot", "sudo", "su", "doas", "runuser",
+    "login", "systemd-run", "distrobox", "toolbox",
+))  # fmt: skip
+# Those whose inner terminal is on another machine, in a container, or held by a process that is no child of theirs.
+_CARRIERS: Final = frozenset((
+    "ssh", "mosh-client", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "lxc", "lxc-attach",
+    "incus", "machinectl", "autossh", "systemd-run", "distrobox", "toolbox",
+))  # fmt: skip
+# Of these a read of the terminal is a question of their own (a host key, a password): what they relay they poll for.
+_ASK_THEMSELVES: Final = frozenset(("ssh", "telnet", "mosh-client", "autossh"))
+
+# A question for a secret, or for a yes to a stranger's key, at the end of what is shown.
+_SECRET: Final = re.compile(
+    r"(?i)(?:passw|passphrase|passcode|\bpin\b|\botp\b|(?:verification|security|access|one-time|2fa|login) code|yes/no)"
+    r"[^\n]{0,60}[:?\])>]\Z"
+)
+# What a question ends in, and with a blank behind it a shell's prompt; but not `50% `.
+_QUESTION: Final = re.compile(r"[?\]):>]\Z")
+_PROMPT: Final = re.compile(r"(?:[#$❯]|(?<![0-9])%) +\Z")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TtyModes:
+    """The modes of a tty that tell a line reader from a password prompt from a full-screen program."""
+
+    icanon: bool
+    echo: bool
+    isig: bool
+    opost: bool = True
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Foreground:
+    """The foreground process group of a pane: its id and its leader's program."""
+
+    pgrp: int
+    program: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """What one thread does: its state (proc(5)), the function of the kernel in which it sleeps, and in which call.
+
+    `call` is `read`, `write` or `poll`; "" if it is another one, or if the kernel does not say. `tty`: whether that is
+    a call on the terminal that was looked at; None if it is not known. Of a poll, `alone`: of nothing else; `endless`:
+    without a time limit.
+    """
+
+    state: str
+    where: str
+    call: Literal["read", "write", "poll", ""] = ""
+    tty: bool | None = None
+    alone: bool = False
+    endless: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process that has the terminal open, or as its controlling terminal (`controls`).
+
+    `program` is the file name of its executable, "" if that is not known. `closed`: it is another user's, and the
+    kernel does not say where it sleeps. `inner`: what was seen of each pseudoterminal whose master it holds; None for
+    one that cannot be looked at.
+    """
+
+    pid: int
+    parent: int
+    group: int
+    session: int
+    controls: bool = True
+    program: str = ""
+    closed: bool = False
+    sleeps: tuple[Sleep, ...] = ()
+    inner: tuple[PaneLook | None, ...] = ()
+    flags: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PaneLook:
+    """One terminal at one moment.
+
+    `leader` is the first process of the pane, 0 for an inner terminal. `modes` is None if the terminal is gone or may
+    not be opened, `foreground` 0 if it has no foreground group. `tells`: the kernel says where processes sleep.
+    `cursor` is its column and row, if that is known. `seen_at` is the moment before the look, on the monotonic clock.
+    """
+
+    leader: int
+    modes: TtyModes | None
+    foreground: int
+    processes: tuple[Process, ...] = ()
+    tells: bool = True
+    cursor: tuple[int, int] | None = None
+    seen_at: float = 0.0
+
+    def process(self, pid: int) -> Process | None:
+        return next((one for one in self.processes if one.pid == pid), None)
+
+    def group(self, pgrp: int) -> list[Process]:
+        """The processes of a group, its leader first."""
+        return sorted((one for one in self.processes if one.group == pgrp), key=lambda one: one.pid != pgrp)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the pane shows, as far as it matters here.
+
+    `line`: text stands on the cursor's line. `screen`: a program has drawn a screen of its own, on the alternate screen
+    or with the cursor hidden.
+    """
+
+    line: bool = False
+    screen: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is waited for, and whether there is something inside that cannot be seen."""
+
+    waiting: Waiting = ""
+    hidden: bool = False
+
+
+_NOTHING: Final = Judgement()
+
+
+def front(look: PaneLook, *, supervised: bool) -> Foreground | None:
+    """What runs in the foreground; None if nothing does.
+
+    `supervised`: the leader is our supervisor, in whose process group the program beneath it is at first.
+    """
+    if look.foreground <= 0:
+        return None
+    named = look.process(look.foreground)
+    if supervised and look.foreground == look.leader:
+        named = next((one for one in look.processes if one.parent == look.leader), named)
+    return Foreground(look.foreground, named.program if named is not None else "")
+
+
+def judge(look: PaneLook, shell: int, shown: Shown) -> Judgement:
+    """What is waited for in a terminal; `shell` is the process group of the tab's own shell, 0 if it has none.
+
+    `editor` only says that the shell is in front and has the terminal raw: `reads` has the proof that it reads.
+    """
+    modes = look.modes
+    if modes is None or look.foreground <= 0:
+        return _NOTHING
+    if look.foreground == shell and not modes.icanon:
+        return Judgement("editor")
+    hidden = False
+    for process in _candidates(look):
+        found = _of_process(process, modes, shown, shell, tells=look.tells)
+        if found.waiting:
+            return found
+        hidden = hidden or found.hidden
+    if not look.tells and not modes.icanon and look.foreground != look.leader and not hidden:
+        return Judgement("raw")
+    return Judgement("", hidden)
+
+
+def reads(look: PaneLook) -> bool:
+    """Whether the foreground sleeps until something is typed, whatever the modes; True where the kernel does not tell.
+
+    A terminal that was left raw makes a shell that computes look like one that edits a line.
+    """
+    if not look.tells:
+        return True
+    return any(_is_call(sleep) for one in _candidates(look) if one.group == look.foreground for sleep in one.sleeps)
+
+
+def strangers(look: PaneLook) -> list[Process]:
+    """The processes of other sessions that read the terminal, or poll it: pinentry, for one.
+
+    Only what is proved counts, by the arguments of the system call.
+    """
+    own = {one.session for one in look.processes if one.controls}
+    return [one for one in look.processes if one.session not in own and any(s.tty and _is_call(s) for s in one.sleeps)]
+
+
+def descends(look: PaneLook, process: Process, pid: int) -> bool:
+    """Whether a process comes from another one of those that were seen."""
+    seen: set[int] = set()
+    found: Process | None = process
+    while found is not None and found.pid not in seen:
+        if pid in (found.pid, found.parent):
+            return True
+        seen.add(found.pid)
+        found = look.process(found.parent)
+    return False
+
+
+def asks_secret(line: str) -> bool:
+    """Whether a line that was not ended asks for a secret."""
+    return _SECRET.search(line.rstrip()) is not None
+
+
+def asks(line: str) -> bool:
+    """Whether a line that was not ended may be a question, or a prompt. It proves nothing: it may be a progress bar."""
+    return _QUESTION.search(line.rstrip()) is not None or _PROMPT.search(line) is not None
+
+
+def _candidates(look: PaneLook) -> Iterator[Process]:
+    """Those that may read the terminal (rule 3), the foreground group first, its leader before the others."""
+    yield from look.group(look.foreground)
+    yield from (one for one in look.processes if not one.controls and one.group != look.foreground)
+
+
+def _of_process(process: Process, modes: TtyModes, shown: Shown, shell: int, *, tells: bool) -> Judgement:
+    kind: Waiting = "raw" if not modes.icanon else "line" if modes.echo else "password"
+    if not tells:
+        return Judgement("", process.program in _CARRIERS)
+    if process.inner:
+        return _of_relay(process, shown)
+    if process.closed:  # sudo, su, passwd: a program that turns the echo off asks for a secret
+        sleeping = any(one.state == "S" for one in process.sleeps)
+        return Judgement(kind if sleeping and kind == "password" else "", True)
+    waits = any(_waits(sleep, process, modes, shown, shell) for sleep in process.sleeps)
+    if process.program in _CARRIERS:
+        asks = kind == "password" or (kind == "line" and process.program in _ASK_THEMSELVES)
+        read = any(one.where.startswith(_READ) for one in process.sleeps)
+        return Judgement(kind) if waits and asks and read else Judgement("", True)
+    return Judgement(kind) if waits else _NOTHING
+
+
+def _of_relay(process: Process, shown: Shown) -> Judgement:
+    """Rule 4. Of a relay with several inner terminals it is not known which one gets the keys: all must wait."""
+    if not any(_is_call(sleep) for sleep in process.sleeps):
+        return _NOTHING
+    kinds: list[Waiting] = []
+    for inner in process.inner:
+        if inner is None or (inner.modes is None and inner.processes):
+            return Judgement("", True)
+        if not inner.processes:  # nothing runs there (any more)
+            continue
+        found = judge(inner, 0, shown)
+        if not found.waiting:
+            return found
+        kinds.append(found.waiting)
+    return Judgement(kinds[0]) if kinds else _NOTHING
+
+
+def _is_call(sleep: Sleep) -> bool:
+    """Whether a thread sleeps in a read or a poll that may be of the terminal."""
+    if sleep.tty is False or sleep.call == "write":
+        return False
+    return sleep.where.startswith((*_READ, *_POLL))
+
+
+def _waits(sleep: Sleep, process: Process, modes: TtyModes, shown: Shown, shell: int) -> bool:
+    if not _is_call(sleep):
+        return False
+    if sleep.where.startswith(_READ):
+        # A program that asks for something hides the answer, or leaves the line open.
+        return sleep.tty is True or sleep.where == "n_tty_read" or not modes.echo or shown.line
+    if sleep.tty and sleep.alone and sleep.endless:
+        return True
+    if not modes.icanon:
+        return shown.line or shown.screen
+    if sleep.tty is None:
+        return process.program in _POLLS_FIRST and (shown.line or process.pid == shell)
+    return shown.line and (sleep.alone or sleep.endless)
+
+
+def sleeps_for_keys(where: str, *, polls: bool) -> bool:
+    """Whether a process that sleeps in that function of the kernel reads, or with `polls` waits for several files."""
+    return where.startswith(_READ) or (polls and where.startswith(_POLL))
+
+
+def may_read(where: str) -> bool:
+    """Whether it is worth asking what a process that sleeps there reads or polls."""
+    return where.startswith((*_READ, *_POLL))
+
+
+def is_poll(where: str) -> bool:
+    return where.startswith(_POLL)
+
+
+def is_hidden(where: str) -> bool:
+    """Whether the kernel says nothing of where the process sleeps."""
+    return where in _NOWHERE
