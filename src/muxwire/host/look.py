@@ -96,7 +96,8 @@ class _Files:
 def look(leader: int, tty: str, *, near: bool = False) -> PaneLook:
     """Look at the terminal of the session that `leader` leads; its processes are missing if that is gone.
 
-    With `near` only the leaders of the session and of the foreground group are examined, which takes a tenth.
+    With `near` only the leaders of the session and of the foreground group are examined, and no inner terminals, which
+    takes a tenth.
     """
     seen_at = time.monotonic()
     modes = tty_modes(tty)
@@ -197,8 +198,9 @@ class _Viewer:
             closed = is_hidden(_wchan(one.pid)) and one.state == "S" and _is_anothers(one.pid)
             sleeps = _sleeps(one, device, controls)
             asleep = any(may_read(sleep.where) for sleep in sleeps)
-            if self._inside and asleep and (files := _files(one.pid, device, controls)):
-                inner = tuple(self._inner(one.pid, fd, home) for fd, home in files.masters.items())
+            if asleep and (files := _files(one.pid, device, controls)):
+                masters = files.masters.items()
+                inner = tuple(self._inner(one.pid, fd, home) if self._inside else None for fd, home in masters)
         return Process(
             pid=one.pid,
             parent=one.parent,

@@ -26,6 +26,7 @@ from muxwire.pane.foreground_shell import (
     DRAWN,
     PROMPT_GRACE,
     QUIET,
+    SILENT_SECONDS,
     ForegroundShell,
     awaited,
     caught_up,
@@ -51,9 +52,10 @@ from muxwire.pane.nesting import (
     typed_lines,
 )
 from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, own_listener, prompt_soon
-from muxwire.pane.state import end_of, waited_words
+from muxwire.pane.state import waited_words
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.execution import Execution
+from muxwire.shell.look import asks as is_question
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import redraw
 from muxwire.shell.tab_state import line_lost, not_begun
@@ -75,10 +77,51 @@ Progress = Callable[[Execution], Awaitable[None]]
 # Seconds after typing at which a silent command is examined; then every LOOK_EVERY. A password prompt shows by 0.15.
 LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
 LOOK_EVERY = 5.0
+# A question is to be noticed within 2 s, whenever it comes: so often it is seen whether something was written, and
+# whether the leader of the foreground group reads. That takes 0.1 ms.
+TICK_SECONDS = 1.0
 # Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
 RETYPE_AFTER = 0.4
 # So many commands on end that had to be typed again: the integration's key is no more.
 KEY_LOST = 2
+
+
+@final
+class _Bell:
+    """An event for each wait in turn; the newest is set when it rings."""
+
+    def __init__(self) -> None:
+        self._event = anyio.Event()
+
+    def next(self) -> anyio.Event:
+        self._event = anyio.Event()
+        return self._event
+
+    def ring(self) -> None:
+        self._event.set()
+
+
+@final
+class _Looks:
+    """When a silent command is looked at next: at growing intervals."""
+
+    def __init__(self, delay: float) -> None:
+        """`delay`: seconds on top of the first interval, for another machine."""
+        self._delay = delay
+        self._intervals = iter((LOOKS[0] + delay, *LOOKS[1:]))
+        self._due = 0.0
+        self.next()
+
+    @property
+    def left(self) -> float:
+        """Seconds until then."""
+        return self._due - time.monotonic()
+
+    def next(self) -> None:
+        self._due = time.monotonic() + next(self._intervals, LOOK_EVERY)
+
+    def restart(self) -> None:
+        self._intervals = iter((LOOKS[0] + self._delay, *LOOKS[1:]))
 
 
 @final
@@ -163,21 +206,41 @@ class Runner:
             self._client.waiters -= 1
 
     async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
-        deadline = time.monotonic() + timeout
-        looks = iter((LOOKS[0] + round_trip(self.pane.host), *LOOKS[1:]))
+        pane, deadline = self.pane, time.monotonic() + timeout
+        looks, reports = _Looks(round_trip(pane.host)), _Looks(round_trip(pane.host))
+        examined = -1  # the stream's end at the newest look
+        waiting = _Bell()
+        execution.ends_with(waiting.ring)
         while execution.running and (left := deadline - time.monotonic()) > 0:
-            await self._alarm.wait(end_of(execution), min(left, next(looks, LOOK_EVERY)))
+            await self._alarm.wait(waiting.next(), min(left, looks.left, TICK_SECONDS))
             if execution.ending:
                 break
-            if progress is not None:
+            if progress is not None and reports.left <= 0:
+                reports.next()
                 await progress(execution)
+            if looks.left > 0 and pane.stream.end == examined and not self._begins_to_wait(execution):
+                continue
+            if pane.stream.end != examined:  # what asks has written something
+                looks.restart()
+            looks.next()
             # Who is asked may not answer.
             with anyio.move_on_after(deadline + PROMPT_GRACE - time.monotonic()):
                 if not execution.started:
                     await self._unstick(execution)
-                elif quiet(self.pane) and (outcome := await self._examined(execution)):
-                    return outcome
+                elif quiet(pane):
+                    examined = pane.stream.end
+                    if outcome := await self._examined(execution):
+                        return outcome
         return "timed_out" if execution.running else "ended"
+
+    def _begins_to_wait(self, execution: Execution) -> bool:
+        """Whether a command that has written nothing new waits all the same, by a look that costs little."""
+        pane = self.pane
+        if not execution.started or pane.stream.written_end == execution.asked_at:
+            return False
+        if execution.silent_at != pane.stream.written_end and quiet(pane, SILENT_SECONDS):
+            return is_question(pane.open_line())
+        return bool(pane.waits_near())
 
     async def examine(self, execution: Execution) -> None:
         """Find out whether a command waits for input, for a result of it."""

@@ -261,6 +261,20 @@ class PaneState:
         """The state now; asks the kernel where the marks alone cannot tell."""
         return tab_state(self.session, self, time.monotonic())
 
+    def known_state(self) -> State:
+        """The same for who only reads it: nothing that tmux has to prove first.
+
+        While a command of ours is on its way to the shell, and when its shell reads in mid-command, what would tell is
+        perhaps only not here yet: a start mark, an end mark.
+        """
+        state, running = self.tab_state(), self.session.running
+        if running is None or state not in ("interactive", "incomplete"):
+            return state
+        if state == "incomplete":
+            return "running" if not running.started else state
+        proved = running.asked_at == self.stream.written_end
+        return state if proved or not self.shell_in_front() else "running"
+
     def state_after(self, execution: Execution) -> State:
         """The state for a result of `execution`. After its end the prompt may be some microseconds away."""
         if execution.running:
@@ -364,6 +378,12 @@ class PaneState:
         look = self.seen()
         return judge(look, shell, self.shown(look))
 
+    def waits_near(self) -> Waiting:
+        """The same by the leaders of the session and of the foreground group alone: a tenth of the work."""
+        near = self.seen(near=True)
+        found = judge(near, self.session.shell_pid, self.shown(near)).waiting
+        return found if found != "editor" or reads(near) else ""
+
     def waits_for_input(self) -> Waiting:
         return self.judgement().waiting
 
@@ -389,8 +409,9 @@ class PaneState:
         return ring.rfind(EDITOR_SIGN, since) > ring.rfind(EDITOR_LEFT, since)
 
     def open_line(self) -> str:
-        """The text on the cursor's line, which was not ended."""
-        return strip_ansi(self.last_line().decode("utf-8", "replace"))
+        """The text on the cursor's line, which was not ended; of one that was begun anew, what was drawn last."""
+        parts = strip_ansi(self.last_line().decode("utf-8", "replace")).split("\r")
+        return next((part for part in reversed(parts) if part.strip()), "")
 
     def last_line(self) -> bytes:
         """What stands on the cursor's line, after the last mark (or title, whose end is the same byte)."""

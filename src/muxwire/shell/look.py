@@ -50,6 +50,8 @@ _CARRIERS: Final = frozenset((
     "ssh", "mosh-client", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "lxc", "lxc-attach",
     "incus", "machinectl", "autossh", "systemd-run", "distrobox", "toolbox",
 ))  # fmt: skip
+# They ask for secrets and for nothing else, with keys of their own.
+_ASK_SECRETS: Final = ("pinentry",)
 # Of these a read of the terminal is a question of their own (a host key, a password): what they relay they poll for.
 _ASK_THEMSELVES: Final = frozenset(("ssh", "telnet", "mosh-client", "autossh"))
 
@@ -58,9 +60,10 @@ _SECRET: Final = re.compile(
     r"(?i)(?:passw|passphrase|passcode|\bpin\b|\botp\b|(?:verification|security|access|one-time|2fa|login) code|yes/no)"
     r"[^\n]{0,60}[:?\])>]\Z"
 )
-# What a question ends in, and with a blank behind it a shell's prompt; but not `50% `.
+# What a question ends in, and with a blank behind it a shell's prompt; but no line that tells how far something is.
 _QUESTION: Final = re.compile(r"[?\]):>]\Z")
-_PROMPT: Final = re.compile(r"(?:[#$❯]|(?<![0-9])%) +\Z")
+_PROGRESS: Final = re.compile(r"[0-9] ?%")
+_PROMPT: Final = re.compile(r"[#$%❯] +\Z")
 
 
 @final
@@ -246,6 +249,8 @@ def asks_secret(line: str) -> bool:
 
 def asks(line: str) -> bool:
     """Whether a line that was not ended may be a question, or a prompt. It proves nothing: it may be a progress bar."""
+    if _PROGRESS.search(line) is not None:
+        return False
     return _QUESTION.search(line.rstrip()) is not None or _PROMPT.search(line) is not None
 
 
@@ -257,13 +262,15 @@ def _candidates(look: PaneLook) -> Iterator[Process]:
 
 def _of_process(process: Process, modes: TtyModes, shown: Shown, shell: int, *, tells: bool) -> Judgement:
     kind: Waiting = "raw" if not modes.icanon else "line" if modes.echo else "password"
+    if process.program.startswith(_ASK_SECRETS):
+        kind = "password"
     if not tells:
         return Judgement("", process.program in _CARRIERS)
     if process.inner:
         return _of_relay(process, shown)
     if process.closed:  # sudo, su, passwd: a program that turns the echo off asks for a secret
         sleeping = any(one.state == "S" for one in process.sleeps)
-        return Judgement(kind if sleeping and kind == "password" else "", True)
+        return Judgement(kind) if sleeping and kind == "password" else Judgement("", True)
     waits = any(_waits(sleep, process, modes, shown, shell) for sleep in process.sleeps)
     if process.program in _CARRIERS:
         asks = kind == "password" or (kind == "line" and process.program in _ASK_THEMSELVES)

@@ -109,7 +109,7 @@ class Tab:
     @property
     def state(self) -> State:
         """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
-        return self.pane.tab_state()
+        return self.pane.known_state()
 
     @property
     def columns(self) -> int:

@@ -1,0 +1,196 @@
+"""Who waits for input, by what the kernel says of a terminal: a row for each kind of program."""
+
+from __future__ import annotations
+
+import pytest
+
+from muxwire.shell.look import (
+    Foreground,
+    Judgement,
+    PaneLook,
+    Process,
+    Shown,
+    Sleep,
+    TtyModes,
+    asks,
+    asks_secret,
+    descends,
+    front,
+    judge,
+    reads,
+    strangers,
+)
+
+SHELL, PROGRAM, INSIDE, OTHER = 10, 20, 30, 40
+LINES = TtyModes(icanon=True, echo=True, isig=True)
+SECRET = TtyModes(icanon=True, echo=False, isig=True)
+RAW = TtyModes(icanon=False, echo=False, isig=False)
+
+READ = Sleep("S", "wait_woken", "read", tty=True)
+READ_FILE = Sleep("S", "wait_woken", "read", tty=False)
+READ_UNKNOWN = Sleep("S", "wait_woken")
+WRITE = Sleep("S", "wait_woken", "write", tty=True)
+POLL = Sleep("S", "poll_schedule_timeout.constprop.0", "poll", tty=True, alone=True, endless=True)
+POLL_TIMED = Sleep("S", "poll_schedule_timeout.constprop.0", "poll", tty=True, alone=True)
+POLL_MORE = Sleep("S", "do_epoll_wait", "poll", tty=True, endless=True)
+POLL_TIMED_MORE = Sleep("S", "do_epoll_wait", "poll", tty=True)
+POLL_FILE = Sleep("S", "do_epoll_wait", "poll", tty=False)
+POLL_UNKNOWN = Sleep("S", "ep_poll")
+NANOSLEEP = Sleep("S", "hrtimer_nanosleep")
+RUNS = Sleep("R", "0", tty=False)
+HIDDEN = Sleep("S", "0")
+TEXT, SCREEN, BLANK = Shown(line=True), Shown(screen=True), Shown()
+
+
+def program(
+    *sleeps: Sleep, name: str = "prog", closed: bool = False, inner: tuple[PaneLook | None, ...] = ()
+) -> Process:
+    return Process(PROGRAM, SHELL, PROGRAM, SHELL, program=name, closed=closed, sleeps=sleeps, inner=inner)
+
+
+def stranger(*sleeps: Sleep, name: str = "prog", parent: int = 1) -> Process:
+    return Process(OTHER, parent, OTHER, OTHER, controls=False, program=name, sleeps=sleeps)
+
+
+def pane(modes: TtyModes | None, *processes: Process, foreground: int = PROGRAM, tells: bool = True) -> PaneLook:
+    shell = Process(SHELL, 1, SHELL, SHELL, program="bash", sleeps=(NANOSLEEP,))
+    return PaneLook(SHELL, modes, foreground, (shell, *processes), tells=tells)
+
+
+def inside(modes: TtyModes, *sleeps: Sleep) -> PaneLook:
+    return PaneLook(0, modes, INSIDE, (Process(INSIDE, PROGRAM, INSIDE, INSIDE, program="inner", sleeps=sleeps),))
+
+
+EMPTY = PaneLook(0, LINES, 0)
+UNSEEN = Judgement("", hidden=True)
+
+ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
+    "a read": (pane(LINES, program(READ)), BLANK, "line"),
+    "a read without echo": (pane(SECRET, program(READ)), BLANK, "password"),
+    "a read of a raw terminal": (pane(RAW, program(READ)), BLANK, "raw"),
+    "a read of another file": (pane(LINES, program(READ_FILE)), TEXT, ""),
+    "a read of an unknown file": (pane(LINES, program(READ_UNKNOWN)), BLANK, ""),
+    "a read of an unknown file, after text": (pane(LINES, program(READ_UNKNOWN)), TEXT, "line"),
+    "a read of an unknown file, without echo": (pane(SECRET, program(READ_UNKNOWN)), BLANK, "password"),
+    "a write that the terminal does not take": (pane(LINES, program(WRITE)), TEXT, ""),
+    "a write to a raw terminal": (pane(RAW, program(WRITE)), TEXT, ""),
+    "a thread that reads": (pane(LINES, program(NANOSLEEP, READ)), BLANK, "line"),
+    "one that was just woken": (pane(RAW, program(RUNS)), TEXT, ""),
+    "sleep": (pane(LINES, program(NANOSLEEP)), TEXT, ""),
+    "sleep, raw": (pane(RAW, program(NANOSLEEP)), SCREEN, ""),
+    "busybox read": (pane(LINES, program(POLL)), BLANK, "line"),
+    "read -t of bash": (pane(LINES, program(POLL_TIMED)), TEXT, "line"),
+    "read -t of bash, without a prompt": (pane(LINES, program(POLL_TIMED)), BLANK, ""),
+    "a server that polls its keys": (pane(LINES, program(POLL_MORE)), BLANK, ""),
+    "a server that asks": (pane(LINES, program(POLL_MORE)), TEXT, "line"),
+    "a server that polls with a limit": (pane(LINES, program(POLL_TIMED_MORE)), TEXT, ""),
+    "curl, after a progress bar": (pane(LINES, program(POLL_FILE)), TEXT, ""),
+    "an unknown poll in line mode": (pane(LINES, program(POLL_UNKNOWN)), TEXT, ""),
+    "busybox, an unknown poll": (pane(LINES, program(POLL_UNKNOWN, name="busybox")), TEXT, "line"),
+    "vim": (pane(RAW, program(POLL_TIMED)), SCREEN, "raw"),
+    "node at its prompt": (pane(RAW, program(POLL_TIMED_MORE)), TEXT, "raw"),
+    "node that evaluates": (pane(RAW, program(POLL_TIMED_MORE)), BLANK, ""),
+    "a raw poll of other files": (pane(RAW, program(POLL_FILE)), SCREEN, ""),
+    "an unknown poll of a screen": (pane(RAW, program(POLL_UNKNOWN)), SCREEN, "raw"),
+    "the background": (pane(LINES, program(READ), foreground=SHELL), TEXT, ""),
+    "no foreground": (pane(LINES, program(READ), foreground=0), TEXT, ""),
+    "no terminal": (pane(None, program(READ)), TEXT, ""),
+    "the shell's editor": (pane(RAW, foreground=SHELL), BLANK, "editor"),
+    "su -c, setsid": (pane(LINES, program(NANOSLEEP, name="su"), stranger(READ)), BLANK, "line"),
+    "pinentry": (pane(RAW, program(NANOSLEEP, name="gpg"), stranger(POLL, name="pinentry-curses")), SCREEN, "password"),
+    "script, what runs inside sleeps": (pane(RAW, program(POLL_MORE, inner=(inside(LINES, NANOSLEEP),))), TEXT, ""),
+    "script, what runs inside reads": (pane(RAW, program(POLL_MORE, inner=(inside(LINES, READ),))), BLANK, "line"),
+    "sudo, a secret inside": (pane(RAW, program(POLL_MORE, inner=(inside(SECRET, READ),))), BLANK, "password"),
+    "expect, which reads no keys": (pane(LINES, program(NANOSLEEP, inner=(inside(LINES, READ),))), TEXT, ""),
+    "apt, before dpkg runs": (pane(RAW, program(POLL_TIMED_MORE, inner=(EMPTY,))), TEXT, ""),
+    "script in sudo": (
+        pane(RAW, program(POLL_MORE, inner=(
+            PaneLook(0, RAW, INSIDE, (Process(INSIDE, 1, INSIDE, INSIDE, sleeps=(POLL_MORE,),
+                                              inner=(inside(LINES, READ),)),)),))), BLANK, "line"),
+    "two inside, of which one works": (
+        pane(RAW, program(POLL_MORE, inner=(inside(LINES, READ), inside(LINES, NANOSLEEP)))), TEXT, ""),
+    "a master that cannot be followed": (pane(RAW, program(POLL_MORE, inner=(None,))), TEXT, UNSEEN),
+    "ssh": (pane(RAW, program(POLL_MORE, name="ssh")), TEXT, UNSEEN),
+    "ssh without a terminal there": (pane(LINES, program(POLL_MORE, name="ssh")), TEXT, UNSEEN),
+    "ssh asks for a password": (pane(SECRET, program(READ, name="ssh")), TEXT, "password"),
+    "ssh asks about a host": (pane(LINES, program(READ, name="ssh")), TEXT, "line"),
+    "docker run -i": (pane(LINES, program(READ, name="docker")), TEXT, UNSEEN),
+    "docker exec -it": (pane(RAW, program(READ, name="docker")), TEXT, UNSEEN),
+    "ssh | less": (
+        pane(RAW, program(POLL_MORE, name="ssh"), Process(21, SHELL, PROGRAM, SHELL, sleeps=(READ,))), TEXT, "raw"),
+    "sudo of another user asks": (pane(SECRET, program(HIDDEN, name="sudo", closed=True)), TEXT, "password"),
+    "sudo of another user works": (pane(RAW, program(HIDDEN, name="sudo", closed=True)), TEXT, UNSEEN),
+    "passwd of another user runs": (pane(SECRET, program(RUNS, closed=True)), TEXT, UNSEEN),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_is_waited_for(name: str) -> None:
+    look, shown, expected = ROWS[name]
+    found = judge(look, SHELL, shown)
+    assert (found if found.hidden else found.waiting) == expected
+
+
+@pytest.mark.parametrize(
+    ("look", "waiting"),
+    [
+        (pane(LINES, program(), tells=False), ""),
+        (pane(RAW, program(), tells=False), "raw"),
+        (pane(RAW, program(name="ssh"), tells=False), ""),
+        (pane(RAW, foreground=SHELL, tells=False), "editor"),
+    ],
+)
+def test_where_the_kernel_tells_nothing(look: PaneLook, waiting: str) -> None:
+    assert judge(look, SHELL, TEXT).waiting == waiting
+    assert reads(look)
+
+
+def test_a_shell_that_computes_on_a_raw_terminal_does_not_read() -> None:
+    for sleep, expected in ((POLL_TIMED_MORE, True), (READ, True), (NANOSLEEP, False), (RUNS, False), (WRITE, False)):
+        shell = Process(SHELL, 1, SHELL, SHELL, program="fish", sleeps=(sleep,))
+        assert reads(PaneLook(SHELL, RAW, SHELL, (shell,))) is expected
+
+
+def test_who_reads_from_another_session() -> None:
+    asks_here, waits_elsewhere, unsure = stranger(POLL), stranger(POLL_FILE), stranger(POLL_UNKNOWN)
+    assert strangers(pane(RAW, asks_here, foreground=SHELL)) == [asks_here]
+    for one in (waits_elsewhere, unsure, program(POLL)):
+        assert not strangers(pane(RAW, one, foreground=SHELL))
+    child = stranger(POLL, parent=PROGRAM)
+    look = pane(RAW, program(NANOSLEEP), child)
+    assert descends(look, child, PROGRAM)
+    assert not descends(look, asks_here, PROGRAM)
+
+
+def test_what_is_in_front() -> None:
+    assert front(pane(LINES, program(READ)), supervised=False) == Foreground(PROGRAM, "prog")
+    beneath = Process(PROGRAM, SHELL, SHELL, SHELL, program="top")
+    assert front(pane(LINES, beneath, foreground=SHELL), supervised=True) == Foreground(SHELL, "top")
+    assert front(pane(LINES, foreground=0), supervised=True) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "question", "secret"),
+    [
+        ("Do you want to continue? [Y/n] ", True, False),
+        ("[sudo] password for bob: ", True, True),
+        ("Enter passphrase for key 'id_ed25519': ", True, True),
+        ("Verification code: ", True, True),
+        ("Are you sure you want to continue connecting (yes/no/[fingerprint])? ", True, True),
+        ("Which one? ", True, False),
+        ("(Pdb) ", True, False),
+        (">>> ", True, False),
+        ("bob@box:~$ ", True, False),
+        ("/ # ", True, False),
+        ("box% ", True, False),
+        ("checking for gcc... ", False, False),
+        ("Reading package lists... 0%", False, False),
+        ("100% [Working]", False, False),
+        ("Generating code", False, False),
+        ("Compiling the password module... ", False, False),
+        ("[ 50% ]", False, False),
+        ("", False, False),
+    ],
+)
+def test_what_a_line_reads_like(line: str, question: bool, secret: bool) -> None:
+    assert (asks(line), asks_secret(line)) == (question, secret)
