@@ -13,6 +13,7 @@ For a question, what counts is whether the call came back because of it, and aft
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import statistics
 import subprocess
@@ -236,11 +237,15 @@ class Claims:
     async def _shown(self, tab: muxwire.Tab, program: Waits, done: anyio.Event) -> float:
         """The time of the monotonic clock when its question was there; 0.0 if it was not when the call came back."""
         end = time.monotonic() + SHOWN_SECONDS
+        words = re.findall(r"\w+", program.command)[-2:] if program.shows in program.command else []
+
+        def typed(line: str) -> bool:
+            """Whether a line is that of the command itself, which names its question."""
+            return bool(words) and all(word in line for word in words)
+
         while time.monotonic() < end:
             last = done.is_set()
-            # The command itself stands on the first lines; a question that it names stands there twice.
-            named = sum(line.count(program.shows) for line in (await tab.snapshot(unwrap=True)).lines)
-            if named > program.command.count(program.shows):
+            if any(program.shows in line for line in (await tab.snapshot(unwrap=True)).lines if not typed(line)):
                 return time.monotonic()
             if last:
                 break
