@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import pty
@@ -17,6 +16,7 @@ import anyio
 import pytest
 
 from muxwire.cli.command_line import command_line
+from muxwire.cli.options import Parser
 from tests.library.adopted.person import Person, differences
 from tests.users import environ_of, short_folder
 
@@ -226,14 +226,13 @@ CALLS: dict[str, Callable[[User], object]] = {
 }
 
 
-def verbs() -> dict[str, argparse.ArgumentParser]:
+def verbs() -> dict[str, Parser]:
     """Every verb, with its parser."""
-    (found,) = (action for action in command_line()._actions if isinstance(action, argparse._SubParsersAction))
-    return dict(found.choices)
+    return dict(command_line().verbs)
 
 
 def test_which_verbs_can_act_on_a_persons_server() -> None:
-    able = {name for name, parser in verbs().items() if "--socket" in parser._option_string_actions}
+    able = {name for name, parser in verbs().items() if any("--socket" in one.option_strings for one in parser.taken)}
     assert set(CALLS) - able == {"doctor", "demo", "completion", "help", "version"}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import subprocess
@@ -123,14 +122,12 @@ def test_options_may_stand_before_the_verb(words: list[str], meant: list[str]) -
 
 def test_each_module_adds_the_verbs_that_are_said_of_it() -> None:
     for module, verbs in MODULES.items():
-        (action,) = (one for one in command_line(verbs[0])._actions if isinstance(one, argparse._SubParsersAction))
-        assert tuple(action.choices) == verbs, module
+        assert tuple(command_line(verbs[0]).verbs) == verbs, module
 
 
 def test_every_help_ends_with_an_example_that_the_parser_takes() -> None:
     parser = command_line()
-    (action,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
-    for verb, one in action.choices.items():
+    for verb, one in parser.verbs.items():
         example = (one.epilog or "").removeprefix("Example: ")
         words = shlex.split(example.replace("<(muxwire", "muxwire").replace(")", ""), comments=False)
         # What stands before muxwire in a pipe, and a redirection after it, are the shell's.

@@ -286,7 +286,7 @@ def test_watch_is_about_the_tab_used_last_or_about_all(place: Place, tab: str) -
             assert {json.loads(line)["window_id"] for line in watching.stdout} == meant
     place.ok("kill", other)
     refused = place.run("watch", "--all", tab)
-    assert (refused.returncode, b"exclude each other" in refused.stderr) == (2, True)
+    assert (refused.returncode, b"cannot be combined" in refused.stderr) == (2, True)
 
 
 def test_another_name_is_another_instance(place: Place, tab: str) -> None:

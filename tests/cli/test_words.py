@@ -68,7 +68,7 @@ def test_a_refusal_names_the_option_that_overrides_it(place: Place) -> None:
     window = place.ok("new", "--", "sleep", "1000").strip()
     busy = place.run("kill", window)
     assert busy.returncode == 1
-    assert "close with muxwire kill -f (or --force)" in busy.stderr.decode()
+    assert "close it with muxwire kill -f (or --force)" in busy.stderr.decode()
     place.ok("kill", "-f", window)
 
 

@@ -88,9 +88,8 @@ def verbs() -> Iterator[str]:
         "Options of every verb that acts on an instance: `--name NAME`, `--socket PATH`, `--socket-name NAME`, "
         "`--json`; of every verb that acts on a tab: `-t TAB`.\n"
     )
-    (choices,) = (a.choices for a in command_line()._actions if isinstance(a, argparse._SubParsersAction))
-    for name, parser in choices.items():
-        taken = [action for action in parser._actions if action.option_strings[:1] not in [[one] for one in COMMON]]
+    for name, parser in command_line().verbs.items():
+        taken = [action for action in parser.taken if action.option_strings[:1] not in [[one] for one in COMMON]]
         words = " ".join(_word(action) for action in taken if not action.option_strings and action.dest != "words")
         example = (parser.epilog or "").removeprefix("Example: ")
         yield f"### `{f'muxwire {name} {words}'.strip()}`\n\n{parser.description} Example: `{example}`\n"

@@ -270,7 +270,7 @@ async def test_an_rc_file_that_waits_for_an_answer_is_said_to(
             patched.setattr(listening, "START_TIMEOUT", 0.5)
             with pytest.raises(TabUnavailable, match="wait for input") as refused:
                 await tab.execute("echo early", timeout=0.1)
-        assert (refused.value.state, refused.value.remedy) == ("starting", "answer with send_keys")
+        assert (refused.value.state, refused.value.remedy) == ("starting", "answer with `send_keys`")
         await tab.send_keys(["this", "Enter"])
         assert (await tab.execute('echo "$x"')).output == "this\n"
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muxwire.cli.options import add_parser
-from muxwire.cli.printing import FAILED, document, say, shown, write
+from muxwire.cli.printing import FAILED, document, say, shown, spoken, write
 from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def _print(finding: Finding) -> None:
     say(f"{_SIGNS[finding.level]}  {finding.check}: {shown(finding.said)}")
     if finding.remedy:
-        say(f"         -> {shown(finding.remedy)}")
+        say(f"         -> {shown(spoken(finding.remedy))}")
 
 
 def _summary(findings: tuple[Finding, ...]) -> str:

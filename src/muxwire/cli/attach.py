@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_host, chosen_name
 from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, terminals_of, tmux_of
-from muxwire.cli.options import ACTIVE, add_host, add_target, add_verb
+from muxwire.cli.options import add_host, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
+from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
     import argparse

@@ -91,4 +91,5 @@ def command_line(verb: str = "") -> Parser:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=Parser)
     for module in (VERBS[verb],) if verb in VERBS else MODULES:
         importlib.import_module(f"muxwire.cli.{module}").add(verbs)
+    parser.verbs.update(verbs.choices)
     return parser

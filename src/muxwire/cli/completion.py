@@ -1,4 +1,4 @@
-"""The verb for Tab in bash, zsh and fish: the parser itself says what may come next.
+"""The verb for Tab in bash, zsh and fish: what may come next is what was added to the parser.
 
 The shells' own scripts are thin, and lie in `completions/`: each asks `muxwire completion SHELL -- WORD...` and gets a
 line for each candidate, its description after a tab character; `:files`, `:dirs` and `:commands` leave it to the
@@ -11,11 +11,12 @@ import argparse
 import os
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from muxwire.cli.options import add_parser, words_after
 from muxwire.cli.printing import write
 from muxwire.errors import MuxwireError
+from muxwire.verbs.types import EventKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,34 +55,18 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def candidates(parser: argparse.ArgumentParser, words: list[str]) -> list[Candidate]:
+def candidates(parser: Parser, words: list[str]) -> list[Candidate]:
     """What may stand in place of the last of `words`, which is what is typed so far."""
     *before, typed = words or [""]
-    while before:
-        word = before.pop(0)
-        verbs = _verbs(parser)
-        if verbs is None:
-            before.insert(0, word)
-            break
-        if word in verbs.choices:
-            parser = verbs.choices[word]
+    while before and parser.verbs:
+        parser = parser.verbs.get(before.pop(0), parser)
     found = list(_next(parser, before, typed))
     return [(value, summary) for value, summary in found if value.startswith((typed, ":"))]
 
 
-def _verbs(parser: argparse.ArgumentParser) -> argparse._SubParsersAction[Parser] | None:
-    actions = (action for action in _actions(parser) if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001
-    return next(actions, None)
-
-
-def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    # argparse has no other way to be asked what it knows.
-    return parser._actions  # noqa: SLF001
-
-
-def _next(parser: argparse.ArgumentParser, before: list[str], typed: str) -> Iterator[Candidate]:
-    options = {name: action for action in _actions(parser) for name in action.option_strings}
-    positionals = [action for action in _actions(parser) if not action.option_strings]
+def _next(parser: Parser, before: list[str], typed: str) -> Iterator[Candidate]:
+    options = {name: action for action in parser.taken for name in action.option_strings}
+    positionals = [action for action in parser.taken if not action.option_strings]
     seen = 0  # words that are no options, nor values of one
     waiting: argparse.Action | None = None
     for word in before:
@@ -99,6 +84,8 @@ def _next(parser: argparse.ArgumentParser, before: list[str], typed: str) -> Ite
         for action in dict.fromkeys(options.values()):
             if action.help != argparse.SUPPRESS:
                 yield action.option_strings[-1], _summary(action)
+    elif parser.verbs:
+        yield from ((name, verb.summary) for name, verb in parser.verbs.items())
     elif positionals:
         last = positionals[-1]
         taken = positionals[seen] if seen < len(positionals) else last if last.nargs in ("+", "*") else None
@@ -115,8 +102,6 @@ def _summary(action: argparse.Action) -> str:
 
 
 def _values(action: argparse.Action, before: list[str]) -> Iterable[Candidate]:
-    if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-        return [(choice.dest, _summary(choice)) for choice in action._choices_actions]  # noqa: SLF001
     if action.choices is not None:
         return [(str(choice), "") for choice in action.choices]
     match action.metavar, action.dest:
@@ -125,9 +110,7 @@ def _values(action: argparse.Action, before: list[str]) -> Iterable[Candidate]:
         case "NAME", "name":
             return _instances()
         case "KIND", _:
-            from muxwire.tabs.event_log import KINDS
-
-            return [(kind, "") for kind in KINDS]
+            return [(kind, "") for kind in get_args(EventKind)]
         case ("FILE" | "PATH", _) | ("PROGRAM", _):
             return [(":files", "")]
         case "DIR", _:

@@ -7,9 +7,9 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.interrupts import end_by_them
-from muxwire.cli.options import ACTIVE
 from muxwire.cli.printing import die_of
 from muxwire.errors import InvalidArgument, unwrapped
+from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
     import argparse

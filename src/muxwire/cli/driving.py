@@ -9,9 +9,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import ACTIVE, add_all, add_target, add_verb, named_tabs, natural, positive, seconds
+from muxwire.cli.options import add_all, add_target, add_verb, named_tabs, positive
 from muxwire.cli.printing import FAILED, document, packed, say, shown, warn, write_soon
 from muxwire.errors import InvalidArgument
+from muxwire.tabs.waits import Wanted
+from muxwire.verbs.catalogue import SendKeys, WaitFor, WatchEvents
+from muxwire.verbs.types import ACTIVE, DEFAULT_WAIT
 
 if TYPE_CHECKING:
     import argparse
@@ -35,11 +38,14 @@ def add(verbs: Verbs) -> None:
         on_terminals(_send_keys),
         summary="type into whatever runs in a tab",
         example="muxwire send-keys -t build y Enter",
-        details="Each KEY is tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text.",
+        details="Each KEY is tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text. With --until, --regex, "
+        "--idle or --wait the new output is printed; exit codes are then those of wait.",
     )
     add_target(send, word=False)
-    send.add_argument("-l", "--literal", action="store_true", help="every KEY is text, also one that names a key")
-    send.add_argument("keys", metavar="KEY", nargs="+")
+    send.option(SendKeys, "literal", "-l", "--literal")
+    for name in ("until", "regex", "idle", "wait"):
+        send.option(SendKeys, name)
+    send.option(SendKeys, "keys", "keys", nargs="+")
 
     paste = add_verb(
         verbs,
@@ -62,14 +68,9 @@ def add(verbs: Verbs) -> None:
         details="Exit codes: 0 if it came, 124 if it did not come in time, 1 if it cannot come any more.",
     )
     add_target(wait, many=True)
-    wait.add_argument("--until", metavar="TEXT", default="", help="a text in its output")
-    wait.add_argument("--regex", metavar="REGEX", default="", help="a match in its output")
-    wait.add_argument("--idle", metavar="SECONDS", type=seconds, help="no output for so long")
-    wait.add_argument("--exit", action="store_true", help="the end of its program")
-    wait.add_argument("--prompt", action="store_true", help="its shell is ready for a command")
-    wait.add_argument("--bell", action="store_true", help="it rings")
-    wait.add_argument("--from-byte", metavar="N", type=natural, help="count output from that offset on")
-    wait.add_argument("--timeout", metavar="SECONDS", type=seconds, default=math.inf)
+    for name in ("until", "regex", "idle", "exit", "prompt", "bell", "from_byte"):
+        wait.option(WaitFor, name)
+    wait.option(WaitFor, "timeout", default=math.inf)
 
     watch = add_verb(
         verbs,
@@ -81,14 +82,28 @@ def add(verbs: Verbs) -> None:
     )
     add_target(watch, many=True)
     add_all(watch, "of every tab, those that are opened later too")
-    watch.add_argument("--kind", metavar="KIND", action="append", default=[], help="only events of that kind")
+    watch.option(WatchEvents, "kinds", "--kind", dest="kind", help="only events of that kind; may be repeated")
     watch.add_argument("--count", metavar="N", type=positive, default=math.inf, help="end after N events")
-    watch.add_argument("--timeout", metavar="SECONDS", type=seconds, default=math.inf, help="end after so long")
+    watch.option(WatchEvents, "timeout", default=math.inf)
 
 
 async def _send_keys(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    wanted = None
+    if arguments.until or arguments.regex or arguments.idle:
+        found = Wanted.read(until=arguments.until, regex=arguments.regex, idle=arguments.idle or None)
+        wanted = await found.checked()
+    wait = arguments.wait or (DEFAULT_WAIT if wanted else 0.0)
     tab = await terminals.tab(arguments.target)
-    return _report(await tab.send_keys(arguments.keys, literal=arguments.literal), arguments)
+    sent = await tab.send_keys(arguments.keys, literal=arguments.literal, wanted=wanted, wait=wait)
+    if sent.output and not arguments.json:
+        await write_soon(sent.output.encode("utf-8", "surrogateescape"))
+    _report(sent, arguments)
+    if sent.outcome == "timed_out":
+        if not arguments.json:
+            warn(f"muxwire: it did not come within {wait:g} s")
+        return TIMED_OUT
+    cannot_come = sent.outcome == "closed" or (sent.outcome == "ended" and wanted is not None)
+    return FAILED if cannot_come else 0
 
 
 async def _paste(terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -119,7 +134,7 @@ async def _wait(terminals: Terminals, arguments: argparse.Namespace) -> int:
         arguments.targets or [ACTIVE],
         until=arguments.until,
         regex=arguments.regex,
-        idle=arguments.idle,
+        idle=arguments.idle or None,
         exit=arguments.exit,
         prompt=arguments.prompt,
         bell=arguments.bell,

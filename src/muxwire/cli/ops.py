@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_verb, seconds
-from muxwire.cli.printing import FAILED, USAGE, document, say, shown, spoken, warn
+from muxwire.cli.options import add_verb
+from muxwire.cli.printing import FAILED, document, say, shown, spoken
 from muxwire.errors import InvalidArgument
 from muxwire.values import to_dict
+from muxwire.verbs.catalogue import RunTmuxOperations
 
 if TYPE_CHECKING:
     import argparse
@@ -31,34 +32,23 @@ def add(verbs: Verbs) -> None:
         details="FILE holds the list that the tool run_tmux_operations takes, or an object with it as "
         '"operations"; - reads stdin. The exit code is 1 if a step did not succeed.',
     )
-    ops.add_argument("file", metavar="FILE", help="the list, as JSON")
-    ops.add_argument("--dry-run", action="store_true", help="send nothing; show what would be sent")
-    ops.add_argument("--on-error", choices=("stop", "continue"), default="stop", help="default: stop")
-    ops.add_argument("--rollback", action="store_true", help="if a step fails, undo what the others did")
-    ops.add_argument("--dispatch-timeout", metavar="SECONDS", type=seconds, help="for tmux's answer to a step")
-    ops.add_argument("--timeout", metavar="SECONDS", type=seconds, help="for the whole list")
+    ops.option(RunTmuxOperations, "operations", "file", metavar="FILE", help="the list, as JSON")
+    ops.option(RunTmuxOperations, "dry_run")
+    ops.option(RunTmuxOperations, "on_error", help="what is done after a step that fails; default: stop")
+    ops.option(RunTmuxOperations, "rollback_on_error", "--rollback")
+    ops.option(RunTmuxOperations, "dispatch_timeout")
+    ops.option(RunTmuxOperations, "timeout")
 
 
 async def _ops(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    from muxwire.verbs.types import DISPATCH_TIMEOUT
-
-    operations, given = _operations(arguments.file), arguments.dispatch_timeout
-    try:
-        result = await terminals.run_operations(
-            operations,
-            on_error=arguments.on_error,
-            dry_run=arguments.dry_run,
-            dispatch_timeout=DISPATCH_TIMEOUT if given is None else given,
-            timeout=arguments.timeout,
-            rollback_on_error=arguments.rollback,
-        )
-    except InvalidArgument as error:
-        # As it is: the kinds of operations are called as tools are, and are no verbs.
-        if arguments.json:
-            document({"error": {"code": error.code, "message": str(error), "remedy": error.remedy}})
-        else:
-            warn(f"muxwire: {error}\n  {error.remedy}")
-        return USAGE
+    result = await terminals.run_operations(
+        _operations(arguments.file),
+        on_error=arguments.on_error,
+        dry_run=arguments.dry_run,
+        dispatch_timeout=arguments.dispatch_timeout,
+        timeout=arguments.timeout or None,
+        rollback_on_error=arguments.rollback_on_error,
+    )
     if arguments.json:
         document(to_dict(result))
     else:

@@ -1,24 +1,31 @@
-"""What every verb takes: which instance it acts on, which tab, and whether a program reads what it prints."""
+"""What verbs take: options made of the descriptions in `muxwire.verbs`, and what is common to most verbs.
+
+`Parser` keeps what was added to it, so that completion, the reference and tests read it from there.
+"""
 
 from __future__ import annotations
 
 import argparse
 import math
 import sys
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
 
 from muxwire.cli.printing import USAGE, complain
 from muxwire.errors import InvalidArgument
+from muxwire.verbs.catalogue import InTab
+from muxwire.verbs.describe import parameters
+from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from muxwire.verbs.describe import Parameter, Verb as Described
+
     Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it has no other name
     Verb = Callable[[argparse.Namespace], int]
-
-# The tab that was used last.
-ACTIVE = "."
+    Group: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 - groups have no other name in common
 
 
 # What is asked for with another verb elsewhere, and what it is called here.
@@ -33,7 +40,47 @@ _OTHER_WORDS = {
 
 @final
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong as every other error is said, with `--json` too."""
+    """A parser that says what is wrong as every other error is said, with `--json` too.
+
+    `taken` is all that it takes, in order. `described` has the parameters of verbs of which that was made. `verbs` are
+    the parsers of its verbs, `summary` what the list of verbs says of it.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 (argparse's)
+        self.taken: list[argparse.Action] = []
+        self.described: dict[type[Described], set[str]] = {}
+        self.verbs: dict[str, Parser] = {}
+        self.summary = ""
+        super().__init__(*args, **options)
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:  # noqa: ANN401
+        return self.add_to(super(), *names, **options)
+
+    def add_to(self, group: Any, *names: str, **options: Any) -> argparse.Action:  # noqa: ANN401
+        """Add to a group of this parser."""
+        action: argparse.Action = group.add_argument(*names, **options)
+        self.taken.append(action)
+        return action
+
+    def option(
+        self,
+        verb: type[Described],
+        name: str,
+        *flags: str,
+        group: Group | None = None,
+        **options: Any,  # noqa: ANN401 (argparse's)
+    ) -> argparse.Action:
+        """Add an option (or a word, if `flags` is one that has no dash) made of a parameter of a verb.
+
+        Without `flags` it is called as the parameter. `options` are argparse's, where this one differs.
+        """
+        (one,) = (one for one in parameters(verb) if one.name == name)
+        self.described.setdefault(verb, set()).add(name)
+        given = {"help": one.help.replace("%", "%%"), **_reading(one), **options}
+        if not flags or flags[0].startswith("-"):
+            flags = flags or (f"--{one.name.strip('_').replace('_', '-')}",)
+            given.setdefault("dest", one.name)
+        return self.add_to(super() if group is None else group, *flags, **given)
 
     def parse_known_args(  # type: ignore[override]  # typeshed's overloads for namespaces of one's own
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -82,26 +129,27 @@ def add_verb(
 
 def add_parser(verbs: Verbs, name: str, run: Verb, *, summary: str, example: str, details: str = "") -> Parser:
     """Add a verb; `example` is a command line that works as it stands."""
-    parser = verbs.add_parser(
+    parser: Parser = verbs.add_parser(
         name,
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}. {details}".strip(),
         epilog=f"Example: {example}",
     )
     parser.set_defaults(run=run)
+    parser.summary = summary
     return parser
 
 
-def add_instance(parser: argparse.ArgumentParser, *, default: str) -> None:
+def add_instance(parser: Parser, *, default: str) -> None:
     one = parser.add_argument_group(f"which instance (default: {default})").add_mutually_exclusive_group()
-    one.add_argument("--name", metavar="NAME", help="the instance of that name, whose tabs stay")
-    one.add_argument("--socket", metavar="PATH", help="the tmux server at that socket")
-    one.add_argument("--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
+    parser.add_to(one, "--name", metavar="NAME", help="the instance of that name, whose tabs stay")
+    parser.add_to(one, "--socket", metavar="PATH", help="the tmux server at that socket")
+    parser.add_to(one, "--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
 
 
-def add_target(parser: argparse.ArgumentParser, *, many: bool = False, word: bool = True) -> None:
+def add_target(parser: Parser, *, many: bool = False, word: bool = True) -> None:
     """Add TAB, as `-t TAB` and, for a verb that takes no other words, as a word: `target`, or with `many` `targets`."""
-    text = "a tab: its id (@N), its name, SESSION:TAB, or . for the one used last (the default)"
+    (text,) = (one.help for one in parameters(InTab))
     dest, nargs = ("targets", "*") if many else ("target", "?")
     text += "; may be repeated" if many else ""
     parser.add_argument("-t", "--target", metavar="TAB", dest=dest, action="append" if many else _Tab, help=text)
@@ -118,14 +166,14 @@ def add_target(parser: argparse.ArgumentParser, *, many: bool = False, word: boo
         )
 
 
-def add_all(parser: argparse.ArgumentParser, text: str) -> None:
+def add_all(parser: Parser, text: str) -> None:
     parser.add_argument("-a", "--all", action="store_true", help=text)
 
 
 def named_tabs(arguments: argparse.Namespace) -> list[str]:
     """The tabs that are meant: those that are named, none for all of them, or the one used last; InvalidArgument."""
     if arguments.all and arguments.targets:
-        raise InvalidArgument("--all and a tab exclude each other", remedy="leave one of them out")
+        raise InvalidArgument("--all and a tab cannot be combined", remedy="leave one of them out")
     return [] if arguments.all else arguments.targets or [ACTIVE]
 
 
@@ -142,19 +190,39 @@ class _Tab(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def add_host(parser: argparse.ArgumentParser, text: str) -> None:
+def add_host(parser: Parser, text: str) -> None:
     parser.add_argument("--host", metavar="HOST", default="", help=text)
 
 
-def add_plain(parser: argparse.ArgumentParser) -> None:
-    """Add `--plain`, which the tools call strip_ansi."""
-    text = "as a person would have read it: no escape sequences, nothing that was drawn over"
-    parser.add_argument("--plain", "--strip-ansi", dest="strip_ansi", action="store_true", help=text)
+def add_plain(parser: Parser, verb: type[Described]) -> None:
+    """Add `--plain`, which the tools call strip_ansi; without it the tab's own default holds."""
+    parser.option(verb, "strip_ansi", "--plain", "--strip-ansi")
 
 
 def words_after(words: list[str]) -> list[str]:
     """The words of a command, without the -- before it; some versions of argparse have taken that away."""
     return words[1:] if words[:1] == ["--"] else words
+
+
+def _reading(one: Parameter) -> dict[str, Any]:
+    """How argparse reads a parameter, as `add_argument` takes it."""
+    if one.kind is bool:
+        return {"action": "store_true", "default": one.default}
+    reading: dict[str, Any] = {"default": one.default}
+    if one.choices:
+        return reading | {"choices": one.choices}
+    reading["metavar"] = one.metavar or ("SECONDS" if one.unit == "ms" else one.name.upper())
+    if one.kind is int:
+        reading["type"] = partial(_whole, least=one.least or 0, most=one.most)
+    elif one.unit == "ms":
+        reading["type"] = duration if one.metavar == "TIME" else seconds
+    elif one.kind == Mapping[str, str]:
+        reading |= {"type": assignment, "action": "append", "default": []}
+    elif one.kind == tuple[int, int]:
+        reading["type"] = size
+    elif one.kind == tuple[str, ...]:
+        reading |= {"action": "append", "default": []}
+    return reading
 
 
 def seconds(text: str) -> float:
@@ -163,7 +231,7 @@ def seconds(text: str) -> float:
     except ValueError:
         value = math.nan
     if not value >= 0:  # also for nan
-        raise argparse.ArgumentTypeError(f"{text!r} is no time; give seconds, as 2.5")
+        raise argparse.ArgumentTypeError(f"must be seconds, as 2.5, not {text!r}")
     return value
 
 
@@ -173,27 +241,28 @@ def duration(text: str) -> float:
 
     number, unit = text[:-1], text[-1:]
     if not (number.isdecimal() and int(number) and unit in UNITS):
-        raise argparse.ArgumentTypeError(f"{text!r} is no time; give a number and s, m, h or d, as 30m")
+        raise argparse.ArgumentTypeError(f"must be a number and s, m, h or d, as 30m, not {text!r}")
     return float(int(number) * UNITS[unit])
 
 
 def size(text: str) -> tuple[int, int]:
     columns, x, rows = text.partition("x")
     if not (x and columns.isdecimal() and rows.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write COLUMNSxROWS, as 120x40")
+        raise argparse.ArgumentTypeError(f"must be COLUMNSxROWS, as 120x40, not {text!r}")
     return int(columns), int(rows)
 
 
 def assignment(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (name and equals):
-        raise argparse.ArgumentTypeError(f"{text!r} is no assignment; write NAME=VALUE")
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, not {text!r}")
     return name, value
 
 
-def _whole(text: str, *, least: int) -> int:
-    if not text.isdecimal() or int(text) < least:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from {least} on")
+def _whole(text: str, *, least: int, most: int | None = None) -> int:
+    if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):
+        limits = f"{least} or more" if most is None else f"{least} to {most}"
+        raise argparse.ArgumentTypeError(f"must be {limits}, not {text!r}")
     return int(text)
 
 

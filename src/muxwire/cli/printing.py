@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import select
 import signal
 import sys
@@ -16,6 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from muxwire.errors import MuxwireError, remedy_for
+from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,20 +30,26 @@ SCHEMA_VERSION = 1
 STDIN, STDOUT, STDERR = 0, 1, 2
 _NAMES = {STDOUT: ("stdout",)}
 
-# Errors name the tools of the MCP server; at a command line the same is said by its verbs.
-_VERBS = {
-    "list_tabs": "muxwire ls",
+# What a text calls a verb by here. Of verbs that the command line does not have, the nearest.
+WORDS: Mapping[str, str] = {
     "create_tab": "muxwire new",
+    "list_tabs": "muxwire ls",
     "close_tab": "muxwire kill",
-    "send_keys": "muxwire send-keys",
+    "close_tab.force": "muxwire kill -f (or --force)",
+    "execute_command": "muxwire run --json (or history --json)",
+    "execute_script": "muxwire run",
+    "command_result": "muxwire logs --command",
+    "start_process": "muxwire run",
     "stop_process": "muxwire send-keys C-c",
     "read_logs_from_tab": "muxwire logs",
     "stream_logs_from_tab": "muxwire logs",
+    "set_history_limit": "the tool set_history_limit",
+    "snapshot": "muxwire snapshot",
+    "send_keys": "muxwire send-keys",
     "wait_for": "muxwire wait",
-    "with force": "with muxwire kill -f (or --force)",
-    "the command_id of an execute_command result": "a command_id that muxwire history --json or run --json gives",
+    "watch_events": "muxwire watch",
+    "run_tmux_operations": "muxwire ops",
 }
-_TOOL = re.compile(rf"\b({'|'.join(_VERBS)})\b")
 
 
 def guard_descriptors() -> None:
@@ -135,8 +141,8 @@ def explain(error: MuxwireError | OSError, *, as_json: bool) -> None:
 
 
 def spoken(text: str) -> str:
-    """An error's words, with the verbs of the command line for the tools that they name."""
-    return _TOOL.sub(lambda tool: _VERBS[tool[1]], text)
+    """A text with the command line's spelling of the verbs that it names."""
+    return spelled(text, WORDS)
 
 
 def warn(text: str) -> None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.driving import read_stdin
-from muxwire.cli.options import ACTIVE, add_host, add_plain, add_verb, assignment, seconds, words_after
+from muxwire.cli.options import add_host, add_plain, add_verb, words_after
 from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.shell.quoting import fish_quote, os_bytes
+from muxwire.verbs.catalogue import ExecuteCommand
+from muxwire.verbs.types import ACTIVE
 from muxwire.vt.readable import Readable, continued, lines_before, on_alternate, readable
 
 if TYPE_CHECKING:
@@ -53,19 +55,13 @@ def add(verbs: Verbs) -> None:
     )
     run.add_argument("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one")
     add_host(run, "on another machine, in a tab of its own")
-    run.add_argument("--timeout", metavar="SECONDS", type=seconds, default=math.inf, help="then it is interrupted")
-    run.add_argument("--leave", action="store_true", help="at the timeout leave it running")
-    run.add_argument("--cwd", metavar="DIR", help="run it in a subshell, in that directory")
-    run.add_argument(
-        "--env",
-        metavar="NAME=VALUE",
-        type=assignment,
-        action="append",
-        default=[],
-        help="run it in a subshell, with that variable",
-    )
-    add_plain(run)
-    run.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER)
+    run.option(ExecuteCommand, "timeout", default=math.inf)
+    text = "at the timeout leave it running"
+    run.add_argument("--leave", dest="on_timeout", action="store_const", const="leave", default="interrupt", help=text)
+    run.option(ExecuteCommand, "cwd")
+    run.option(ExecuteCommand, "env")
+    add_plain(run, ExecuteCommand)
+    run.option(ExecuteCommand, "command", "command", nargs=argparse.REMAINDER)
     opened: Verb = run.get_default("run")
 
     def with_command(arguments: argparse.Namespace) -> int:
@@ -81,12 +77,13 @@ async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
     words = words_after(arguments.command)
     if arguments.host and arguments.target is not None:
-        raise InvalidArgument("--host and -t exclude each other", remedy="leave one of them out")
+        raise InvalidArgument("--host and -t cannot be combined", remedy="leave one of them out")
     on_host = await terminals.create_tab(host=arguments.host) if arguments.host else None
     tab = on_host or await _tab(terminals, arguments.target, arguments.timeout)
     command = command_text(words, shell=tab.pane.shell.name if tab.pane.shell is not None else "")
     result: ExecutionResult | None = None
     plain = PlainOutput(tab.columns, write_soon)
+    as_read = tab.strip_ansi if arguments.strip_ansi is None else arguments.strip_ansi
 
     async def say_it_waits(what: str) -> None:
         await plain.flush()
@@ -98,12 +95,12 @@ async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
         result = await tab.execute(
             command,
             timeout=arguments.timeout,
-            strip_ansi=arguments.strip_ansi,
+            strip_ansi=as_read,
             env=dict(arguments.env),
-            cwd=arguments.cwd,
-            on_timeout="leave" if arguments.leave else "interrupt",
+            cwd=arguments.cwd or None,
+            on_timeout=arguments.on_timeout,
             on_start=signals.started,
-            on_output=None if arguments.json else plain.take if arguments.strip_ansi else write_soon,
+            on_output=None if arguments.json else plain.take if as_read else write_soon,
             on_input=say_it_waits,
         )
         await plain.flush()

@@ -85,11 +85,11 @@ def _add_repl(verbs: Verbs) -> None:
     )
     which = repl.add_argument_group("on what (default: the instance $MUXWIRE_NAME, else main)")
     one = which.add_mutually_exclusive_group()
-    one.add_argument("--name", metavar="NAME", help="the instance of that name; its server stays when you leave")
-    one.add_argument("--ephemeral", action="store_true", help="an instance of its own, which ends with the REPL")
-    one.add_argument("--socket", metavar="PATH", help="the tmux server at that socket")
-    one.add_argument("--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
-    one.add_argument("--replay", metavar="FILE", help="a recorded transcript")
+    repl.add_to(one, "--name", metavar="NAME", help="the instance of that name; its server stays when you leave")
+    repl.add_to(one, "--ephemeral", action="store_true", help="an instance of its own, which ends with the REPL")
+    repl.add_to(one, "--socket", metavar="PATH", help="the tmux server at that socket")
+    repl.add_to(one, "--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
+    repl.add_to(one, "--replay", metavar="FILE", help="a recorded transcript")
     repl.add_argument(
         "--speed", type=seconds, default=0.0, help="of --replay: 1 is as fast as it was, 0 at once (default)"
     )

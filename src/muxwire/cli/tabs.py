@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import chosen_host, chosen_name, on_terminals
-from muxwire.cli.options import ACTIVE, add_host, add_target, add_verb, assignment, size, words_after
+from muxwire.cli.options import add_host, add_target, add_verb, words_after
 from muxwire.cli.printing import document, say, shown, table, warn
 from muxwire.errors import ConnectionClosed, InstanceUnavailable, InvalidArgument, NotPermitted, TmuxUnavailable
+from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
+from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
     from muxwire.cli.options import Verbs
@@ -23,7 +25,8 @@ _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
 def add(verbs: Verbs) -> None:
     ls = add_verb(verbs, "ls", _list, summary="list the tabs", example="muxwire ls --all")
     add_host(ls, "those that a running process has on that machine")
-    ls.add_argument("-a", "--all", action="store_true", help="closed tabs too, whose logs can still be read")
+    ls.option(ListTabs, "closed", "-a", "--all", dest="all")
+    ls.option(ListTabs, "session")
 
     new = add_verb(
         verbs,
@@ -32,24 +35,21 @@ def add(verbs: Verbs) -> None:
         summary="open a tab and print its id",
         example="muxwire new -n build --cwd /srv/app",
     )
-    add_host(new, "open it on that machine, where it lives on for the time of `keep`")
-    new.add_argument("-n", "--tab-name", metavar="TAB_NAME", default="", help="what the tab is called")
-    new.add_argument("--cwd", metavar="DIR", help="the directory to start in")
-    new.add_argument("--env", metavar="NAME=VALUE", type=assignment, action="append", default=[])
-    new.add_argument("--shell", metavar="PROGRAM", help="a shell other than $SHELL")
-    new.add_argument("--login", action="store_true", help="a login shell")
-    new.add_argument("--session", metavar="NAME", help="show it in that tmux session too")
-    new.add_argument("--size", metavar="COLSxROWS", type=size, help="a size that no attached terminal changes")
-    new.add_argument(
-        "command", metavar="COMMAND", nargs=argparse.REMAINDER, help="a program and its arguments, in place of a shell"
-    )
+    new.option(CreateTab, "host")
+    new.option(CreateTab, "name", "-n", "--tab-name", metavar="TAB_NAME", dest="tab_name")
+    new.option(CreateTab, "env", help="an environment variable; may be repeated")
+    for name in ("cwd", "shell", "login", "session", "size", "strip_ansi", "idle_timeout"):
+        new.option(CreateTab, name)
+    text = "a program and its arguments, in place of a shell"
+    new.option(CreateTab, "command", "command", action="store", default=None, nargs=argparse.REMAINDER, help=text)
 
     kill = add_verb(
         verbs, "kill", _kill, summary="close tabs and end what runs in them", example="muxwire kill build --force"
     )
     add_target(kill, many=True)
     kill.add_argument("--all", action="store_true", help="every tab, and then the instance's tmux server")
-    kill.add_argument("-f", "--force", action="store_true", help="also if something runs in it")
+    kill.option(CloseTab, "force", "-f", "--force")
+    kill.option(CloseTab, "session")
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -62,7 +62,7 @@ def _list_there(arguments: argparse.Namespace, host: str) -> int:
     from muxwire.tmux.start import HUB
 
     there = server_on(arguments, host)
-    rows = [row for row in tabs_on(there) if row.tab.session == HUB]
+    rows = [row for row in tabs_on(there) if row.tab.session == (arguments.session or HUB)]
     if arguments.json:
         tabs = [
             {"window_id": f"{host}/{row.tab.window}", "name": row.tab.name, "session": row.tab.session, "host": host,
@@ -81,7 +81,7 @@ def _list_there(arguments: argparse.Namespace, host: str) -> int:
 
 
 async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    listed = await terminals.list_tabs()
+    listed = await terminals.list_tabs(session=arguments.session)
     tabs = [tab for tab in listed.tabs if arguments.all or not tab.closed]
     if arguments.json:
         document({"tabs": [asdict(tab) for tab in tabs], "sessions": [asdict(one) for one in listed.sessions]})
@@ -128,13 +128,15 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
         )
     tab = await terminals.create_tab(
         name=arguments.tab_name,
-        cwd=arguments.cwd,
+        cwd=arguments.cwd or None,
         env=dict(arguments.env),
         login=arguments.login,
-        shell=arguments.shell,
+        shell=arguments.shell or None,
         command=words_after(arguments.command) or None,
-        session=arguments.session,
+        session=arguments.session or None,
         size=arguments.size,
+        strip_ansi=arguments.strip_ansi,
+        idle_timeout=arguments.idle_timeout or None,
         host=arguments.host,
     )
     if arguments.json:
@@ -146,8 +148,11 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 
 def _kill(arguments: argparse.Namespace) -> int:
-    if arguments.targets and arguments.all:
-        raise InvalidArgument("TAB and --all exclude each other", remedy="muxwire kill TAB, or muxwire kill --all")
+    if sum(map(bool, (arguments.targets, arguments.all, arguments.session))) > 1:
+        raise InvalidArgument(
+            "TAB, --session and --all cannot be combined",
+            remedy="muxwire kill TAB, muxwire kill --session NAME, or muxwire kill --all",
+        )
     if arguments.all and (arguments.socket or arguments.socket_name):
         raise InvalidArgument("this tmux server is somebody's own", remedy="tmux kill-server ends it")
     if not arguments.all:
@@ -169,14 +174,18 @@ def _kill(arguments: argparse.Namespace) -> int:
 
 async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
     targets = arguments.targets
-    if arguments.all:
-        targets = [tab.window_id for tab in (await terminals.list_tabs()).tabs if not tab.closed]
+    if arguments.all or arguments.session:
+        listed = await terminals.list_tabs(closed=False, session=arguments.session)
+        targets = [tab.window_id for tab in listed.tabs]
     elif not targets:
         targets = [(await terminals.tab(ACTIVE)).key]
         if not arguments.json:
             warn(f"muxwire: closing {targets[0]}, the tab used last")
-    for target in targets:
-        await terminals.close_tab(target, force=arguments.force)
+    if arguments.session:
+        await terminals.close_session(arguments.session, force=arguments.force)
+    else:
+        for target in targets:
+            await terminals.close_tab(target, force=arguments.force)
     if arguments.json:
         document({"closed": targets})
     return 0

@@ -15,6 +15,8 @@ from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import add_all, add_plain, add_target, add_verb, named_tabs, natural, positive, seconds
 from muxwire.cli.printing import STDOUT, document, say, table, warn, write, write_soon
 from muxwire.errors import InvalidArgument
+from muxwire.verbs.catalogue import ReadLogs, StreamLogs, TakeSnapshot
+from muxwire.verbs.types import DEFAULT_LINES
 from muxwire.vt.sequences import SequenceSplitter
 
 if TYPE_CHECKING:
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
     from muxwire.vt.sequences import Kind
 
-# As many lines as the MCP tool reads.
-DEFAULT_LINES = 500
 # One wait for more output while following a log; what it costs to begin the next one is nothing.
 _FOLLOW_SECONDS = 3600.0
 _CHUNK = 1 << 20
@@ -54,11 +54,11 @@ def add(verbs: Verbs) -> None:
     )
     add_target(snapshot)
     moment = snapshot.add_mutually_exclusive_group()
-    moment.add_argument("--at", metavar="N", type=natural, help="as it was at that offset of its output")
-    moment.add_argument("--command", metavar="ID", default="", help="as it was when that command had ended")
-    snapshot.add_argument("--scrollback", metavar="N", type=natural, help="also N rows above it; 0: all")
-    snapshot.add_argument("--unwrap", action="store_true", help="join rows that the terminal wrapped")
-    snapshot.add_argument("--cells", action="store_true", help="with --json: colours and other styles too")
+    snapshot.option(TakeSnapshot, "at_byte", "--at", group=moment, dest="at")
+    snapshot.option(TakeSnapshot, "command_id", "--command", group=moment, dest="command")
+    snapshot.option(TakeSnapshot, "scrollback")
+    snapshot.option(TakeSnapshot, "unwrap")
+    snapshot.option(TakeSnapshot, "cells", help="with --json: colours and other styles too")
     snapshot.add_argument("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output")
 
     logs = add_verb(
@@ -69,14 +69,14 @@ def add(verbs: Verbs) -> None:
         example="muxwire logs build --follow",
     )
     add_target(logs)
-    logs.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N lines")
+    logs.option(ReadLogs, "lines", "-n", "--lines")
     logs.add_argument("-f", "--follow", action="store_true", help="continue as more comes, until the tab is closed")
-    logs.add_argument("--from-byte", metavar="N", type=natural, help="all from that offset on, in place of lines")
-    logs.add_argument("--command", metavar="ID", default="", help="only what that command wrote")
-    logs.add_argument("--grep", metavar="REGEX", default="", help="only lines with a match")
-    logs.add_argument("-A", "--after", metavar="N", type=natural, default=0, help="lines after each match")
-    logs.add_argument("-B", "--before", metavar="N", type=natural, default=0, help="lines before each match")
-    add_plain(logs)
+    logs.option(StreamLogs, "from_byte", default=None)
+    logs.option(ReadLogs, "command_id", "--command", dest="command")
+    logs.option(ReadLogs, "grep")
+    logs.option(ReadLogs, "after", "-A", "--after")
+    logs.option(ReadLogs, "before", "-B", "--before")
+    add_plain(logs, ReadLogs)
 
     history = add_verb(
         verbs,

@@ -103,5 +103,5 @@ def check_command(command: bytes) -> None:
         )
     if not command.strip():
         raise InvalidArgument(
-            "the command is empty", remedy="give a command; read_logs_from_tab shows the screen's text"
+            "the command is empty", remedy="give a command; `read_logs_from_tab` shows the screen's text"
         )

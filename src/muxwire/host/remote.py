@@ -404,7 +404,7 @@ class RemoteHost:
         for verb, word in words:
             if (verb, word) not in found:
                 raise ConnectionClosed(
-                    f"{self.name} does not answer", remedy="try again when its link is up (list_tabs)"
+                    f"{self.name} does not answer", remedy="try again when its link is up (`list_tabs`)"
                 )
             for row in found[verb, word]:
                 if verb == "f":

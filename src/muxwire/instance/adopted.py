@@ -478,7 +478,7 @@ class Adopted:
         if request.idle_timeout:
             raise InvalidArgument(
                 "whether a tab at a person's tmux server is used is not known between calls",
-                remedy="leave idle_timeout out, and close it with close_tab",
+                remedy="leave idle_timeout out, and close it with `close_tab`",
             )
         rows = await self._ask("list-sessions", "-F", "#{session_id} #{session_name}")
         names = dict(row.decode("utf-8", "replace").split(" ", 1) for row in rows)

@@ -281,7 +281,7 @@ class RemoteConnection:
 
     def silent(self) -> TmuxSilent:
         state = "does not answer" if self.host.link.up else "is lost; muxwire connects again"
-        return TmuxSilent(f"the connection to {self.host.name} {state}", remedy="list_tabs says when its link is up")
+        return TmuxSilent(f"the connection to {self.host.name} {state}", remedy="`list_tabs` says when its link is up")
 
 
 @asynccontextmanager

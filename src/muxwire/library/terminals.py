@@ -144,7 +144,7 @@ class Terminals:
         if self._book.open.get(tab.key) is not tab:
             raise NoSuchTarget(
                 f"tab {target} is closed: {tab.end_reason}",
-                remedy="its log can still be read; create a new tab with create_tab",
+                remedy="its log can still be read; create a new tab with `create_tab`",
             )
         self._book.latest, self._hosts.latest = tab.key, None
         return tab
@@ -183,7 +183,7 @@ class Terminals:
         await self._life.look()
         tabs = [tab for tab in self._book.open.values() if tab.session == session]
         if not tabs:
-            raise NoSuchTarget(f"no tab is in a session {session!r}", remedy="list_tabs shows every session")
+            raise NoSuchTarget(f"no tab is in a session {session!r}", remedy="`list_tabs` shows every session")
         if not force:
             for tab in tabs:
                 await check_idle(tab.pane, tab.runner, tab.key)

@@ -15,9 +15,11 @@ from mcp import types
 from muxwire.errors import InvalidArgument, MuxwireError, remedy_for, unwrapped
 from muxwire.tabs.tab_events import EXIT_CODE, TAB, add_to_span
 from muxwire.values import to_dict
+from muxwire.verbs.catalogue import VERBS
 from muxwire.verbs.describe import Verb, parameters, summary
 from muxwire.verbs.read import read_json
 from muxwire.verbs.schema import input_schema
+from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,7 +128,7 @@ def _usage(tool: AnyTool) -> str:
 
 
 def _one_line(text: str) -> str:
-    line = " ".join(text.split())
+    line = spelled(" ".join(text.split()), WORDS)
     return line if len(line) <= MAX_MESSAGE_CHARS else f"{line[:MAX_MESSAGE_CHARS]} ..."
 
 
@@ -215,6 +217,10 @@ Toolset = Literal["core", "screen", "scripts", "ops"]
 
 TOOLSETS: tuple[str, ...] = get_args(Toolset)
 
+# What a text calls a verb by here, and the fields of results that are such texts.
+WORDS: Mapping[str, str] = {verb.verb: verb.verb for verb in VERBS} | {"close_tab.force": "close_tab and force: true"}
+_SENTENCES = frozenset(("note", "error"))
+
 # Claude Code moves results of over 50,000 characters into a file; a reader of logs asked for what it gets.
 LARGE_RESULT: Mapping[str, int] = {"anthropic/maxResultSizeChars": 200_000}
 
@@ -259,6 +265,9 @@ class Tool(Generic[A]):
 
     async def result(self, call: Call, arguments: A) -> dict[str, Any]:
         fields: dict[str, Any] = to_dict(await self.run(call, arguments))
+        for told in (fields, *fields.get("steps", ())):
+            for name in _SENTENCES.intersection(told):
+                told[name] = spelled(told[name], WORDS)
         return fields
 
     def definition(self) -> types.Tool:

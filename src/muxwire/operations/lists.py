@@ -144,7 +144,7 @@ def _check_targets(operation: Operation, index: int, made: Mapping[str, int], co
                 f"ref {target.name} is only made by operations[{later}]", remedy="put that step before this one"
             )
         if target == "":
-            raise InvalidArgument("a target is empty", remedy="list_tabs shows every tab")
+            raise InvalidArgument("a target is empty", remedy="`list_tabs` shows every tab")
 
 
 def _check_refs(operation: Operation, index: int, made: dict[str, int]) -> None:

@@ -371,7 +371,7 @@ def refusal(pane: PaneState) -> TabUnavailable:
             "the tab's program has ended"
             + (f" with status {session.exit_status}" if session.exit_status is not None else ""),
             state=state,
-            remedy="its log stays readable; create a new tab with create_tab",
+            remedy="its log stays readable; create a new tab with `create_tab`",
         )
     if not pane.reachable:
         return _unanswered(pane)
@@ -380,7 +380,7 @@ def refusal(pane: PaneState) -> TabUnavailable:
         return TabUnavailable(
             "the shell has not shown its first prompt yet" + (": its start-up files wait for input" if asks else ""),
             state=state,
-            remedy="answer with send_keys" if asks else "read the tab's log; then try again",
+            remedy="answer with `send_keys`" if asks else "read the tab's log; then try again",
         )
     front = pane.front()
     program = (front.program if front is not None else "") or "a program"
@@ -388,13 +388,13 @@ def refusal(pane: PaneState) -> TabUnavailable:
         return TabUnavailable(
             f"the shell has not drawn its prompt yet: {program} runs for it",
             state="busy",
-            remedy="give it more time, or stop it with send_keys C-c",
+            remedy="give it more time, or stop it with `send_keys` C-c",
         )
-    remedy = "wait for it, stop it with stop_process, or use another tab"
+    remedy = "wait for it, stop it with `stop_process`, or use another tab"
     if running is not None:
         what = f"{running.command[:80].decode('utf-8', 'replace')!r} (command_id {running.command_id})"
         what += f" has been running for {time.monotonic() - running.typed_time:.1f} s"
-        remedy = "wait with command_result, stop it with stop_process, or use another tab"
+        remedy = "wait with `command_result`, stop it with `stop_process`, or use another tab"
     elif session.preexec_time is not None:
         heard = pane.stream.holds(session.preexec_offset)  # else it was read from the log, which has no times
         since = f" {time.monotonic() - session.preexec_time:.1f} s ago" if heard else ""
@@ -408,5 +408,5 @@ def refusal(pane: PaneState) -> TabUnavailable:
         what, remedy = f"{what}; {few}", "create a new tab"
     elif state == "interactive":
         what += f", and {program} waits for input"
-        remedy = "answer it with send_keys and watch it with wait_for, or stop it with stop_process"
+        remedy = "answer it with `send_keys` and watch it with `wait_for`, or stop it with `stop_process`"
     return TabUnavailable(what, state=state, remedy=remedy)

@@ -126,7 +126,9 @@ class Interrupter:
         elif execution.running and execution.level > 1 and not execution.started:
             self._pane.session.line_interrupted(execution, time.monotonic(), end=self._pane.stream.end)
         elif execution.running:
-            execution.resisted("could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with force")
+            execution.resisted(
+                "could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with `close_tab.force`"
+            )
         return answered
 
     async def _while_answered(self, scope: anyio.CancelScope) -> None:

@@ -53,7 +53,7 @@ async def reach_shell(
         raise TabUnavailable(
             "a program reached through the one in the foreground has the whole screen",
             state="interactive",
-            remedy="see it with snapshot, and use send_keys and wait_for",
+            remedy="see it with `snapshot`, and use `send_keys` and `wait_for`",
         )
     if await prompt_begun(pane, found, FIRST_PROMPT):
         await fall_silent(pane, DRAWN_REMOTE)
@@ -69,7 +69,7 @@ async def reach_shell(
     raise TabUnavailable(
         "no shell answered through the program in the foreground: a test line was typed into it",
         state=pane.tab_state(),
-        remedy="see it with snapshot or read_logs_from_tab, and use send_keys and wait_for",
+        remedy="see it with `snapshot` or `read_logs_from_tab`, and use `send_keys` and `wait_for`",
     )
 
 

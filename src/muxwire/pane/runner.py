@@ -316,7 +316,7 @@ class Runner:
             await self.settled()
         elif execution.running:
             silent = self._client.patience.explain()
-            execution.resisted(f"{silent}: {silent.remedy}; command_result reports what became of it")
+            execution.resisted(f"{silent}: {silent.remedy}; `command_result` reports what became of it")
 
     async def settled(self, seconds: float = PROMPT_GRACE) -> None:
         await self.pane.stream.until(lambda: self.pane.is_back, seconds)

@@ -27,7 +27,7 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
     await pane.refresh()
     state = pane.tab_state()
     if pane.session.running is not None or state not in ("prompt", "starting", "incomplete"):
-        remedy = "stop it first, or close with force"
+        remedy = "stop it first, or close it with `close_tab.force`"
         raise TabUnavailable(f"something still runs in {key}", state=state, remedy=remedy)
 
 

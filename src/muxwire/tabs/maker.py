@@ -271,7 +271,7 @@ class TabMaker:
         if ours + count > self._tabs_max:
             raise NotPermitted(
                 f"{ours} tabs are open, as many as MUXWIRE_TABS={self._tabs_max} allows",
-                remedy="close one with close_tab, or start muxwire with a larger MUXWIRE_TABS",
+                remedy="close one with `close_tab`, or start muxwire with a larger MUXWIRE_TABS",
             )
 
     def window_command(self, spec: PaneSpec) -> tuple[str, ...]:

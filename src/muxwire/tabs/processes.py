@@ -87,7 +87,7 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
         if (state := tab.state) != "prompt":
             raise NotPermitted(
                 f"what runs in {tab.key} was not started by muxwire, and the tmux server is a person's",
-                remedy='leave it, or type what ends it: send_keys ["C-c"]',
+                remedy='leave it, or type what ends it: `send_keys` ["C-c"]',
             )
         return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
     async with attached(tab):

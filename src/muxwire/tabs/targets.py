@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import Sessions
 
-_REMEDY = "list_tabs shows every tab; create_tab makes one"
+_REMEDY = "`list_tabs` shows every tab; `create_tab` makes one"
 # Never a name, so that a tab called "@3" can never be taken for another that has this id.
 _ID = re.compile(r"(?:[0-9]+/)?[@%][0-9]+\Z")
 _INDEX = re.compile(r"(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?\Z")

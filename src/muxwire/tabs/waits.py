@@ -403,7 +403,7 @@ async def _first(watches: Sequence[Watch], timeout: float) -> WaitOutcome:
 
 def _check(tabs: Sequence[LiveTab], wanted: Wanted, from_byte: int | None, timeout: float) -> None:
     if not tabs:
-        raise InvalidArgument("no tab to wait for", remedy="name one at least; list_tabs shows them")
+        raise InvalidArgument("no tab to wait for", remedy="name one at least; `list_tabs` shows them")
     if timeout < 0:
         raise InvalidArgument(f"timeout is {timeout} s", remedy="give 0 to check once")
     if from_byte is not None and len(tabs) > 1:

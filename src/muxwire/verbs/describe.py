@@ -109,6 +109,7 @@ class Parameter:
 
 # Of classes that were asked for.
 _known: dict[type[Any], tuple[Parameter, ...]] = {}
+_by_json_name: dict[type[Any], dict[str, Parameter]] = {}
 
 
 def parameters(described: type[Any]) -> tuple[Parameter, ...]:
@@ -159,7 +160,9 @@ def _unwrapped(hint: Any) -> tuple[Any, tuple[object, ...]]:  # noqa: ANN401
 
 def json_names(described: type[Any]) -> dict[str, Parameter]:
     """The parameters of a class by their names in JSON."""
-    return {one.json_name: one for one in parameters(described)}
+    if described not in _by_json_name:
+        _by_json_name[described] = {one.json_name: one for one in parameters(described)}
+    return _by_json_name[described]
 
 
 def summary(described: type[Any]) -> str:

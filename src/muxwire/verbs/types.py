@@ -46,9 +46,7 @@ Target = Annotated[
     str, Shown("TAB"), Help("a tab: its id (@N), its name, SESSION:TAB, or . for the one used last (the default)")
 ]
 Targets = Annotated[tuple[str, ...], Shown("TAB")]
-StripAnsi = Annotated[
-    bool, Help("as a person would have read it: no escape sequences, nothing that was drawn over; as the tab's own")
-]
+StripAnsi = Annotated[bool, Help("as a person would have read it: no escape sequences, nothing that was drawn over")]
 MaxChars = Annotated[Positive, Unit("characters"), Help("cut the output in its middle beyond that")]
 Until = Annotated[str, Shown("TEXT"), Help("a text in its output", "text to wait for")]
 Regex = Annotated[str, Shown("REGEX"), Help("a match in its output")]

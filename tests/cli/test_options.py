@@ -1,0 +1,80 @@
+"""The command line takes what the verbs take: what it leaves out is left out on purpose."""
+
+from __future__ import annotations
+
+import pytest
+
+from muxwire.cli.command_line import command_line
+from muxwire.verbs.catalogue import (
+    VERBS,
+    CommandResult,
+    ExecuteCommand,
+    ExecuteScript,
+    SendKeys,
+    SetHistoryLimit,
+    StartProcess,
+    StopProcess,
+    StreamLogs,
+    WatchEvents,
+)
+from muxwire.verbs.describe import Verb, parameters
+
+# -t and words name tabs in all verbs.
+TABS = {"window_id", "window_ids"}
+LEFT_OUT: dict[type[Verb], set[str]] = {
+    # The output is printed as it comes, and whole; C-c and a shell's & are there already. --leave is on_timeout.
+    ExecuteCommand: {"async_", "max_chars", "on_timeout"},
+    # `muxwire paste`.
+    SendKeys: {"paste"},
+    # `logs --follow` waits and reads on; --plain is described once for both.
+    StreamLogs: {"max_bytes", "wait", "strip_ansi"},
+    # `watch` begins now, and shows all.
+    WatchEvents: {"since", "max_events"},
+}
+# Verbs for agents: a person has `run`, files, and tmux.
+NOT_THERE = {CommandResult, ExecuteScript, StartProcess, StopProcess, SetHistoryLimit}
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in NOT_THERE], ids=lambda verb: verb.verb)
+def test_every_parameter_is_an_option_or_left_out_for_a_reason(verb: type[Verb]) -> None:
+    taken = {name for parser in command_line().verbs.values() for name in parser.described.get(verb, ())}
+    left_out = LEFT_OUT.get(verb, set())
+    assert taken | left_out | TABS >= {one.name for one in parameters(verb)}
+    assert not taken & left_out
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "value"),
+    [
+        (["new", "--idle-timeout", "30m"], "idle_timeout", 1800.0),
+        (["new", "--strip-ansi"], "strip_ansi", True),
+        (["new", "--env", "A=1", "--env", "B=2"], "env", [("A", "1"), ("B", "2")]),
+        (["new", "--size", "120x40"], "size", (120, 40)),
+        (["run", "ls"], "strip_ansi", None),
+        (["run", "--plain", "ls"], "strip_ansi", True),
+        (["run", "ls"], "on_timeout", "interrupt"),
+        (["run", "--leave", "ls"], "on_timeout", "leave"),
+        (["logs", "-n", "5"], "lines", 5),
+        (["ops", "-", "--on-error", "continue"], "on_error", "continue"),
+        (["kill", "--session", "work"], "session", "work"),
+        (["send-keys", "--until", "x", "y", "Enter"], "until", "x"),
+    ],
+)
+def test_options_are_read(words: list[str], name: str, value: object) -> None:
+    assert getattr(command_line(words[0]).parse_args(words), name) == value
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["logs", "-n", "0"], "argument -n/--lines: must be 1 or more, not '0'"),
+        (["wait", "--idle", "soon"], "argument --idle: must be seconds, as 2.5, not 'soon'"),
+        (["new", "--idle-timeout", "5"], "must be a number and s, m, h or d, as 30m, not '5'"),
+        (["new", "--size", "big"], "must be COLUMNSxROWS, as 120x40, not 'big'"),
+        (["new", "--env", "A"], "must be NAME=VALUE, not 'A'"),
+    ],
+)
+def test_what_does_not_fit_is_said(words: list[str], said: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command_line(words[0]).parse_args(words)
+    assert said in capfd.readouterr().err
