@@ -32,6 +32,7 @@ READ_UNKNOWN = Sleep("S", "wait_woken")
 WRITE = Sleep("S", "wait_woken", "write", tty=True)
 POLL = Sleep("S", "poll_schedule_timeout.constprop.0", "poll", tty=True, alone=True, endless=True)
 POLL_TIMED = Sleep("S", "poll_schedule_timeout.constprop.0", "poll", tty=True, alone=True)
+POLL_BRIEF = Sleep("S", "poll_schedule_timeout.constprop.0", "poll", tty=True, alone=True, brief=True)
 POLL_MORE = Sleep("S", "do_epoll_wait", "poll", tty=True, endless=True)
 POLL_TIMED_MORE = Sleep("S", "do_epoll_wait", "poll", tty=True)
 POLL_FILE = Sleep("S", "do_epoll_wait", "poll", tty=False)
@@ -88,6 +89,7 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
     "an unknown poll in line mode": (pane(LINES, program(POLL_UNKNOWN)), TEXT, ""),
     "busybox, an unknown poll": (pane(LINES, program(POLL_UNKNOWN, name="busybox")), TEXT, "line"),
     "vim": (pane(RAW, program(POLL_TIMED)), SCREEN, "raw"),
+    "dialog --gauge": (pane(RAW, program(POLL_BRIEF)), SCREEN, ""),
     "node at its prompt": (pane(RAW, program(POLL_TIMED_MORE)), TEXT, "raw"),
     "node that evaluates": (pane(RAW, program(POLL_TIMED_MORE)), BLANK, ""),
     "a raw poll of other files": (pane(RAW, program(POLL_FILE)), SCREEN, ""),

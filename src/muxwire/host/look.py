@@ -8,6 +8,7 @@ the process can read the first two: with Yama's `ptrace_scope` 1 its ancestors a
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import stat
 import struct
@@ -53,19 +54,19 @@ _POLLFD, _POLLIN = struct.Struct("iHH"), 0x001
 _WORD = struct.Struct("q")
 # The numbers of the calls by machine (arch/*/entry/syscalls/syscall*.tbl; asm-generic/unistd.h).
 _GENERIC = {
-    63: "read", 65: "read", 64: "write", 66: "write", 72: "select", 73: "poll", 22: "epoll", 441: "epoll",
+    63: "read", 65: "read", 64: "write", 66: "write", 72: "select", 73: "ppoll", 22: "epoll", 441: "epoll2",
 }  # fmt: skip
 _CALLS: dict[int, str] = {
     "x86_64": {
-        0: "read", 19: "read", 1: "write", 20: "write", 7: "poll", 271: "poll", 23: "select", 270: "select",
-        232: "epoll", 281: "epoll", 441: "epoll",
+        0: "read", 19: "read", 1: "write", 20: "write", 7: "poll", 271: "ppoll", 23: "select", 270: "select",
+        232: "epoll", 281: "epoll", 441: "epoll2",
     },
     "aarch64": _GENERIC,
     "riscv64": _GENERIC,
 }.get(os.uname().machine, {})  # fmt: skip
-# Which argument is the time limit, where it is a pointer (NULL: none): ppoll, select, pselect6, epoll_pwait2; and where
-# it is a number of milliseconds (-1: none): poll, epoll_wait, epoll_pwait.
-_LIMIT_AT = {"poll": 2, "select": 4, "epoll": 3}
+# Which argument is the time limit: a number of milliseconds (negative: none), or the address of a struct timespec or
+# timeval, both with the seconds first (NULL: none).
+_LIMIT_MS, _LIMIT_AT = {"poll": 2, "epoll": 3}, {"ppoll": 2, "select": 4, "epoll2": 3}
 
 
 @final
@@ -330,17 +331,29 @@ def _sleep(pid: int, thread: str, state: str, where: str, files: _Files | None) 
 
 
 def _poll(pid: int, call: str, words: list[int], state: str, where: str, files: _Files) -> Sleep:
-    if call == "epoll":
+    if call.startswith("epoll"):
         polled = _epoll_set(pid, words[0])
-    elif call == "poll":
-        polled = _poll_set(pid, words[0], words[1])
-    else:
+    elif call == "select":
         polled = _select_set(pid, words[1], words[0])
-    limit = words[_LIMIT_AT[call]] if len(words) > _LIMIT_AT[call] else 0
-    endless = limit == 0 if call == "select" else limit & 0xFFFFFFFF == 0xFFFFFFFF or (call == "poll" and limit == 0)
-    if polled is None:
-        return Sleep(state, where, "poll", endless=endless)
-    return Sleep(state, where, "poll", bool(polled & files.terminal), alone=polled <= files.terminal, endless=endless)
+    else:
+        polled = _poll_set(pid, words[0], words[1])
+    limit = _limit(pid, call, words)
+    tty = None if polled is None else not files.terminal.isdisjoint(polled)
+    alone = polled is not None and polled <= files.terminal
+    return Sleep(state, where, "poll", tty, alone=alone, endless=limit is None, brief=limit is not None and limit < 1)
+
+
+def _limit(pid: int, call: str, words: list[int]) -> float | None:
+    """The time limit of a poll, in whole seconds if it is longer than one; None for none, or one that is not known."""
+    if (at := _LIMIT_MS.get(call)) is not None:
+        milliseconds = words[at] & 0xFFFFFFFF
+        return None if milliseconds >> 31 else milliseconds / 1000
+    address = words[_LIMIT_AT[call]]
+    data = _memory(pid, address, 2 * _WORD.size) if address else None
+    if data is None:
+        return None if address == 0 else math.inf
+    (seconds,) = _WORD.unpack_from(data)
+    return float(seconds)
 
 
 def _memory(pid: int, address: int, size: int) -> bytes | None:

@@ -251,7 +251,7 @@ class Runner:
     async def _examined(self, execution: Execution) -> Literal["interactive", "silent", ""]:
         """What is new of a command that runs. A nested shell that gave it up is asked for its status instead."""
         pane = self.pane
-        await pane.refresh()
+        await pane.look()
         continue_shell(pane)
         settle_end(pane, self.keyboard, execution)
         end = pane.stream.written_end
@@ -268,7 +268,7 @@ class Runner:
     async def awaits_input(self) -> Literal["met", "silent", ""]:
         """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
         pane = self.pane
-        await pane.refresh()
+        await pane.look()
         if await self._proved(lambda: pane.tab_state() in ("prompt", "interactive", "incomplete")):
             return "met"
         if await self._proved(lambda: hidden_waiting(pane)):
@@ -366,7 +366,7 @@ class Runner:
             await self._unstick(typed)
             if not typed.running:
                 return None
-        await pane.refresh()
+        await pane.look()
         if pane.takes_next:
             return None  # it came to its prompt meanwhile
         continue_shell(pane)

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, final
 
 import anyio
+import anyio.to_thread
 
 from muxwire.host.host import answer_seconds
 from muxwire.shell.look import Judgement, PaneLook, Shown, judge, may_read, reads
@@ -334,6 +335,16 @@ class PaneState:
         await self.host.refresh(self.leader_pid, self.tty, self.pane_id, begins)
         if self.asked_at == asked_at:
             self._answered_at = time.monotonic()
+
+    async def look(self) -> None:
+        """As `refresh`, and take a look at all processes: in a thread, since that takes some ms with many of them."""
+        await self.refresh()
+        if not self.host.is_local:
+            return
+        near = self.seen(near=True)
+        if not judge(near, self.session.shell_pid, self.shown(near)).waiting:
+            self._look = await anyio.to_thread.run_sync(self.host.look, self.leader_pid, self.tty)
+            self._looked_at = time.monotonic()
 
     @property
     def answered_whole(self) -> bool:

@@ -7,7 +7,8 @@ is a pure function of it, and of what the pane shows. The rule of them all: a cl
    system call; where the kernel hides those, the function of the kernel in which the process sleeps must do.
 2. A poll of nothing but the terminal, without a time limit, is as good as a read. Any other poll is a weaker proof,
    because programs that work poll for keys as well: text must stand on the cursor's line, or the program must have
-   drawn a screen of its own. In line mode it must be for nothing else, or without a time limit.
+   drawn a screen of its own. In line mode it must be for nothing else, or without a time limit. One with a limit of
+   less than a second is no proof at all.
 3. Only the foreground group counts of the terminal's own session, since a read of any other one stops it (SIGTTIN). Of
    other sessions every process counts that has the terminal open: `su USER -c`, `setsid`, pinentry, screen.
 4. A process that holds the master of a pseudoterminal relays. It waits if it reads its own terminal, and what runs in
@@ -93,7 +94,7 @@ class Sleep:
 
     `call` is `read`, `write` or `poll`; "" if it is another one, or if the kernel does not say. `tty`: whether that is
     a call on the terminal that was looked at; None if it is not known. Of a poll, `alone`: of nothing else; `endless`:
-    without a time limit.
+    without a time limit; `brief`: with one of less than a second.
     """
 
     state: str
@@ -102,6 +103,7 @@ class Sleep:
     tty: bool | None = None
     alone: bool = False
     endless: bool = False
+    brief: bool = False
 
 
 @final
@@ -311,6 +313,8 @@ def _waits(sleep: Sleep, process: Process, modes: TtyModes, shown: Shown, shell:
         return sleep.tty is True or sleep.where == "n_tty_read" or not modes.echo or shown.line
     if sleep.tty and sleep.alone and sleep.endless:
         return True
+    if sleep.brief:  # it looks for keys between two pieces of work
+        return False
     if not modes.icanon:
         return shown.line or shown.screen
     if sleep.tty is None:
