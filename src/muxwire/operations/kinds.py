@@ -964,6 +964,8 @@ class Execute(Compound):
         if result.timed_out:
             interrupted = f"it was interrupted after {said}; give the step a longer time"
             step.fail(result.note if result.running and result.note else interrupted)
+        elif result.running and result.state == "running":  # whether it waits cannot be seen (over ssh, in a container)
+            step.end("unknown", result.note)
         elif result.exit_code == 0:
             step.succeed()
         else:

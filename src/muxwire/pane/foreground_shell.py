@@ -17,7 +17,7 @@ from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.host.host import answer_seconds
 from muxwire.pane.state import PROMPT_REACH
-from muxwire.shell.look import RELAYS, asks as is_question, asks_secret as is_secret_asked
+from muxwire.shell.look import RELAYS, asks as is_question, asks_secret as is_secret_asked, descends, strangers
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import idle_since, starting, takes_line, unhooked
 from muxwire.values import dataclass
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.shell import Shell
     from muxwire.shell.execution import Execution
-    from muxwire.shell.look import Waiting
+    from muxwire.shell.look import Process, Waiting
 
 # A program that has printed nothing for this long may be waiting for us; a compiler's pause is not shorter.
 QUIET = 0.15
@@ -44,6 +44,11 @@ PROMPT_GRACE = 0.3
 # Seconds of silence after what reads like a question, where it cannot be seen whether it waits: a program that works
 # for so long seldom leaves a line open that ends like one.
 SILENT_SECONDS = 3.0
+# A command that ran for so long may have left a program in another session that reads the terminal (pinentry does, of
+# gpg). To look for one takes some ms, so it is not done after each `true`.
+LEAVES_READERS = 1.0
+# Seconds in which such a program may notice that what it asked for is gone.
+STRANGER_GRACE = 1.0
 # A shell over a relay has logged in by then, and shows a prompt; if that is empty, it is waited for in vain, once.
 FIRST_PROMPT = 3.0
 # Seconds of silence after which a prompt without an editor is drawn, on this machine and on another one.
@@ -166,6 +171,35 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
     if pane.host.shares_folder(front.pgrp, folder):
         return ForegroundShell(shell, 2, front.pgrp)
     return ForegroundShell(None, 3, front.pgrp) if quiet(pane) else None
+
+
+def may_be_read(pane: PaneState) -> bool:
+    """Whether a program of another session may read the terminal of a shell that is at its prompt.
+
+    After a command that was interrupted, asked for input, or ran for long, and after keys that were sent.
+    """
+    last = pane.session.current
+    if last is None:
+        return False
+    keys = pane.session.last_input.offset >= last.typed_at
+    return keys or last.asked_at >= 0 or bool(last.signal_sent) or last.end_time - last.begin_time >= LEAVES_READERS
+
+
+async def stranger(pane: PaneState, listener: ForegroundShell) -> Process | None:
+    """A process of another session that reads the terminal, and would get what is typed for that shell."""
+    await pane.look(wide=True)
+    look = pane.seen()
+    found = (one for one in strangers(look) if listener.level < 3 or not descends(look, one, listener.pgrp))
+    return next(found, None)
+
+
+def read_by_another(reader: Process) -> TabUnavailable:
+    program = reader.program or "a program"
+    return TabUnavailable(
+        f"{program} (process {reader.pid}), of another session, reads the terminal: it would get what is typed",
+        state="interactive",
+        remedy=f"answer it with send_keys, or end it: kill {reader.pid}, from another tab",
+    )
 
 
 def mend_line_modes(pane: PaneState, shell: Shell) -> None:

@@ -27,6 +27,7 @@ from muxwire.pane.foreground_shell import (
     PROMPT_GRACE,
     QUIET,
     SILENT_SECONDS,
+    STRANGER_GRACE,
     ForegroundShell,
     awaited,
     caught_up,
@@ -34,12 +35,15 @@ from muxwire.pane.foreground_shell import (
     find_shell,
     has_not_begun,
     hidden_waiting,
+    may_be_read,
     mend_line_modes,
     quiet,
     reached,
+    read_by_another,
     reads_on,
     ready_deadline,
     refusal,
+    stranger,
 )
 from muxwire.pane.interrupt import Interrupter, continue_shell, interrupt_taken
 from muxwire.pane.keys import CTRL_C
@@ -340,6 +344,11 @@ class Runner:
             heard, waited = pane.stream.end, time.monotonic() - begun
             typed, at_prompt = pane.session.running, pane.takes_next
             found = await own_listener(pane, self._client, begun) if at_prompt else await self._other_shell(waited)
+            if found is not None and may_be_read(pane) and (reader := await stranger(pane, found)) is not None:
+                if waited >= STRANGER_GRACE:
+                    raise read_by_another(reader)
+                await pane.stream.changed_within(QUIET)
+                continue
             if found is not None and found.level == 3:
                 check_reach(env, cwd)
                 return await reach_shell(pane, self.keyboard, found, self._client)

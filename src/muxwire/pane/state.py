@@ -336,13 +336,16 @@ class PaneState:
         if self.asked_at == asked_at:
             self._answered_at = time.monotonic()
 
-    async def look(self) -> None:
-        """As `refresh`, and take a look at all processes: in a thread, since that takes some ms with many of them."""
+    async def look(self, *, wide: bool = False) -> None:
+        """As `refresh`, and take a look at all processes: in a thread, since that takes some ms with many of them.
+
+        Not if the leaders alone show what is waited for, unless it is to be `wide`.
+        """
         await self.refresh()
         if not self.host.is_local:
             return
         near = self.seen(near=True)
-        if not judge(near, self.session.shell_pid, self.shown(near)).waiting:
+        if wide or not judge(near, self.session.shell_pid, self.shown(near)).waiting:
             self._look = await anyio.to_thread.run_sync(self.host.look, self.leader_pid, self.tty)
             self._looked_at = time.monotonic()
 

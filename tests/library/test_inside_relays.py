@@ -1,0 +1,157 @@
+"""Commands in programs that relay a terminal: what can be seen inside is judged, of what cannot nothing is claimed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire import TabUnavailable
+from muxwire.operations.kinds import Execute
+from muxwire.pane import foreground_shell, runner
+from tests.library.opened import known_prompt, seen, tab_for
+from tests.processes import stopped
+from tests.users import needs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60.0
+a_tab = partial(tab_for, DEADLINE)
+# In place of three seconds; longer than the pauses of what works in these tests.
+SILENT = 0.6
+QUESTION = "stty raw -echo; printf 'Continue? [Y/n] '; sleep {}; echo"
+
+
+@pytest.fixture
+def carrier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A program that is called ssh: whatever it runs is taken for something on another machine."""
+    shutil.copy(shutil.which("dash") or "/bin/sh", tmp_path / "ssh")
+    for module in (foreground_shell, runner):
+        monkeypatch.setattr(module, "SILENT_SECONDS", SILENT)
+    return f"{tmp_path}/ssh -c "
+
+
+async def test_a_question_that_cannot_be_seen_into_ends_the_call_and_claims_nothing(
+    terminals: Terminals, carrier: str
+) -> None:
+    async with a_tab(terminals) as tab:
+        left = await tab.execute(f'{carrier}"{QUESTION.format(3)}; exit 7"', timeout=DEADLINE)
+        assert (left.running, left.state, left.timed_out, left.signal_sent) == (True, "running", False, ""), left
+        assert "'Continue? [Y/n]'; whether it waits cannot be seen here" in left.note
+        done = await terminals.command_result(left.command_id, wait=DEADLINE)
+        assert (done.exit_code, done.note) == (7, ""), done
+
+
+@pytest.mark.parametrize("text", ["checking for gcc... ", "Get:1 packages 40% [Working]", "done\\\\n"])
+async def test_other_texts_that_cannot_be_seen_into_end_no_call(terminals: Terminals, carrier: str, text: str) -> None:
+    async with a_tab(terminals) as tab:
+        done = await tab.execute(f"{carrier}\"stty raw -echo; printf '{text}'; sleep 2; exit 7\"", timeout=DEADLINE)
+        assert (done.exit_code, done.note) == (7, ""), done
+
+
+async def test_a_secret_that_is_asked_for_inside_is_seen(terminals: Terminals, carrier: str) -> None:
+    async with a_tab(terminals) as tab:
+        asked = await tab.execute(f"{carrier}\"stty raw -echo; printf 'Password: '; sleep 30\"", timeout=DEADLINE)
+        assert (asked.state, asked.running) == ("interactive", True), asked
+        assert "password" in asked.note
+        await tab.stop_process()
+
+
+async def test_who_is_told_of_input_waits_on_at_such_a_question(terminals: Terminals, carrier: str) -> None:
+    """As `muxwire run` does."""
+    told: list[str] = []
+
+    async def tell(what: str) -> None:
+        told.append(what)
+
+    async with a_tab(terminals) as tab:
+        command = f'{carrier}"{QUESTION.format(2)}; exit 7"'
+        done = await tab.execute(command, timeout=DEADLINE, on_input=tell)
+        assert (done.exit_code, told) == (7, []), done
+
+
+async def test_a_step_with_such_a_question_is_unknown(terminals: Terminals, carrier: str) -> None:
+    async with a_tab(terminals) as tab:
+        step = Execute(target=tab.key, command=f'{carrier}"{QUESTION.format(30)}"')
+        ran = await terminals.run_operations([step])
+        assert ran.steps[0].status == "unknown", ran
+        assert "cannot be seen" in ran.steps[0].error
+
+
+async def test_keys_are_answered_by_such_a_question(terminals: Terminals, carrier: str) -> None:
+    async with a_tab(terminals) as tab:
+        await known_prompt(tab)
+        sent = await tab.send_keys([f'{carrier}"{QUESTION.format(30)}"', "Enter"], wait=DEADLINE)
+        assert (sent.outcome, sent.state) == ("silent", "running" if tab.pane.session.running else "busy"), sent
+        await tab.stop_process()
+
+
+async def test_keys_are_not_answered_while_a_program_polls_and_works(terminals: Terminals) -> None:
+    needs("node")
+    async with a_tab(terminals, NODE_REPL_HISTORY="") as tab:
+        asked = await tab.execute("node", timeout=DEADLINE)
+        assert asked.state == "interactive", asked
+        line = "await new Promise((done) => setTimeout(() => done('it is ' + 'over'), 2500))"
+        sent = await tab.send_keys([line, "Enter"], wait=DEADLINE)
+        assert sent.outcome == "met", sent
+        assert "it is over" in sent.output, sent
+        await tab.send_keys(["C-d"])
+
+
+@pytest.mark.parametrize("silent", [0.4, 2.0])
+async def test_a_tmux_that_is_silent_proves_nothing(terminals: Terminals, silent: float) -> None:
+    """The shell is back at its prompt, and tmux has not read its marks."""
+    async with a_tab(terminals) as tab:
+        await known_prompt(tab)
+        (answer,) = await (await terminals.server()).client.command("display-message", "-p", "#{pid}")
+        async with anyio.create_task_group() as tasks:
+
+            async def stop() -> None:
+                await seen(tab, b"half")
+                with stopped(int(answer)):
+                    await anyio.sleep(silent)
+
+            tasks.start_soon(stop)
+            done = await tab.execute("printf half; sleep 0.3; echo way; (exit 3)", timeout=DEADLINE)
+        assert (done.output, done.exit_code, done.state) == ("halfway\n", 3, "prompt"), done
+
+
+async def test_nothing_is_typed_while_a_program_of_another_session_reads(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "STRANGER_GRACE", 0.2)
+    async with a_tab(terminals) as tab:
+        await known_prompt(tab)
+        # As pinentry does: asked for by a program that was stopped, and still there.
+        start = "setsid sh -c 'echo $$; exec cat' <$(tty) & wait $!"
+        left = await tab.execute(f"({start})", timeout=DEADLINE, on_timeout="leave")
+        assert left.state == "interactive", left
+        pid = int(left.output.split()[0])
+        await tab.stop_process()
+        before = tab.next_byte
+        with pytest.raises(TabUnavailable, match=rf"cat \(process {pid}\), of another session") as refused:
+            await tab.execute("echo no", timeout=5)
+        assert "send_keys" in refused.value.remedy
+        assert tab.pane.stream.ring.find(b"echo no", before) < 0
+        os.kill(pid, signal.SIGKILL)
+        await ready(tab)
+
+
+async def ready(tab: Tab) -> None:
+    """Run a command as soon as the terminal is free."""
+    while True:
+        try:
+            assert (await tab.execute("echo yes")).output == "yes\n"
+        except TabUnavailable:
+            continue
+        return
