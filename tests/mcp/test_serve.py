@@ -213,3 +213,45 @@ async def test_no_process_outlives_the_server(folder: Path, ending: str) -> None
             await gone(pids)
         assert status == (-signal.SIGKILL if ending == "SIGKILL" else 0)
     assert "Traceback" not in (folder / "stderr").read_text()
+
+
+# What makes the end take long, as commands and keys in tabs of their own.
+STUBBORN = """python3 -c '
+import signal, time
+for one in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT): signal.signal(one, signal.SIG_IGN)
+print("ignores all", flush=True)
+time.sleep(1000)'"""
+
+
+@pytest.mark.parametrize("ending", ["eof", "SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("state", ["jobs", "programs", "silent", "silent while a command runs"])
+async def test_an_end_is_quiet_and_leaves_nothing(folder: Path, ending: str, state: str) -> None:
+    """Exit code 0 and a line on stderr at most, in the time that clients grant; what runs is ended, by the watchdog."""
+    async with serving(folder) as client:
+        window = (await client.done("create_tab"))["window_id"]
+        told = await client.done("execute_command", window_id=window, command="echo ${TMUX#*,}")
+        tmux = int(told["output"].split(",")[0])
+        match state:
+            case "jobs":
+                await client.done(
+                    "execute_command", window_id=window, command="sleep 1000 & nohup sleep 1001 >/dev/null 2>&1 &"
+                )
+            case "programs":
+                for command in (STUBBORN, "python3 -q", "cat"):
+                    keys = {"keys": [command, "Enter"], "wait_ms": 2000}
+                    await client.done("send_keys", window_id=(await client.done("create_tab"))["window_id"], **keys)
+        if state.endswith("runs"):
+            arguments = {"window_id": window, "command": "echo up; sleep 999", "timeout_ms": 600_000}
+            await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
+            await client.done("wait_for", window_ids=[window], until="up")
+        table = process_table()
+        sessions = {row.session for pid, row in table.items() if tmux in (pid, row.parent)}
+        pids = {client.child.pid, *(pid for pid, row in table.items() if row.session in sessions)}
+        if state.startswith("silent"):
+            os.kill(tmux, signal.SIGSTOP)
+        ENDINGS[ending](client)
+        with anyio.fail_after(END_SECONDS):
+            status = await anyio.to_thread.run_sync(client.child.wait, abandon_on_cancel=True)
+            await gone(pids)
+        assert status == 0
+    assert len((folder / "stderr").read_text().splitlines()) <= 1

@@ -380,6 +380,8 @@ _DETACH = b"\n"
 
 # A server in good health needs a millisecond for that; one that hangs is left to the transport.
 _DETACH_SECONDS = 1.0
+# The same where this process ends and must not be late.
+_HURRIED_DETACH_SECONDS = 0.3
 
 # Most commands end, and most prompts come, before a task could be put to sleep and woken: so long a caller may read the
 # connection itself.
@@ -450,6 +452,7 @@ class ControlClient:
         self._writing = False  # whether a write of the outbox waits for room in the pipe
         self._ended = anyio.Event()
         self._closing = False
+        self._hurries = False
         self._attaches = self._attaching = attaches
         self._exit_reason = ""
         self._tasks: TaskGroup | None = None
@@ -478,12 +481,16 @@ class ControlClient:
         if self._reconnecting:
             await self._reconnect_over.wait()
 
+    def hurry(self) -> None:
+        """Have `aclose` not wait for long for a tmux that is silent, because this process ends."""
+        self._hurries = True
+
     async def aclose(self) -> None:
         """Detach, take what tmux still has to say, and end the transport."""
         self._closing = True
         if not self.closed:
             self._send(_DETACH)
-            with anyio.move_on_after(_DETACH_SECONDS):
+            with anyio.move_on_after(_HURRIED_DETACH_SECONDS if self._hurries else _DETACH_SECONDS):
                 await self._ended.wait()
         await self._transport.aclose()
         self._end(_CLOSED_BY_US)

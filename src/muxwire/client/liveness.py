@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import socket
 import subprocess
@@ -52,6 +53,9 @@ _SCRIPT, _SCRIPT_ADOPTED = (Path(__file__).with_name(name) for name in ("watchdo
 _AGAIN_SECONDS = 1.0
 # At the end nobody can wait: so many are started in all, should each be killed in its turn.
 _LAST_ATTEMPTS = 3
+# Most tabs end in less. Programs that ignore SIGHUP are killed after watchdog.KILL_GRACE_S, and a server that is
+# stopped is waited for twice as long: an MCP client that has closed our input kills us before that.
+_HURRY_SECONDS = 0.6
 
 
 @final
@@ -69,6 +73,7 @@ class Watchdog:
         self._kept = kept
         self._told: dict[str, str] = {}  # what it must know, by what it is about: another one gets the same
         self._closed = False
+        self._patience = math.inf  # how long `aclose` waits, in seconds
         self._control = -1
         self._process: subprocess.Popen[bytes]
         self._start()
@@ -154,19 +159,24 @@ class Watchdog:
         self._process.wait()
         self._socket.close()
 
+    def hurry(self) -> None:
+        """Have `aclose` wait for a moment only, because this process ends; the watchdog does the rest alone."""
+        self._patience = _HURRY_SECONDS
+
     async def aclose(self) -> None:
         """Hang up, and wait until its work is done, by another one if this one was killed before."""
         self._closed = True
-        for _ in range(_LAST_ATTEMPTS):
-            if self._socket.fileno() >= 0:
-                anyio.notify_closing(self._socket)
-                self._socket.close()
-            if await wait_process(self._process) == 0:
-                return
-            try:
-                self._start()
-            except OSError as error:
-                _LOG.warning("cannot start the watchdog: %s", error.strerror or error)
+        with anyio.move_on_after(self._patience, shield=True):
+            for _ in range(_LAST_ATTEMPTS):
+                if self._socket.fileno() >= 0:
+                    anyio.notify_closing(self._socket)
+                    self._socket.close()
+                if await wait_process(self._process) == 0:
+                    return
+                try:
+                    self._start()
+                except OSError as error:
+                    _LOG.warning("cannot start the watchdog: %s", error.strerror or error)
 
     def _tell(self, key: str, line: str) -> None:
         self._told[key] = line

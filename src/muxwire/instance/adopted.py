@@ -328,9 +328,11 @@ class Adopted:
             yield self.main
             self._tasks.cancel_scope.cancel()
 
-    async def aclose(self) -> None:
+    async def aclose(self, *, hurry: bool) -> None:
         """Close the panes that we made; the server may be gone, and the connection to it is not needed."""
         if self._watchdog is not None:
+            if hurry:
+                self._watchdog.hurry()
             await self._watchdog.aclose()
 
     async def _sessions(self) -> list[str]:

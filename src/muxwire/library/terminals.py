@@ -365,7 +365,8 @@ class Terminals:
     def leave_running(self) -> None:
         """From now on a cancelled call leaves its command running: it is cancelled because the caller's process ends.
 
-        The next process takes the command up. A transient instance ends with its process, and every command in it.
+        The next process takes the command up. A transient instance ends with its process, and every command in it:
+        what does not end at once, the watchdog ends when this process has gone.
         """
         for one in (self, *self._hosts.used):
             one._book.leaves_running = True  # noqa: SLF001 - of our own kind

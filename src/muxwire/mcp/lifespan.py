@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A client kills a server that has not ended about 2 s after its stdin was closed.
+# A client kills a server that has not ended about 2 s after its stdin was closed. What is still open then is ended by
+# the watchdogs, as after a SIGKILL.
 CLOSE_SECONDS = 1.3
 
 
@@ -30,8 +31,14 @@ CLOSE_SECONDS = 1.3
 class LazyTerminals:
     """Give calls the Terminals, opening it when first asked; a failed opening is tried again by the next call."""
 
-    def __init__(self, open_terminals: Callable[[], AbstractAsyncContextManager[Terminals]]) -> None:
+    def __init__(
+        self,
+        open_terminals: Callable[[], AbstractAsyncContextManager[Terminals]],
+        on_overdue: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_overdue` is called when they did not close in time."""
         self._open_terminals = open_terminals
+        self._on_overdue = on_overdue
         self._opening = anyio.Lock()
         self._owner: OwnTask[Terminals] | None = None
         self._terminals: Terminals | None = None
@@ -77,6 +84,7 @@ class LazyTerminals:
         try:
             await owner.leave(CLOSE_SECONDS)
         except TimeoutError:
-            log.warning("the terminals did not close within %s s", CLOSE_SECONDS)
+            log.warning("the terminals did not close within %s s; they are ended from outside", CLOSE_SECONDS)
+            self._on_overdue()
         except Exception:
             log.exception("the terminals ended unexpectedly; the next call opens them again")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+import os
+import sys
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, final
@@ -64,8 +66,17 @@ async def serve(
         for terminals in opened:
             terminals.leave_running()
 
-    server, calls = server_and_calls(opening, toolsets=toolsets, read_only=read_only)
+    overdue: list[bool] = []
+    server, calls = server_and_calls(
+        opening, toolsets=toolsets, read_only=read_only, on_overdue=lambda: overdue.append(True)
+    )
     await run_on_stdio(server, calls, on_end=end)
+    if overdue:
+        # All that waits would be cancelled now, in the middle of its end, and tell stderr of that.
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(0)
 
 
 def build_server(
@@ -76,9 +87,16 @@ def build_server(
 
 
 def server_and_calls(
-    open_terminals: OpenTerminals, *, toolsets: Iterable[str] | None = None, read_only: bool = False
+    open_terminals: OpenTerminals,
+    *,
+    toolsets: Iterable[str] | None = None,
+    read_only: bool = False,
+    on_overdue: Callable[[], None] = lambda: None,
 ) -> tuple[Server[Connection], DirectCalls]:
-    """Return the server as `serve` runs it, and its calls that a transport may run without the SDK."""
+    """Return the server as `serve` runs it, and its calls that a transport may run without the SDK.
+
+    `on_overdue` is called if the terminals cannot be closed in the time that a client grants.
+    """
     catalogue = Catalogue(select(TOOLS, toolsets=toolsets, read_only=read_only))
     known = [tool.name for tool in TOOLS]
     prompts = Prompts(catalogue, known)
@@ -91,7 +109,7 @@ def server_and_calls(
     @asynccontextmanager
     async def lifespan(_server: Server[Connection]) -> AsyncIterator[Connection]:
         async with (
-            aclosing(LazyTerminals(open_terminals)) as terminals,
+            aclosing(LazyTerminals(open_terminals, on_overdue)) as terminals,
             updating(terminals) as updates,
             calls.running(terminals),
         ):

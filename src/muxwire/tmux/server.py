@@ -270,6 +270,12 @@ class TmuxServer:
         assert self._process is not None
         return self._process
 
+    def hurry(self) -> None:
+        """Have what takes long to close be left to the watchdog, because this process ends."""
+        self.client.hurry()
+        if self._process is not None:
+            self._process.watchdog.hurry()
+
     def watch_session(self, pid: int) -> None:
         """A pane has that first process; of another machine's panes the helper there takes care."""
         if self._process is not None:
