@@ -196,6 +196,13 @@ def test_a_family_is_all_descendants_and_their_sessions() -> None:
     assert family(99, table) == {}
     later = {15: Process(1, "11", "h"), 21: table[21]}
     assert same_sessions(family(10, table), later) == {15: "h"}
+    reused = {
+        11: Process(1, "11", "z"),
+        16: Process(11, "11", "y"),
+        12: Process(1, "30", "x"),
+        17: Process(1, "30", "w"),
+    }
+    assert same_sessions(family(10, table), reused) == {}, "a later process that has a number of the family"
 
 
 def test_both_process_tables_agree() -> None:

@@ -176,7 +176,10 @@ def family(root: int, table: dict[int, Process]) -> dict[int, str]:
 
 
 def same_sessions(known: dict[int, str], table: dict[int, Process]) -> dict[int, str]:
-    sessions = {table[pid].session for pid in known if pid in table} | {str(pid) for pid in known}
+    """Return what runs in the sessions of processes that are known, or were: process id to start time."""
+    # The number of one that has ended may be another's now, which has a session of its own.
+    ours = [pid for pid, started in known.items() if pid not in table or table[pid].started == started]
+    sessions = {table[pid].session for pid in ours if pid in table} | {str(pid) for pid in ours}
     return {pid: row.started for pid, row in table.items() if row.session in sessions and pid != os.getpid()}
 
 
