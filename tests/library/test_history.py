@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import anyio
@@ -57,6 +59,42 @@ async def test_what_a_journal_says(tmp_path: Path, environ: dict[str, str]) -> N
     assert "shown\n" not in text
     assert "by k" not in text
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_a_command_that_was_left_running_has_its_true_end(tmp_path: Path, environ: dict[str, str]) -> None:
+    """Not the time at which it was left, nor that at which a later process came to know."""
+    gate, left = tmp_path / "gate", tmp_path / "left"
+    command = f"until [ -e {gate} ]; do sleep 0.02; done; touch {left}; (exit 5)"
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
+            tab = await terminals.create_tab(shell="bash")
+            begun = await tab.execute(command, timeout=0.5, on_timeout="leave")
+            assert begun.running
+            assert await terminals.history() == ()
+        async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
+            assert await terminals.history() == ()
+        gate.touch()
+        while not left.exists():
+            await anyio.sleep(0.01)
+        await anyio.to_thread.run_sync(
+            _spooled, tmp_path / "runs", re.compile(rb"\x1b\]7770;[EQ];")
+        )  # its end mark: nobody is there to read it
+        before = time.time()
+        async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
+            [record] = await terminals.history()
+            assert (record.command_id, record.exit_code) == (begun.command_id, 5)
+            assert record.next_byte > record.from_byte - 1
+            assert record.time + record.duration_ms / 1000 < before
+            assert record.duration_ms >= 500
+            await (await terminals.tab(tab.window_id)).close(force=True)
+
+
+def _spooled(state: Path, text: re.Pattern[bytes]) -> None:
+    """Return when a spool holds that."""
+    while not any(
+        text.search(path.read_bytes()) for path in state.rglob("*") if path.is_file() and path.suffix != ".log"
+    ):
+        time.sleep(0.01)
 
 
 async def test_no_journal_for_who_wants_none(tmp_path: Path, environ: dict[str, str]) -> None:

@@ -338,7 +338,7 @@ class Terminals:
             await self._book.history.flush()
         of = {(tab.generation, tab.key) for tab in tabs}
         home = self.folders.state / self.folders.instance
-        return tuple(await anyio.to_thread.run_sync(read_history, home, of, limit))
+        return tuple(await anyio.to_thread.run_sync(read_history, home, of, limit, self._book.runs))
 
     async def _log_source(self, target: str, command_id: str = "") -> LogSource:
         """The log of a tab, open or closed, also of an earlier server (`GENERATION/@N`), or what a command wrote."""

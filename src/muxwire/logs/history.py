@@ -131,10 +131,16 @@ def _line(entry: JournalEntry) -> bytes:
     return json.dumps(row).encode() + b"\n"
 
 
-def read_history(home: Path, tabs: Collection[tuple[int, str]], limit: int) -> list[CommandRecord]:
+def read_history(
+    home: Path,
+    tabs: Collection[tuple[int, str]],
+    limit: int,
+    runs: Callable[[str], bool] = lambda _command_id: False,
+) -> list[CommandRecord]:
     """Return the last `limit` commands of an instance's journal, the newest last. Blocks on the disk.
 
-    `tabs`: the generation and the id of those that are wanted; none: all are.
+    `tabs`: the generation and the id of those that are wanted; none: all are. `runs`: whether the command of an id has
+    not ended yet: a process that left it running has noted that it knew no end.
     """
     found: list[CommandRecord] = []
     known: set[str] = set()
@@ -145,7 +151,8 @@ def read_history(home: Path, tabs: Collection[tuple[int, str]], limit: int) -> l
                 record = _record(line)
                 if record is None or (tabs and (record.generation, record.window_id) not in tabs):
                     continue
-                if record.command_id in known:  # a process that came later may have seen its end as well
+                # A process that came later may have seen its end as well.
+                if record.command_id in known or (record.command_id and runs(record.command_id)):
                     continue
                 known.update([record.command_id] if record.command_id else [])
                 found.append(record)

@@ -16,7 +16,7 @@ from muxwire.ids import pane_id
 from muxwire.pane.deadlines import Deadlines
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import EventLog
-from muxwire.tabs.tab_events import CommandSpans, TabEvents, spans_are_collected
+from muxwire.tabs.tab_events import CommandSpans, TabEvents, journal_entry, spans_are_collected
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -255,10 +255,15 @@ class TabBook:
                 execution.ends_with(partial(self._journal, tab, execution))
         return executions
 
-    @staticmethod
-    def _journal(tab: Tab, execution: Execution) -> None:
-        if tab.events is not None and execution.ending != "lost":
-            tab.events.journal(execution)
+    def _journal(self, tab: Tab, execution: Execution) -> None:
+        """Note the true end of a command that an earlier process left running; the last line of a command counts."""
+        if self.history is not None and execution.ending != "lost":
+            self.history.note(journal_entry(tab, execution))
+
+    def runs(self, command_id: str) -> bool:
+        """Whether that command is known here and has not ended."""
+        found = self._commands.get(command_id)
+        return found is not None and found[1].running
 
     def command(self, command_id: str) -> tuple[Tab, Execution]:
         """The tab and the command of that id; NoSuchTarget."""

@@ -100,6 +100,19 @@ TYPED_AHEAD = 0.15
 ELSEWHERE = 0.15
 
 
+def journal_entry(tab: LiveTab, execution: Execution) -> JournalEntry:
+    """Return what the journal keeps of a command that has ended.
+
+    Its end may have been read from the log long after it, by another process: then it began when it was typed.
+    """
+    lasted = execution.lasted(execution.end_time)
+    began = execution.typed_time if execution.recalled else execution.end_time - lasted
+    return JournalEntry(
+        began, began + lasted, tab.key, tab.generation, tab.name, "execute", execution.started_in,
+        execution.exit_code, execution.begin, execution.end, execution.command_id, execution.command,
+    )  # fmt: skip
+
+
 @final
 class TabEvents:
     def __init__(
@@ -191,15 +204,8 @@ class TabEvents:
                 "command_finished", self._tab.key, by="execute", command_id=execution.command_id,
                 exit_code=execution.exit_code, ending=execution.ending, next_byte=execution.end,
             )  # fmt: skip
-            self.journal(execution)
-
-    def journal(self, execution: Execution) -> None:
-        tab, began = self._tab, execution.end_time - execution.lasted(execution.end_time)
-        if self._history is not None:
-            self._history.note(JournalEntry(
-                began, execution.end_time, tab.key, tab.generation, tab.name, "execute", execution.started_in,
-                execution.exit_code, execution.begin, execution.end, execution.command_id, execution.command,
-            ))  # fmt: skip
+            if self._history is not None:
+                self._history.note(journal_entry(self._tab, execution))
 
     def _on_accepted(self) -> None:
         now = time.monotonic()
