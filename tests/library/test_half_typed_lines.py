@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
+from muxwire.pane import prompt_line
 from muxwire.vt.widths import guessed_width
 from tests.library.opened import begun, known_prompt, seen, tab_for
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 15.0
+# A prompt is drawn within so long of its mark, on a busy machine too.
+DRAWN = 0.3
 SHELLS = ["bash", "zsh", "fish"]
 LEFT = b"\x1b[D"
 LONG = "echo " + "0123456789" * 25
@@ -166,3 +169,22 @@ async def test_after_a_command_that_was_interrupted_it_comes_back(terminals: Ter
         wanted = at_cursor(await typed(tab, "echo half"))
         assert (await tab.execute("sleep 60", timeout=0.3)).timed_out
         await back(tab, wanted)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_prompt_that_nothing_was_typed_at_is_drawn_once(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch, shell: str
+) -> None:
+    """Also one that was never seen before, some time after it was drawn."""
+    monkeypatch.setattr(prompt_line, "REACTION", DRAWN)
+    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+        await tab.execute({"bash": "PS1='\\w> '", "zsh": "PROMPT='%~> '"}.get(shell, "true"))
+        await known_prompt(tab)
+        for folder in ("/usr", "/tmp"):
+            await tab.execute(f"cd {folder}")
+            await terminals.wait_for([tab.key], idle=2 * DRAWN, timeout=DEADLINE)
+            end = tab.next_byte
+            assert (await tab.execute("echo hi")).output == "hi\n"
+            execution = tab.pane.session.current
+            assert execution is not None
+            assert execution.typed_at == end

@@ -192,7 +192,9 @@ async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> 
         await cursor_asked(pane, pane.shell.settle_after_prompt)
     # Of a prompt that was drawn before we came to this tab nobody knows the time.
     heard = pane.stream.holds(pane.session.prompt_end)
-    fresh = heard and pane.session.prompt_time > begun - REACTION and not keys_sent(pane)
+    # What came with the prompt's mark is the prompt alone.
+    alone = min(begun, pane.stream.last_output) - pane.session.prompt_time < REACTION
+    fresh = heard and alone and not keys_sent(pane)
     return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=fresh)
 
 
