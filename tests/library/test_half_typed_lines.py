@@ -188,3 +188,16 @@ async def test_a_prompt_that_nothing_was_typed_at_is_drawn_once(
             execution = tab.pane.session.current
             assert execution is not None
             assert execution.typed_at == end
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_it_comes_back_after_a_program_that_asked_the_terminal(terminals: Terminals, shell: str) -> None:
+    """What is typed then is no answer of the terminal, which the program has read."""
+    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+        await known_prompt(tab)
+        asked = await tab.execute("bash -c \"printf '\\e[c'; read -rs -t 5 -d c && echo read\"")
+        assert "read" in asked.output
+        await tab.pane.stream.until(lambda: tab.pane.prompt_whole, DEADLINE / 3)
+        wanted = at_cursor(await typed(tab, "echo half way", 4))
+        assert (await tab.execute("echo hi")).output == "hi\n"
+        await back(tab, wanted)
