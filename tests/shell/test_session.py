@@ -277,6 +277,18 @@ def test_commands_of_an_earlier_process() -> None:
     assert later.session.last_input.offset == 7
 
 
+def test_the_end_of_a_command_that_another_version_typed() -> None:
+    """Its id was made without the nonce: it is known from the record, also where its end was noted already."""
+    earlier = Execution("00112233445566aa", b"old", prompt_seq=1, typed_at=0, typed_time=0.0)
+    earlier.start(5, 1.0)
+    earlier.finish("completed", 2.0, end=9, exit_code=0)
+    driven = Driven()
+    driven.session.recall([earlier], PID, -1)
+    driven.feed(osc(f"Q;{earlier.command_id};0;2;{NONCE};/;{earlier.command_id}"))
+    driven.session.recalled(driven.now(), end=len(driven.data))
+    assert driven.session.at_prompt
+
+
 def test_the_echo_of_an_earlier_processs_input_ends_where_the_line_was_accepted() -> None:
     driven = Driven()
     driven.session.recall([], PID, 0)

@@ -216,6 +216,8 @@ class ShellSession:
         self._recalled: dict[str, Execution] = {}  # in shells nested in the tab's, while older marks are read again
         self._name = shell.name if shell is not None else ""
         self._input_recalled = False
+        # The ids of commands that an earlier process noted: one of another version made ids otherwise.
+        self._noted: frozenset[str] = frozenset()
         self._read = read
         self._tell = tell
 
@@ -279,7 +281,7 @@ class ShellSession:
         """Whether nothing but muxwire can have written it here; where it holds the nonce, that is compared later."""
         match mark:
             case OutputStart() | CommandFinished() | EchoStart() | EchoEnd():
-                known = mark.command_id in self._open or mark.command_id in self._recalled
+                known = mark.command_id in self._open or mark.command_id in self._noted
                 return known or is_own_id(mark.command_id, self.nonce)
             case ProbeReply():
                 return is_own_id(mark.probe_id, self.nonce)
@@ -493,6 +495,7 @@ class ShellSession:
         if not executions:
             return 0
         first = next((execution for execution in executions if not execution.ending), executions[-1])
+        self._noted = frozenset(execution.command_id for execution in executions)
         self._open = {execution.command_id: execution for execution in executions if not execution.ending}
         self._recalled = {execution.command_id: execution for execution in executions if execution.level > 1}
         self.current = next(reversed(self._open.values()), executions[-1])
