@@ -142,6 +142,9 @@ class FakeTerminals:
             raise NoSuchTarget(f"no window {target!r}")
         return self.only
 
+    def unnamed(self) -> tuple[str, bool, str]:
+        return "", False, ""
+
     async def tab_or_new(self, target: str, *, within: float) -> tuple[FakeTab, bool]:
         return await self.tab(target), False
 

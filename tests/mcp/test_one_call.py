@@ -96,6 +96,45 @@ async def test_after_the_active_tab_is_closed_the_one_before_it_is_active() -> N
         assert [tab["window_id"] for tab in tabs if tab["active"]] == [one]
 
 
+UNNAMED: list[tuple[str, dict[str, Any]]] = [
+    ("execute_command", {"command": "pwd", "timeout_ms": 20_000}),
+    ("execute_script", {"language": "shell", "code": "pwd", "timeout_ms": 20_000}),
+    ("start_process", {"command": "true"}),
+    ("stop_process", {}),
+    ("send_keys", {"keys": "x"}),
+    ("snapshot", {}),
+    ("read_logs_from_tab", {}),
+    ("stream_logs_from_tab", {}),
+    ("close_tab", {"force": True}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), UNNAMED, ids=[tool for tool, _ in UNNAMED])
+async def test_a_tab_that_was_not_named_is_never_changed_in_silence(tool: str, arguments: dict[str, Any]) -> None:
+    async with agent_at_a_server() as agent:
+        other = (await agent.call("create_tab", cwd="/usr"))["window_id"]
+        used = (await agent.call("create_tab", cwd="/"))["window_id"]
+        first = await agent.call("execute_command", command="exit", timeout_ms=20_000)
+        assert "window_id" not in first  # create_tab has said it
+        told = await agent.call(tool, **arguments)
+        assert told["window_id"] == other
+        assert told["note"].startswith(f"{used} has ended (")
+        assert told["note"].endswith(f"; this is {other}, in /usr")
+        if tool != "close_tab":
+            again = await agent.call("execute_command", command="true", timeout_ms=20_000)
+            assert "window_id" not in again
+
+
+async def test_what_a_call_named_is_what_the_next_means() -> None:
+    async with agent_at_a_server() as agent:
+        one, two = [(await agent.call("create_tab", cwd="/"))["window_id"] for _ in range(2)]
+        await agent.call("execute_command", command="true", window_id=one, timeout_ms=20_000)
+        assert "window_id" not in await agent.call("execute_command", command="true")
+        await agent.call("execute_command", command="exit", window_id=two, timeout_ms=20_000)
+        told = await agent.call("execute_command", command="true")
+        assert (told["window_id"], told.get("note", "")) == (one, "")  # the same directory: nothing to be said of it
+
+
 async def test_a_command_that_says_nothing_costs_little() -> None:
     async with agent_at_a_server() as agent:
         await agent.call("create_tab")

@@ -50,6 +50,7 @@ class Terminals:
         self._making = anyio.Lock()  # calls that come at once make one tab, not one each
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
         self._hosts: Hosts[Terminals] = Hosts(life, Terminals)
+        self._told: Tab | None = None  # the tab that the last call named or made, or that its result named
 
     @property
     def role(self) -> Role:
@@ -95,7 +96,8 @@ class Terminals:
             "session": session, "size": size, "strip_ansi": strip_ansi, "idle_timeout": idle_timeout,
         }  # fmt: skip
         if host:
-            return await self._hosts.create(host, lambda there: there.create_tab(**wanted))
+            self._told = await self._hosts.create(host, lambda there: there.create_tab(**wanted))
+            return self._told
         if not self.host.is_local:
             await self.server()
             programs = [program for program in (shell, *(command or ())[:1]) if program]
@@ -103,8 +105,9 @@ class Terminals:
         request = TabRequest.checked(self.host, **wanted)
         server = await self.server()
         if self._life.adopted is not None:
-            return await self._life.adopted.make(request)
-        made = await TabMaker(server, self._book).make(request, secrets.token_hex(8))
+            self._told = await self._life.adopted.make(request)
+            return self._told
+        self._told = made = await TabMaker(server, self._book).make(request, secrets.token_hex(8))
         self._hosts.latest = None
         return made
 
@@ -130,6 +133,21 @@ class Terminals:
                     return await self.create_tab(), True
         return await self.tab(target, within=within), False
 
+    def unnamed(self) -> tuple[str, bool, str]:
+        """The key of the tab that `.` means now, "" if none is known; whether a result has to name it; and a note.
+
+        It has to if the last call was for another tab, which has ended since or is not the active one any more. The
+        note says so where the directory is another one too.
+        """
+        book, before = (self._hosts.latest or self)._book, self._told  # noqa: SLF001 - of our own kind
+        tab = book.open.get(book.latest)
+        if tab is None or tab is before:
+            return (tab.key if tab is not None else ""), False, ""
+        self._told, note = tab, ""
+        if before is not None and before.pane.session.dead and before.cwd != tab.cwd:
+            note = f"{before.key} has ended ({before.end_reason or 'its program has'}); this is {tab.key}, in {tab.cwd}"
+        return tab.key, True, note
+
     def _names_one(self, target: str) -> bool:
         return target != "." or bool(self._book.latest) or self._hosts.split(target)[0] is not None
 
@@ -139,6 +157,7 @@ class Terminals:
         Tmux is asked about some names: TmuxSilent without an answer after `within` seconds, `answer_seconds` at least.
         """
         if (there := await self._hosts.tab(target, within)) is not None:
+            self._told = there
             return there
         tab = await self.known_tab(target, within=within)
         if self._book.open.get(tab.key) is not tab:
@@ -147,6 +166,7 @@ class Terminals:
                 remedy="its log can still be read; create a new tab with `create_tab`",
             )
         self._book.latest, self._hosts.latest = tab.key, None
+        self._told = tab
         return tab
 
     async def known_tab(self, target: str, *, within: float = inf) -> Tab:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, final, get_args, get_origin, get_type_hints
@@ -15,7 +15,7 @@ from mcp import types
 from muxwire.errors import InvalidArgument, MuxwireError, remedy_for, unwrapped
 from muxwire.tabs.tab_events import EXIT_CODE, TAB, add_to_span
 from muxwire.values import to_dict
-from muxwire.verbs.catalogue import VERBS
+from muxwire.verbs.catalogue import VERBS, InTab
 from muxwire.verbs.describe import Verb, parameters, summary
 from muxwire.verbs.read import read_json
 from muxwire.verbs.schema import input_schema
@@ -264,6 +264,20 @@ class Tool(Generic[A]):
         return read_json(self.arguments, given)
 
     async def result(self, call: Call, arguments: A) -> dict[str, Any]:
+        """The result's fields, and which tab was meant where the call left it open and cannot know."""
+        if not isinstance(arguments, InTab) or arguments.window_id or _names_no_tab(arguments):
+            return await self._fields(call, arguments)
+        window, told, note = call.terminals.unnamed()
+        if not window:  # one that is made now, or that an earlier process used last
+            fields = await self._fields(call, arguments)
+            window = call.terminals.unnamed()[0]
+            return {"window_id": window, **fields} if window else fields
+        fields = await self._fields(call, replace(arguments, window_id=window))
+        if note:
+            fields["note"] = "; ".join(filter(None, (note, fields.get("note"))))
+        return {"window_id": window, **fields} if told else fields
+
+    async def _fields(self, call: Call, arguments: A) -> dict[str, Any]:
         fields: dict[str, Any] = to_dict(await self.run(call, arguments))
         for told in (fields, *fields.get("steps", ())):
             for name in _SENTENCES.intersection(told):
@@ -276,7 +290,7 @@ class Tool(Generic[A]):
             description=self.description,
             input_schema=input_schema(self.arguments, self.special),
             title=self.name.replace("_", " ").capitalize(),
-            output_schema=output_schema(self.returns),
+            output_schema=self._output_schema(),
             annotations=types.ToolAnnotations(
                 read_only_hint=self.hints.read_only,
                 # It means something only for a tool that changes something.
@@ -286,8 +300,22 @@ class Tool(Generic[A]):
             _meta=dict(LARGE_RESULT) if self.large_result else None,
         )
 
+    def _output_schema(self) -> Schema:
+        schema = output_schema(self.returns)
+        if issubclass(self.arguments, InTab):
+            schema["properties"] = _OF_ANY_TAB | schema["properties"]
+        return schema
+
 
 AnyTool = Tool[Any]
+
+# What a result may have if its tab was not named: which it was, and that the one before has ended.
+_OF_ANY_TAB = {"window_id": {"type": "string"}, "note": {"type": "string"}}
+
+
+def _names_no_tab(arguments: InTab) -> bool:
+    """Whether something else says what is meant: all tabs of a session, or a command."""
+    return bool(getattr(arguments, "session", "") or getattr(arguments, "command_id", ""))
 
 
 def tool(

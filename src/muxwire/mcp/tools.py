@@ -126,7 +126,6 @@ class CommandOutcome:
     timed_out: bool
     duration_ms: float
     command_id: str
-    window_id: str = ""
     state: State = "prompt"
     cwd: str = ""
     from_byte: int | None = None
@@ -139,7 +138,7 @@ class CommandOutcome:
 
 
 # What is taken from the library's result, where it says something.
-_OUTCOME_FIELDS = tuple(field.name for field in fields(CommandOutcome) if field.name != "window_id")
+_OUTCOME_FIELDS = tuple(field.name for field in fields(CommandOutcome))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,9 +150,9 @@ class ScriptOutcome(CommandOutcome):
 
 @tool(ExecuteCommand, returns=CommandOutcome, hints=RUNS_ANYTHING)
 async def execute_command(call: Call, given: ExecuteCommand) -> CommandOutcome:
-    tab, is_new = await call.terminals.tab_or_new(given.target, within=given.timeout)
+    tab, _ = await call.terminals.tab_or_new(given.target, within=given.timeout)
     result = await call.progress.during(tab.execute(given.command, **_options(call, given)))
-    return CommandOutcome(**_news(result, tab.window_id if is_new else ""))
+    return CommandOutcome(**_news(result))
 
 
 @tool(CommandResult, returns=CommandOutcome, hints=Hints(read_only=True))
@@ -168,21 +167,21 @@ async def command_result(call: Call, given: CommandResult) -> CommandOutcome:
 
 @tool(ExecuteScript, returns=ScriptOutcome, hints=RUNS_ANYTHING, toolset="scripts")
 async def execute_script(call: Call, given: ExecuteScript) -> ScriptOutcome:
-    tab, is_new = await call.terminals.tab_or_new(given.target, within=given.timeout)
+    tab, _ = await call.terminals.tab_or_new(given.target, within=given.timeout)
     result = await call.progress.during(
         tab.execute_script(given.language, given.code, args=given.args, **_options(call, given))
     )
-    return ScriptOutcome(script_path=result.script_path, **_news(result, tab.window_id if is_new else ""))
+    return ScriptOutcome(script_path=result.script_path, **_news(result))
 
 
-def _news(result: ExecutionResult, window: str = "") -> dict[str, Any]:
-    """Return what there is to tell of an execution; `window`: the tab that was made for it."""
+def _news(result: ExecutionResult) -> dict[str, Any]:
+    """Return what there is to tell of an execution."""
     news = {name: getattr(result, name) for name in _OUTCOME_FIELDS}
     if result.cwd == result.started_in:
         del news["cwd"]
     if not (result.running or result.truncated):
         del news["from_byte"], news["next_byte"]
-    return {**news, "window_id": window}
+    return news
 
 
 def _options(call: Call, given: Execution) -> dict[str, Any]:
@@ -207,7 +206,6 @@ class StartOutcome:
 
     started: bool
     command_id: str = ""
-    window_id: str = ""
     ready: bool | None = None
     output: str = ""
     exit_code: int | None = None
@@ -216,7 +214,7 @@ class StartOutcome:
 
 @tool(StartProcess, returns=StartOutcome, hints=Hints(destructive=True, open_world=True))
 async def start_process(call: Call, given: StartProcess) -> StartOutcome:
-    tab, is_new = await call.terminals.tab_or_new(given.target, within=given.ready_timeout)
+    tab, _ = await call.terminals.tab_or_new(given.target, within=given.ready_timeout)
     started = await call.progress.during(
         tab.start_process(
             given.command,
@@ -229,7 +227,6 @@ async def start_process(call: Call, given: StartProcess) -> StartOutcome:
     return StartOutcome(
         started=started.started,
         command_id=started.command_id,
-        window_id=tab.window_id if is_new else "",
         ready=started.ready,
         output=started.output,
         exit_code=started.exit_code,
