@@ -14,18 +14,15 @@ from muxwire.operations.operation import (
     Compound,
     Operation,
     Part,
-    Picture,
     Place,
-    Rollback,
     RunState,
     Step,
     Target,
     in_range,
-    picture_command,
 )
 from muxwire.pane.snapshots import capture_commands, captured
 from muxwire.tabs import waits
-from muxwire.tabs.maker import PANE_FORMAT, TabRequest, printed_name, window_name
+from muxwire.tabs.maker import PANE_FORMAT, TabRequest, window_name
 from muxwire.tabs.record import note_name
 from muxwire.tabs.waits import Wanted
 from muxwire.tabs.windows import look_up
@@ -75,6 +72,7 @@ class NewWindow(Operation):
     """A tab with a shell, or with `command` (an argv) in its place."""
 
     kind: ClassVar[str] = "new_window"
+    stays: ClassVar[str] = ""
     ref: str = ""
     name: TabName = ""
     cwd: Cwd = ""
@@ -127,7 +125,7 @@ class NewWindow(Operation):
             made.append(await run.maker.make(self._request(run.host), secrets.token_hex(8), patient=True))
 
         async def late() -> None:
-            if run.rollback is not None:
+            if run.rolls_back:
                 await made[0].close(force=True)
 
         await run.apart(make, late)
@@ -145,7 +143,7 @@ class SplitPane(Operation):
     """
 
     kind: ClassVar[str] = "split_pane"
-    touches_window: ClassVar[bool] = True
+    stays: ClassVar[str] = ""
     target: Target
     ref: str = ""
     horizontal: bool = False
@@ -178,8 +176,7 @@ class SplitPane(Operation):
         if run.dry:
             return Part(step, [shown], shown, places)
         spec = run.maker.prepare(asked, secrets.token_hex(8), is_split=True)
-        asks = [picture_command(place.pane)] if run.rollback is not None else []
-        return Part(step, [*asks, run.maker.split_command(spec, place.pane, flags)], shown, places, spec=spec)
+        return Part(step, [run.maker.split_command(spec, place.pane, flags)], shown, places, spec=spec)
 
 
 def _request(
@@ -208,6 +205,7 @@ class SplitEvenly(Compound):
     """Make `count` panes of equal size of `target`; `refs` name the new ones, top to bottom or left to right."""
 
     kind: ClassVar[str] = "split_evenly"
+    stays: ClassVar[str] = ""
     target: Target
     count: int
     horizontal: bool = False
@@ -236,6 +234,7 @@ class MakeGrid(Compound):
     """Make `rows` times `cols` panes of `target`, which is the first; `refs` name the others, row by row."""
 
     kind: ClassVar[str] = "make_grid"
+    stays: ClassVar[str] = ""
     target: Target
     rows: int
     cols: int
@@ -255,7 +254,6 @@ class MakeGrid(Compound):
         return [down] * (self.rows - 1) + [across] * (self.rows * (self.cols - 1))
 
     async def do(self, run: RunState, step: Step, tabs: Sequence[Tab]) -> None:
-        await run.saw(tabs[0])
         run.maker.check_room(self.rows * self.cols - 1)
         (column,) = await _divide(run, step, tabs, self.rows, horizontal=False)
         grid = await _divide(run, step, column, self.cols, horizontal=True)
@@ -331,7 +329,7 @@ async def _late(run: RunState, answer: Pending, specs: Sequence[tuple[PaneSpec, 
     """The step was given up; the panes that are made all the same are known all the same."""
     await answer.settled()
     tabs = _collect(run, answer, specs, first)
-    if run.rollback is not None:
+    if run.rolls_back:
         for tab in tabs:
             await tab.close(force=True)
 
@@ -342,7 +340,6 @@ class BreakPane(Compound):
     """Move a pane out of its window, into one of its own."""
 
     kind: ClassVar[str] = "break_pane"
-    unanswered_stays: ClassVar[bool] = True
     target: Target
     name: str = ""
 
@@ -363,15 +360,12 @@ class BreakPane(Compound):
 
     async def do(self, run: RunState, step: Step, tabs: Sequence[Tab]) -> None:
         tab = tabs[0]
-        before, was_called = await run.saw(tab), tab.name
         lines = await run.server.client.command(*self._words(tab.pane_id, run.server.sessions.hub))
         if lines[-1:] == (_ALONE.encode(),):
             raise InvalidArgument(f"{tab.pane_id} is the only pane of its window already")
         moved = lines[-1].decode()
         step.window, step.panes = run.called(moved), [run.called(tab.pane_id)]
         await look_up(run.book)
-        if run.rollback is not None and before is not None:
-            _move_back(run, run.rollback, tab, before, was_called)
         tab.name = moved
         if self.name:
             await rename(run.book, tab, self.name)
@@ -384,7 +378,6 @@ class JoinPane(Operation):
     """Move a pane into the window of `into`, below it, or to its right if `horizontal`."""
 
     kind: ClassVar[str] = "join_pane"
-    touches_window: ClassVar[bool] = True
     moves: ClassVar[bool] = True
     target: Target
     into: Target
@@ -394,31 +387,6 @@ class JoinPane(Operation):
         flags = ("-h",) if self.horizontal else ()
         return ("join-pane", "-d", *flags, "-s", places[0].pane, "-t", places[1].pane)
 
-    def undo(self, run: RunState, rollback: Rollback, part: Part, answers: Sequence[tuple[bytes, ...]]) -> None:
-        Operation.undo(self, run, rollback, part, answers)
-        before = Picture.read(answers[0])
-        if before is not None and part.tab is not None:
-            _move_back(run, rollback, part.tab, before, part.was_called)
-
-
-def _move_back(run: RunState, rollback: Rollback, tab: Tab, before: Picture, name: str) -> None:
-    """Undo that a pane was moved out of a window that looked like this, and was called so."""
-
-    async def undo() -> None:
-        client, at = run.server.client, before.panes.index(tab.pane_id)
-        if len(before.panes) > 1:
-            beside = ("-t", before.panes[at - 1]) if at else ("-b", "-t", before.panes[1])
-            await client.command("join-pane", "-d", "-s", tab.pane_id, *beside)
-            await look_up(run.book)
-            return
-        await client.command("break-pane", "-d", "-s", tab.pane_id, "-t", f"{run.server.sessions.hub}:")
-        await look_up(run.book)
-        await rename(run.book, tab, name)
-        rollback.pictures.pop(before.window, None)
-        rollback.errors.append(f"{before.window} ended when its last pane left; {tab.pane_id} is {tab.window_id} now")
-
-    rollback.then(f"place of {tab.pane_id}", undo)
-
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -426,7 +394,7 @@ class KillPane(Compound):
     """End a pane and every process in it; with its last pane its window goes."""
 
     kind: ClassVar[str] = "kill_pane"
-    unanswered_stays: ClassVar[bool] = True
+    stays: ClassVar[str] = "a pane that was killed does not come back"
     target: Target
 
     def words(self, places: Sequence[Place]) -> Arguments:
@@ -438,7 +406,6 @@ class KillPane(Compound):
 
         await run.apart(close)
         step.succeed()
-        run.cannot_undo(step, "a pane that was killed does not come back")
 
 
 # Operations that arrange and name what is there: sizes, layouts, the active pane, names, places.
@@ -503,7 +470,6 @@ class ResizePane(Operation):
     """Give a pane so many rows or columns, or let it fill its window (`zoom`), or end that."""
 
     kind: ClassVar[str] = "resize_pane"
-    touches_window: ClassVar[bool] = True
     target: Target
     height: int | None = None
     width: int | None = None
@@ -539,7 +505,6 @@ class ResizePane(Operation):
         return [ends, begins] if self.zoom else [ends]
 
     async def do(self, run: RunState, step: Step, tabs: Sequence[Tab]) -> None:
-        await run.saw(tabs[0])
         for answer in run.server.client.submit(*self.shown([Place(tabs[0].pane_id, "")])):
             await answer.wait()
         step.succeed()
@@ -551,7 +516,6 @@ class SelectLayout(Operation):
     """Arrange the panes of a window: one of tmux's five names, or a layout string as tmux prints it."""
 
     kind: ClassVar[str] = "select_layout"
-    touches_window: ClassVar[bool] = True
     target: Target
     layout: str
 
@@ -568,7 +532,6 @@ class SelectPane(Operation):
     """Make a pane the active one of its window."""
 
     kind: ClassVar[str] = "select_pane"
-    touches_window: ClassVar[bool] = True
     target: Target
 
     def words(self, places: Sequence[Place]) -> Arguments:
@@ -581,22 +544,12 @@ class SwapPane(Operation):
     """Let two panes change places."""
 
     kind: ClassVar[str] = "swap_pane"
-    touches_window: ClassVar[bool] = True
     moves: ClassVar[bool] = True
     target: Target
     with_: Target
 
     def words(self, places: Sequence[Place]) -> Arguments:
         return ("swap-pane", "-d", "-s", places[0].pane, "-t", places[1].pane)
-
-    def undo(self, run: RunState, rollback: Rollback, part: Part, answers: Sequence[tuple[bytes, ...]]) -> None:
-        Operation.undo(self, run, rollback, part, answers)
-
-        async def undo() -> None:
-            await run.server.client.command(*part.shown)  # once more
-            await look_up(run.book)
-
-        rollback.then(" and ".join((f"swap of {part.places[0].pane}", part.places[1].pane)), undo)
 
 
 @final
@@ -614,9 +567,6 @@ class RenameWindow(Operation):
     def words(self, places: Sequence[Place]) -> Arguments:
         return ("rename-window", "-t", places[0].pane, "--", window_name(self.name))
 
-    def questions(self, places: Sequence[Place]) -> list[Arguments]:
-        return [("display-message", "-p", "-t", places[0].pane, "#{window_name}")]
-
     def sent(self, run: RunState, part: Part) -> None:
         if part.tab is not None:
             will_rename(run.book, part.tab)
@@ -629,32 +579,15 @@ class RenameWindow(Operation):
         if part.tab is not None:
             was_renamed(run.book, part.tab, self.name)
 
-    def undo(self, run: RunState, rollback: Rollback, part: Part, answers: Sequence[tuple[bytes, ...]]) -> None:
-        if part.tab is not None:
-            shown = printed_name(b" ".join(answers[0])).replace("#", "##")  # tmux reads a doubled # as one
-            _name_again(run, rollback, part.tab, part.was_called, shown)
-
-    def undo_unanswered(self, run: RunState, rollback: Rollback, part: Part) -> bool:
-        if part.tab is not None:  # after the step itself, whenever that is done
-            _name_again(run, rollback, part.tab, part.was_called, "")
-        return part.tab is not None
-
-
-def _name_again(run: RunState, rollback: Rollback, tab: Tab, name: str, given: str) -> None:
-    async def undo() -> None:
-        await rename(run.book, tab, name, given)
-
-    rollback.then(f"name of {tab.window_id}", undo)
-
 
 def check_name(name: str) -> None:
     if "\0" in name or not window_name(name):
         raise InvalidArgument(f"{name!r} would show nothing", remedy="give a name that can be read")
 
 
-async def rename(book: TabBook, tab: Tab, name: str, given: str = "") -> None:
-    """Give a tab's window a name, as `rename_window` does; `given` is what tmux gets of it."""
-    (asked,) = tab.client.submit(("rename-window", "-t", tab.pane_id, "--", given or window_name(name)))
+async def rename(book: TabBook, tab: Tab, name: str) -> None:
+    """Give a tab's window a name, as `rename_window` does."""
+    (asked,) = tab.client.submit(("rename-window", "-t", tab.pane_id, "--", window_name(name)))
     will_rename(book, tab)
     try:
         await asked.wait()
@@ -771,20 +704,6 @@ class SetOption(Operation):
     def words(self, places: Sequence[Place]) -> Arguments:
         return ("set-option", *_where(self, places), "--", self.option, self.value)
 
-    def questions(self, places: Sequence[Place]) -> list[Arguments]:
-        return [ShowOption(option=self.option, scope=self.scope, global_=self.global_).words(places)]
-
-    def undo(self, run: RunState, rollback: Rollback, part: Part, answers: Sequence[tuple[bytes, ...]]) -> None:
-        old = b"\n".join(answers[0]).decode("utf-8", "surrogateescape")
-        again = replace(self, value=old).words(part.places)
-        # Without a value of its own before: unset, so that it shows the inherited one again.
-        words = again if answers[0] else ("set-option", "-u", *again[1:-1])
-
-        async def undo() -> None:
-            await run.server.client.command(*words)
-
-        rollback.then(f"option {self.option}", undo)
-
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -792,6 +711,7 @@ class ShowOption(Operation):
     """What an option is set to at that scope; nothing if it is not set there."""
 
     kind: ClassVar[str] = "show_option"
+    stays: ClassVar[str] = ""
     harmless: ClassVar[bool] = True
     option: str
     scope: Scope = "session"
@@ -829,6 +749,7 @@ class DisplayMessage(Operation):
     """Expand a format (tmux(1) FORMATS); what would run a program is refused."""
 
     kind: ClassVar[str] = "display_message"
+    stays: ClassVar[str] = ""
     harmless: ClassVar[bool] = True
     format: str
     target: Target | None = None
@@ -856,6 +777,7 @@ class CapturePane(Operation):
     """
 
     kind: ClassVar[str] = "capture_pane"
+    stays: ClassVar[str] = ""
     harmless: ClassVar[bool] = True
     target: Target
     start: int | None = None
@@ -895,8 +817,8 @@ class SendKeys(Compound):
     """Type `keys`, each tmux's name of a key or else text (always text if `literal`), and one Enter, if `enter`."""
 
     kind: ClassVar[str] = "send_keys"
+    stays: ClassVar[str] = "what was typed cannot be taken back"
     harmless: ClassVar[bool] = True
-    unanswered_stays: ClassVar[bool] = True
     target: Target
     keys: Texts
     enter: bool = True
@@ -927,7 +849,6 @@ class SendKeys(Compound):
         sent = await tab.send_keys(keys, literal=self.literal)
         run.typed_at[tab.pane_id] = sent.next_byte
         step.succeed()
-        run.cannot_undo(step, "what was typed cannot be taken back")
 
 
 @final
@@ -936,6 +857,7 @@ class Execute(Compound):
     """Run a shell command; the step fails if the exit code is not 0. `timeout` None: as `Tab.execute`."""
 
     kind: ClassVar[str] = "execute"
+    stays: ClassVar[str] = "a command that was run cannot be taken back"
     harmless: ClassVar[bool] = True
     own_time: ClassVar[bool] = True
     target: Target
@@ -954,7 +876,6 @@ class Execute(Compound):
     async def do(self, run: RunState, step: Step, tabs: Sequence[Tab]) -> None:
         tab = tabs[0]
         run.typed_at.pop(tab.pane_id, None)
-        run.cannot_undo(step, "a command that was run cannot be taken back")
         with run.time_for(DEFAULT_TIMEOUT if self.timeout is None else self.timeout) as (limit, said):
             result = await tab.execute(
                 self.command, timeout=limit, strip_ansi=self.strip_ansi, env=self.env or None, cwd=self.cwd or None,
@@ -978,6 +899,7 @@ class WaitFor(Compound):
     """Wait as `Terminals.wait_for`, for text from the step on that last typed into the pane."""
 
     kind: ClassVar[str] = "wait_for"
+    stays: ClassVar[str] = ""
     harmless: ClassVar[bool] = True
     own_time: ClassVar[bool] = True
     target: Target

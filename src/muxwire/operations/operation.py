@@ -1,7 +1,7 @@
 """What a kind of operation is, a step of a list while it runs, and what the steps of one run share.
 
-A kind is one class in `kinds.py`: its fields, its check, its tmux commands and what undoes them. What `Operation` has
-is what most kinds do; nothing else knows which kinds there are.
+A kind is one class in `kinds.py`: its fields, its check, its tmux commands and what a rollback leaves of it. What
+`Operation` has is what most kinds do; nothing else knows which kinds there are.
 """
 
 from __future__ import annotations
@@ -138,139 +138,6 @@ class OperationsResult:
     dispatches: tuple[Dispatch, ...]
 
 
-# Undoing what the steps of a failed run did, last first; what cannot be undone is said.
-#
-# Panes and windows that were made are killed, options and names get their old values, panes that were moved go back. In
-# the end every window that a step touched gets its old layout, active pane and zoom, if its panes are the same again.
-
-# With the index of each pane: tmux 3.6 and newer do not loop over panes in the window's order.
-_PICTURE = (
-    "#{window_id}|#{window_zoomed_flag}|#{window_layout}|#{P:#{?pane_active,#{pane_id},}}|#{P:#{pane_index}#{pane_id} }"
-)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """How a window was arranged: its panes in the window's order."""
-
-    window: str
-    zoomed: bool
-    layout: str
-    active: str
-    panes: tuple[str, ...]
-
-    @classmethod
-    def read(cls, answer: Sequence[bytes]) -> Picture | None:
-        """Read the answer to `picture_command`; None if the window is gone, which is no error to display-message."""
-        if answer[0].startswith(b"|"):
-            return None
-        window, zoomed, layout, active, panes = answer[0].decode().split("|")
-        places = sorted((int(index), f"%{number}") for index, number in (one.split("%") for one in panes.split()))
-        return cls(window, zoomed == "1", layout, active, tuple(pane for _, pane in places))
-
-
-def picture_command(pane: str) -> tuple[str, ...]:
-    return ("display-message", "-p", "-t", pane, _PICTURE)
-
-
-@final
-class Rollback:
-    """What one run has done so far, and how to undo it."""
-
-    def __init__(self, server: TmuxServer, apart: Callable[[Callable[[], Awaitable[object]]], Awaitable[None]]) -> None:
-        """`apart` does what no call may interrupt; a call may end before it."""
-        self.silent = True  # until tmux has answered; an undo is only begun meanwhile, and done when tmux answers
-        self.rolled_back: list[str] = []
-        self.errors: list[str] = []
-        self.pictures: dict[str, Picture] = {}
-        self._server = server
-        self._apart = apart
-        self._undo: list[tuple[int, str, Callable[[], Awaitable[object]]]] = []
-        self._index = 0
-
-    def at(self, index: int) -> None:
-        """What is said next is of this step."""
-        self._index = index
-
-    def saw(self, picture: Picture | None) -> None:
-        """A step is about to touch this window; only how it was before the first one counts."""
-        if picture is not None:
-            self.pictures.setdefault(picture.window, picture)
-
-    def cannot(self, kind: str, why: str) -> None:
-        report = f"operations[{self._index}] ({kind}): {why}"
-
-        async def say() -> None:
-            self.errors.append(report)
-
-        self.then("", say)
-
-    def made(self, tab: Tab) -> None:
-
-        async def close() -> None:
-            await tab.close(force=True)
-
-        async def undo() -> None:
-            await (self._apart(close) if self.silent else close())
-            self.rolled_back.append(tab.pane_id)
-
-        self.then(f"pane {tab.pane_id}", undo)
-
-    def then(self, what: str, undo: Callable[[], Awaitable[object]]) -> None:
-        """A step was done, which this undoes; `what` it is that was changed."""
-        self._undo.append((self._index, what, undo))
-
-    async def run(self, timeout: float) -> None:
-        """Undo all of it, last first, each in `timeout` seconds at most."""
-        self._undo.sort(key=lambda one: one[0])  # what came late was said last
-        for _, what, undo in reversed(self._undo):
-            await self._one(what, undo, timeout)
-        for picture in list(self.pictures.values()):
-
-            async def arrange(picture: Picture = picture) -> None:
-                await self._arrange(picture)
-
-            await self._one(f"layout of {picture.window}", arrange, timeout)
-
-    async def _one(self, what: str, undo: Callable[[], Awaitable[object]], timeout: float) -> None:
-        try:
-            with anyio.fail_after(0 if self.silent else timeout):
-                await undo()
-        except MuxwireError as error:
-            self.errors.append(f"{what}: {error}")
-        except TimeoutError:
-            self.errors.append(f"{what}: tmux did not answer in {timeout:.1f} s")
-
-    async def _arrange(self, before: Picture) -> None:
-        client = self._server.client
-        now = Picture.read(await client.command(*picture_command(before.window)))
-        if now is None or now == before:
-            return
-        if set(now.panes) != set(before.panes):
-            self.errors.append(f"layout of {before.window}: it has other panes than before")
-            return
-        # A layout is filled with the panes in the window's order. That may differ: join-pane of tmux 3.7 ignores -b.
-        commands: list[tuple[str, ...]] = [
-            *swaps(now.panes, before.panes),
-            ("select-layout", "-t", before.window, before.layout),
-        ]
-        if now.active != before.active:
-            commands.append(("select-pane", "-t", before.active))
-        if before.zoomed:
-            commands.append(("resize-pane", "-Z", "-t", before.active))
-        await client.submit_list(*commands).wait()
-
-
-def swaps(now: Sequence[str], wanted: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """The commands that bring the same panes of one window from one order into another."""
-    order = list(now)
-    for at, pane in enumerate(wanted):
-        if (other := order[at]) != pane:
-            order[order.index(pane)] = other
-            yield ("swap-pane", "-d", "-s", pane, "-t", other)
-
-
 Arguments = tuple[str, ...]
 
 
@@ -303,9 +170,14 @@ class Operation:
 
     kind: ClassVar[str]
     harmless: ClassVar[bool] = False  # may be done at a server that a person runs: nothing there changes
-    touches_window: ClassVar[bool] = False  # its window is arranged as before by a rollback
+    stays: ClassVar[str] = "it is not undone"  # what a rollback says of it; "" if nothing of it is left then
     moves: ClassVar[bool] = False  # panes change their windows by it
     own_time: ClassVar[bool] = False  # it ends by a time of its own
+
+    @property
+    def makes(self) -> bool:
+        """Whether it makes panes; a rollback closes those."""
+        return not self.stays and not self.harmless
 
     @property
     def plain(self) -> bool:
@@ -338,12 +210,7 @@ class Operation:
     def part(self, run: RunState, step: Step, places: Sequence[Place]) -> Part:
         """The step as it is written; MuxwireError if it cannot be."""
         shown = self.words(places)
-        asked = [] if run.rollback is None else self.questions(places)
-        return Part(step, [*asked, shown], shown, places)
-
-    def questions(self, places: Sequence[Place]) -> list[Arguments]:
-        """What tmux is asked before it, so that it can be undone."""
-        return [picture_command(place.pane) for place in places] if self.touches_window else []
+        return Part(step, [shown], shown, places)
 
     def sent(self, run: RunState, part: Part) -> None:
         """It was written."""
@@ -357,16 +224,6 @@ class Operation:
     def tell(self, run: RunState, step: Step, answers: Sequence[tuple[bytes, ...]]) -> None:
         """Put what tmux printed into the step's result."""
         step.stdout = _text(answers[-1])
-
-    def undo(self, run: RunState, rollback: Rollback, part: Part, answers: Sequence[tuple[bytes, ...]]) -> None:
-        """Note what undoes it."""
-        if self.touches_window:
-            for before in answers[:-1]:
-                rollback.saw(Picture.read(before))
-
-    def undo_unanswered(self, run: RunState, rollback: Rollback, part: Part) -> bool:
-        """Note what undoes it whenever it is done; False if nothing does."""
-        return False
 
     # -- one that is not plain
 
@@ -382,8 +239,6 @@ class Operation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compound(Operation):
     """A step that is more than one tmux command: muxwire has its own way of doing it, or must ask tmux first."""
-
-    unanswered_stays: ClassVar[bool] = False  # what it did, or may still do, when no answer came, nothing undoes
 
     @property
     def plain(self) -> bool:
@@ -404,6 +259,7 @@ class Step:
     output: str | None = None
     exit_code: int | None = None
     panes: list[str] = field(default_factory=list)
+    made: list[Tab] = field(default_factory=list)
     window: str = ""
     _sent: float = 0.0
     _elapsed: float | None = None
@@ -428,6 +284,18 @@ class Step:
     def skip(self, error: str = "") -> None:
         """It was not sent, or tmux threw it away after one that failed."""
         self.status, self.error, self._elapsed = "skipped", error, None
+
+    @property
+    def left(self) -> str:
+        """What a rollback cannot undo of it, "" if there is nothing."""
+        why = self.operation.stays
+        if self.status == "unknown":
+            if self.operation.makes:
+                return "no answer came: a pane that tmux makes all the same is closed then"
+            return "no answer came: what it did, or may still do, is not undone" if why else ""
+        # One that failed may have run, or moved a pane, before it did.
+        changed = self.status == "succeeded" or self.output is not None or bool(self.window)
+        return why if changed else ""
 
     def result(self) -> StepResult:
         single = self.operation.kind in ("new_window", "split_pane", "break_pane")
@@ -457,7 +325,6 @@ class Part:
     shown: Arguments
     places: Sequence[Place]
     spec: PaneSpec | None = None  # of the pane that it makes
-    was_called: str = ""
     first: int = 0  # which block of its line is its first
 
     @property
@@ -473,7 +340,7 @@ class Part:
 
 
 class RunState:
-    """The panes that were made, what was sent, what can be undone; `planned` is what a dry run calls its panes."""
+    """The panes that were made, what was sent; `planned` is what a dry run calls its panes."""
 
     def __init__(self, options: RunOptions, around: RunContext) -> None:
         self.options = options
@@ -486,8 +353,7 @@ class RunState:
         self.attached = AsyncExitStack()  # to the sessions of the tabs that were named so far
         self.whole = anyio.CancelScope()  # all of it
         self._around = around
-        server = around.server
-        self.rollback = Rollback(server, self.apart) if server and options.rollback_on_error else None
+        self.rolls_back = options.rollback_on_error and not self.dry
 
     @property
     def server(self) -> TmuxServer:
@@ -547,10 +413,8 @@ class RunState:
 
     def keep(self, step: Step, tabs: Sequence[Tab]) -> None:
         step.panes = [self.called(tab.pane_id) for tab in tabs]
+        step.made = list(tabs)
         self.made.update(zip(step.operation.made_refs, tabs, strict=False))
-        if self.rollback is not None:
-            for tab in tabs:
-                self.rollback.made(tab)
 
     def refuse(self, step: Step, error: MuxwireError) -> None:
         lost = [one for one in step.operation.targets if isinstance(one, Ref) and one.name not in self.made]
@@ -558,18 +422,6 @@ class RunState:
             step.skip(explained(error))
         else:
             step.fail(explained(error))
-
-    def cannot_undo(self, step: Step, why: str) -> None:
-        if self.rollback is not None:
-            self.rollback.cannot(step.operation.kind, why)
-
-    async def saw(self, tab: Tab) -> Picture | None:
-        """How a tab's window is arranged before a step that touches it; None without a rollback."""
-        if self.rollback is None:
-            return None
-        picture = Picture.read(await tab.client.command(*picture_command(tab.pane_id)))
-        self.rollback.saw(picture)
-        return picture
 
     async def apart(
         self, work: Callable[[], Awaitable[object]], late: Callable[[], Awaitable[object]] | None = None

@@ -19,7 +19,6 @@ from muxwire.client.client import ANSWER_SECONDS
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
 from muxwire.host.host import answer_seconds
 from muxwire.operations.operation import (
-    Compound,
     Dispatch,
     Operation,
     OperationsResult,
@@ -38,13 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muxwire.client.client import ControlClient, Pending
-    from muxwire.operations.operation import Rollback, RunContext, RunOptions
+    from muxwire.operations.operation import RunContext, RunOptions
     from muxwire.tabs.maker import PaneSpec
+    from muxwire.tabs.tab import Tab
 
 # One line is parsed on tmux's only thread, where every pane waits meanwhile: this takes less than 2 ms.
 LINE_MAX = 32 << 10
 _ID = re.compile(r"[@%][0-9]+\Z")
-_NO_ANSWER = "no answer came: what it did, or may still do, is not undone"
 
 
 @final
@@ -79,7 +78,8 @@ class OperationsRun(RunState):
     def __init__(self, operations: Sequence[Operation], options: RunOptions, around: RunContext) -> None:
         super().__init__(options, around)
         self.steps = [Step(index, operation) for index, operation in enumerate(operations)]
-        self._late: list[tuple[Part, Pending]] = []  # what was given up, but for what makes panes
+        self._rolled_back: list[str] = []
+        self._not_undone: list[str] = []
 
     async def run(self) -> OperationsResult:
         """Do all of it; never raises for what a step meets."""
@@ -97,11 +97,8 @@ class OperationsRun(RunState):
                 if step.status == "skipped":
                     step.skip(f"the {self.options.timeout} s for the whole list were over")
         succeeded = all(step.status in ("succeeded", "planned") for step in self.steps)
-        if self.rollback is not None and not succeeded:
-            left = max(self.whole.deadline - anyio.current_time(), answer_seconds(self.host))
-            timeout = min(left, self.options.dispatch_timeout or ANSWER_SECONDS)
-            await self._undo_late(self.rollback, timeout)
-            await self.rollback.run(timeout)
+        if self.rolls_back and not succeeded:
+            await self._roll_back()
             if active in self.book.open:
                 self.book.latest = active
         steps = tuple(step.result() for step in self.steps)
@@ -110,8 +107,8 @@ class OperationsRun(RunState):
             dry_run=self.dry,
             steps=steps,
             created_panes=self.planned | {ref: self.called(tab.pane_id) for ref, tab in self.made.items()},
-            rolled_back_panes=tuple(map(self.called, self.rollback.rolled_back)) if self.rollback else (),
-            rollback_errors=tuple(self.rollback.errors) if self.rollback else (),
+            rolled_back_panes=tuple(self._rolled_back),
+            rollback_errors=tuple(self._not_undone),
             dispatches=tuple(dispatch.ended(steps) for dispatch in self.dispatches),
         )
 
@@ -142,8 +139,6 @@ class OperationsRun(RunState):
             self.plan(step)
             return
         step.sent()
-        if self.rollback is not None:
-            self.rollback.at(step.index)
         with anyio.move_on_after(None if operation.own_time else self.options.dispatch_timeout):
             try:
                 await operation.do(self, step, [place.tab for place in places if place.tab is not None])
@@ -169,7 +164,6 @@ class OperationsRun(RunState):
                 if self._stopped():
                     break
                 continue
-            part.was_called = part.tab.name if part.tab is not None else ""
             batch.add(part)
         return batch
 
@@ -231,8 +225,6 @@ class OperationsRun(RunState):
 
     def _answered(self, part: Part, answer: Pending) -> None:
         step, blocks = part.step, part.blocks(answer)
-        if self.rollback is not None:
-            self.rollback.at(step.index)
         if part.was_done(answer):
             self._succeeded(part, [block.output for block in blocks])
             return
@@ -259,10 +251,8 @@ class OperationsRun(RunState):
             operation.tell(self, step, answers)
         step.succeed()
         operation.done(self, part, answers)
-        if self.rollback is not None:
-            operation.undo(self, self.rollback, part, answers)
 
-    # -- what was not answered in time: what it did in the end is known, and a rollback undoes it
+    # -- what was not answered in time: what it did in the end is known
 
     def _unanswered(self, part: Part, answer: Pending) -> None:
         if (client := self._client(part)).closed:
@@ -274,7 +264,6 @@ class OperationsRun(RunState):
         if part.spec is not None:
             self.book.spawn(lambda: self._made_late(part, answer))
         else:
-            self._late.append((part, answer))
             answer.then(lambda: self._done_late(part, answer))
 
     def _done_late(self, part: Part, answer: Pending) -> None:
@@ -285,26 +274,6 @@ class OperationsRun(RunState):
         operation.done(self, part, [block.output for block in part.blocks(answer)])
         if operation.moves:
             self.book.spawn(lambda: look_up(self.book))
-
-    async def _undo_late(self, rollback: Rollback, timeout: float) -> None:
-        """Have undone what was done late too; what has no answer in `timeout` seconds is reported as an error."""
-        with anyio.move_on_after(timeout), suppress(ConnectionClosed):
-            for part, answer in self._late:
-                await answer.settled()
-                await self._client(part).wait_reconnected()  # if it was lost: tmux may have done it all the same
-            await self.server.client.ask(("display-message", "-p", ""))
-            rollback.silent = False
-        for part, answer in self._late:
-            operation = part.step.operation
-            rollback.at(part.step.index)
-            if part.was_done(answer):
-                operation.undo(self, rollback, part, [block.output for block in part.blocks(answer)])
-            elif (answer.failed or not answer.done) and not operation.undo_unanswered(self, rollback, part):
-                rollback.cannot(operation.kind, _NO_ANSWER)
-        for step in self.steps:
-            if step.status == "unknown" and isinstance(step.operation, Compound) and step.operation.unanswered_stays:
-                rollback.at(step.index)
-                rollback.cannot(step.operation.kind, _NO_ANSWER)
 
     async def _made_late(self, part: Part, answer: Pending) -> None:
         """The answer to a step that was given up: a pane that was made all the same is known all the same."""
@@ -319,7 +288,7 @@ class OperationsRun(RunState):
             part.spec.discard()
             return
         tab = self.maker.register(part.spec, made, beside=part.tab)
-        if self.rollback is not None:
+        if self.rolls_back:
             await tab.close(force=True)
 
     async def _made_unheard(self, spec: PaneSpec) -> tuple[bytes, ...]:
@@ -331,6 +300,43 @@ class OperationsRun(RunState):
             return await client.command("list-panes", "-a", "-f", its_own, "-F", PANE_FORMAT)
         except MuxwireError:
             return ()
+
+    # -- a rollback: what was made goes, and what stays is said
+
+    async def _roll_back(self) -> None:
+        """Close the panes that were made, last first; name every step of which something is left."""
+        left = max(self.whole.deadline - anyio.current_time(), answer_seconds(self.host))
+        timeout = min(left, self.options.dispatch_timeout or ANSWER_SECONDS)
+        with anyio.move_on_after(timeout) as silent, suppress(ConnectionClosed):
+            await self.server.client.wait_reconnected()
+            await self.server.client.ask(("display-message", "-p", ""))
+        not_closed: list[tuple[int, str]] = []
+        for step in reversed(self.steps):
+            for tab in reversed(step.made):
+                # Where tmux is silent this is only begun, and done when tmux answers.
+                why = await self._closed(tab, 0 if silent.cancelled_caught else timeout)
+                if why:
+                    not_closed.append((step.index, f"pane {self.called(tab.pane_id)}: {why}"))
+                else:
+                    self._rolled_back.append(self.called(tab.pane_id))
+        kept = [(step.index, step.left) for step in self.steps if step.left] + not_closed
+        for index, why in sorted(kept):
+            self._not_undone.append(f"operations[{index}] ({self.steps[index].operation.kind}): {why}")
+
+    async def _closed(self, tab: Tab, timeout: float) -> str:
+        """Close a tab in so many seconds; return why it is not closed."""
+
+        async def close() -> None:
+            await tab.close(force=True)
+
+        try:
+            with anyio.fail_after(timeout):
+                await self.apart(close)
+        except MuxwireError as error:
+            return explained(error)
+        except TimeoutError:
+            return "tmux did not answer; it is closed when tmux does"
+        return ""
 
 
 def refusal(part: Part, output: Sequence[bytes]) -> str:

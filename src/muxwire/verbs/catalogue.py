@@ -325,7 +325,7 @@ class RunTmuxOperations(Verb):
     ]
     on_error: Annotated[OnError, Help("what is done with the steps after one that fails")] = "stop"
     dry_run: Annotated[bool, Help("send nothing; show what would be sent")] = False
-    rollback_on_error: Annotated[bool, Help("if a step fails, undo what the others did")] = False
+    rollback_on_error: Annotated[bool, Help("if a step fails, close what others made")] = False
     dispatch_timeout: Annotated[Milliseconds, Shown("SECONDS"), Least(1), Help("for tmux's answer to a step")] = (
         DISPATCH_TIMEOUT
     )

@@ -1,4 +1,4 @@
-"""What the steps of a failed list did is undone, last first; what cannot be undone is said."""
+"""What a failed list made goes; every other step that changed something is named."""
 
 from __future__ import annotations
 
@@ -50,97 +50,77 @@ async def test_a_list_that_succeeds_is_kept(terminals: muxwire.Terminals, tab: m
     assert result.rolled_back_panes == ()
 
 
-UNDONE: dict[str, list[Json]] = {
-    "options": [
-        {"kind": "set_option", "option": "@new", "value": "1", "global": True},
-        {"kind": "set_option", "option": "status-left", "value": "x;y", "global": True},
-        {"kind": "set_option", "option": "status-left", "value": "here", "target": "A"},
-        {"kind": "set_option", "option": "monitor-bell", "value": "off", "scope": "window", "target": "A"},
-        {"kind": "set_option", "option": "@pane", "value": "a\nb", "scope": "pane", "target": "A"},
-        {"kind": "set_option", "option": "@pane", "value": "c", "scope": "pane", "target": "A"},
-        {"kind": "set_option", "option": "escape-time", "value": "7", "scope": "server"},
-    ],
-    "name": [
-        {"kind": "rename_window", "target": "A", "name": "one"},
-        {"kind": "rename_window", "target": "B", "name": "two"},
-    ],
-    "sizes": [
-        {"kind": "resize_pane", "target": "A", "height": 5},
-        {"kind": "resize_pane", "target": "B", "zoom": True},
-    ],
-    "layout": [
-        {"kind": "select_layout", "target": "A", "layout": "even-horizontal"},
-        {"kind": "select_pane", "target": "B"},
-        {"kind": "select_layout", "target": "A", "layout": "main-vertical"},
-    ],
-    "more panes": [
-        {"kind": "split_evenly", "target": "B", "count": 3},
-        {"kind": "make_grid", "target": "A", "rows": 2, "cols": 2},
-        {"kind": "new_window", "ref": "w"},
-        {"kind": "new_window", "session": "elsewhere"},
-        {"kind": "split_pane", "target": {"ref": "w"}, "size": "30%"},
-    ],
-    "order": [
-        {"kind": "split_pane", "target": "B", "ref": "x"},
-        {"kind": "swap_pane", "target": "A", "with": "B"},
-        {"kind": "break_pane", "target": "B"},
-    ],
-    "places": [
-        {"kind": "swap_pane", "target": "A", "with": "C"},
-        {"kind": "swap_pane", "target": "A", "with": "B"},
-        {"kind": "break_pane", "target": "B", "name": "out"},
-        {"kind": "split_pane", "target": "B", "ref": "x"},
-        {"kind": "join_pane", "target": "B", "into": "C"},
-    ],
-}  # fmt: skip
+STAYS: list[tuple[Json, str]] = [
+    ({"kind": "set_option", "option": "@new", "value": "1", "global": True}, "it is not undone"),
+    ({"kind": "rename_window", "target": "A", "name": "one"}, "it is not undone"),
+    ({"kind": "resize_pane", "target": "A", "height": 5}, "it is not undone"),
+    ({"kind": "resize_pane", "target": "B", "zoom": True}, "it is not undone"),
+    ({"kind": "select_layout", "target": "A", "layout": "even-horizontal"}, "it is not undone"),
+    ({"kind": "select_pane", "target": "B"}, "it is not undone"),
+    ({"kind": "swap_pane", "target": "A", "with": "B"}, "it is not undone"),
+    ({"kind": "break_pane", "target": "B", "name": "out"}, "it is not undone"),
+    ({"kind": "join_pane", "target": "B", "into": "C"}, "it is not undone"),
+    ({"kind": "execute", "target": "A", "command": "true"}, "a command that was run cannot be taken back"),
+    ({"kind": "send_keys", "target": "A", "keys": "x", "enter": False}, "what was typed cannot be taken back"),
+    ({"kind": "kill_pane", "target": "B"}, "a pane that was killed does not come back"),
+]
+LEAVES_NOTHING: list[Json] = [
+    {"kind": "new_window", "ref": "w"},
+    {"kind": "new_window", "session": "elsewhere"},
+    {"kind": "split_pane", "target": {"ref": "w"}, "size": "30%"},
+    {"kind": "split_evenly", "target": "B", "count": 3},
+    {"kind": "make_grid", "target": "A", "rows": 2, "cols": 2},
+    {"kind": "show_option", "option": "status", "global": True},
+    {"kind": "display_message", "format": "x"},
+    {"kind": "capture_pane", "target": "A"},
+]
 
 
-@pytest.mark.parametrize("mode", ["stop", "continue"])
-@pytest.mark.parametrize("name", UNDONE)
-async def test_everything_is_as_it_was(
-    terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask, name: str, mode: Any
-) -> None:
-    made = await terminals.run_operations(
-        [
-            {"kind": "split_pane", "target": tab.pane_id, "ref": "B"},
-            {"kind": "new_window", "ref": "C"},
-            {"kind": "split_pane", "target": {"ref": "C"}, "ref": "D"},
-        ]
-    )
-    panes = {"A": tab.pane_id, **made.created_panes}
-    steps = [
-        {field: panes.get(value, value) if isinstance(value, str) else value for field, value in step.items()}
-        for step in UNDONE[name]
-    ]
-    before = await state(ask)
-    names = {one.pane_id: (one.window_id, one.name) for one in (await terminals.list_tabs()).tabs if not one.closed}
-    result = await terminals.run_operations([*steps, FAILS], rollback_on_error=True, on_error=mode)
-    assert [step.status for step in result.steps] == ["succeeded"] * len(steps) + ["failed"], result.steps
-    assert result.rollback_errors == ()
-    assert await state(ask) == before
-    after = {one.pane_id: (one.window_id, one.name) for one in (await terminals.list_tabs()).tabs if not one.closed}
-    assert after == names
-
-
-async def test_what_cannot_be_undone_is_said(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:
+async def three_panes(terminals: muxwire.Terminals, tab: muxwire.Tab) -> dict[str, str]:
+    """A and B in one window, C in another."""
     made = await terminals.run_operations(
         [{"kind": "split_pane", "target": tab.pane_id, "ref": "B"}, {"kind": "new_window", "ref": "C"}]
     )
-    result = await terminals.run_operations(
-        [
-            {"kind": "execute", "target": tab.pane_id, "command": "true"},
-            {"kind": "send_keys", "target": tab.pane_id, "keys": "true"},
-            {"kind": "kill_pane", "target": made.created_panes["B"]},
-            {"kind": "join_pane", "target": made.created_panes["C"], "into": tab.pane_id},
-            FAILS,
-        ],
-        rollback_on_error=True,
-    )
-    assert not result.succeeded
-    said = " / ".join(result.rollback_errors)
-    for part in ("(execute)", "(send_keys)", "(kill_pane)", "ended when its last pane left"):
-        assert part in said
-    panes = await ask("list-panes", "-a", "-F", "#{window_id} #{pane_id}")
-    moved = await terminals.tab(made.created_panes["C"])
-    assert f"{moved.window_id} {moved.pane_id}" in panes
-    assert moved.window_id != tab.window_id
+    return {"A": tab.pane_id, **made.created_panes}
+
+
+def at(panes: dict[str, str], step: Json) -> Json:
+    return {name: panes.get(value, value) if isinstance(value, str) else value for name, value in step.items()}
+
+
+@pytest.mark.parametrize(
+    ("step", "why"), STAYS, ids=[f"{step['kind']}-{number}" for number, (step, _) in enumerate(STAYS)]
+)
+async def test_a_step_that_is_not_undone_is_named(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, step: Json, why: str
+) -> None:
+    panes = await three_panes(terminals, tab)
+    result = await terminals.run_operations([at(panes, step), FAILS], rollback_on_error=True)
+    assert [one.status for one in result.steps] == ["succeeded", "failed"], result.steps
+    assert result.rollback_errors == (f"operations[0] ({step['kind']}): {why}",)
+    assert result.rolled_back_panes == ()
+
+
+async def test_a_command_that_failed_is_named_and_one_that_was_refused_is_not(
+    terminals: muxwire.Terminals, tab: muxwire.Tab
+) -> None:
+    steps: list[Json] = [
+        {"kind": "execute", "target": tab.pane_id, "command": "false"},
+        {"kind": "execute", "target": "%999999", "command": "true"},
+        {"kind": "rename_window", "target": "%999999", "name": "x"},
+    ]
+    result = await terminals.run_operations(steps, rollback_on_error=True, on_error="continue")
+    assert [one.status for one in result.steps] == ["failed"] * 3
+    assert result.rollback_errors == ("operations[0] (execute): a command that was run cannot be taken back",)
+
+
+@pytest.mark.parametrize("mode", ["stop", "continue"])
+async def test_all_that_was_made_goes(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask, mode: Any) -> None:
+    panes = await three_panes(terminals, tab)
+    before = sorted(await ask("list-panes", "-a", "-F", "#{window_id} #{pane_id}"))
+    steps = [at(panes, step) for step in LEAVES_NOTHING]
+    result = await terminals.run_operations([*steps, FAILS], rollback_on_error=True, on_error=mode)
+    assert [step.status for step in result.steps] == ["succeeded"] * len(steps) + ["failed"], result.steps
+    assert result.rollback_errors == ()
+    assert len(result.rolled_back_panes) == 8
+    assert sorted(await ask("list-panes", "-a", "-F", "#{window_id} #{pane_id}")) == before

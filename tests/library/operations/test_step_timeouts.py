@@ -209,7 +209,8 @@ async def test_a_command_and_a_wait_have_times_of_their_own(terminals: muxwire.T
 
 
 async def test_a_rollback_has_its_time_too(terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int) -> None:
-    steps: list[Json] = [setting("@x"), {"kind": "execute", "target": tab.pane_id, "command": f"kill -STOP {pid}"}]
+    stop = {"kind": "execute", "target": tab.pane_id, "command": f"kill -STOP {pid}"}
+    steps: list[Json] = [{"kind": "new_window"}, stop]
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
 
@@ -218,7 +219,7 @@ async def test_a_rollback_has_its_time_too(terminals: muxwire.Terminals, tab: mu
                     [*steps, setting("@y")], dispatch_timeout=SHORT, timeout=2, rollback_on_error=True
                 )
                 assert result.steps[1].status in ("unknown", "failed", "succeeded")
-                assert "option @x: tmux did not answer in 0.3 s" in result.rollback_errors
+                assert any("tmux did not answer" in error for error in result.rollback_errors)
                 os.kill(pid, signal.SIGCONT)
 
             tasks.start_soon(run)
