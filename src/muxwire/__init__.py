@@ -6,7 +6,8 @@
 #   host/, client/, logs/      the machine of the panes, the connection to tmux, what is kept of output
 #   tmux/, pane/, tabs/        the server, one living pane, the tabs
 #   instance/, operations/     an instance over time, lists of typed steps
-#   library/, testing/         Terminals and how they are opened, doubles
+#   library/, sync/, testing/  Terminals and how they are opened, blocking twins, doubles
+#   verbs/                     one description of each verb, for all that follows
 #   mcp/, cli/, repl/, demo    the front ends, which do not know each other
 from __future__ import annotations
 

@@ -42,6 +42,7 @@ FLOORS = {
     "operations": 8,
     "library": 9,
     "testing": 10,
+    "sync": 10,  # blocking twins of the library
     "muxwire": 10,  # what `import muxwire` gives: src/muxwire/__init__.py
     "mcp": 11,
     "cli": 11,

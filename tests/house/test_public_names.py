@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 import muxwire
+import muxwire.sync
 import muxwire.testing
 
 
@@ -20,7 +21,7 @@ def public_names(module: ModuleType) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("module", [muxwire, muxwire.testing], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [muxwire, muxwire.sync, muxwire.testing], ids=lambda module: module.__name__)
 def test_all_is_the_public_names(module: ModuleType) -> None:
     declared = set(getattr(module, "__all__", ()))
     assert declared - {"__version__"} == public_names(module)
@@ -28,7 +29,7 @@ def test_all_is_the_public_names(module: ModuleType) -> None:
         assert hasattr(module, name), name
 
 
-@pytest.mark.parametrize("module", [muxwire, muxwire.testing], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [muxwire, muxwire.sync, muxwire.testing], ids=lambda module: module.__name__)
 def test_every_public_name_says_what_it_is(module: ModuleType) -> None:
     silent = [
         name

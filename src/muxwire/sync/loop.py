@@ -1,0 +1,204 @@
+"""The thread with the event loop in which the twins' calls run, and how a call gets there and back."""
+
+from __future__ import annotations
+
+import asyncio  # a loop in a thread of its own: anyio has only portals, whose calls take three times as long
+import os
+import queue
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
+
+import anyio
+
+from muxwire.errors import ConnectionClosed, InstanceUnavailable, InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from muxwire.library.terminals import Terminals
+
+T = TypeVar("T")
+
+# How long C-c waits for the tab to be ready again. The ladder of signals up to SIGKILL takes less.
+READY_SECONDS = 10.0
+# How long the end of the program waits for the end of what is open: tmux and the programs in it.
+CLOSE_SECONDS = 10.0
+
+
+@final
+class Call(Generic[T]):
+    """One call: made in the caller's thread, run in the loop's. Callbacks of it run in the caller's."""
+
+    __slots__ = ("_inbox", "_make", "_task")
+
+    def __init__(self, make: Callable[[Call[T]], Awaitable[T]]) -> None:
+        self._make = make
+        # Functions to run here, and in the end the outcome.
+        self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._task: asyncio.Task[None] | None = None
+
+    # -- in the thread of the loop
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _run(self) -> None:
+        try:
+            outcome: tuple[T | None, BaseException | None] = (await self._make(self), None)
+        except BaseException as error:  # noqa: BLE001 - it is raised in the thread that called
+            outcome = (None, error)
+        self._inbox.put((None, outcome))
+
+    def awaited(self, function: Callable[..., object] | None) -> Callable[..., Awaitable[None]] | None:
+        """A coroutine function that has `function` called in the thread of the caller, and waits for its end."""
+        if function is None:
+            return None
+
+        async def hand_over(*arguments: object) -> None:
+            loop, done = asyncio.get_running_loop(), asyncio.Event()
+            failure: list[BaseException] = []
+
+            def work() -> None:
+                try:
+                    function(*arguments)
+                except BaseException as error:
+                    failure.append(error)
+                    if not isinstance(error, Exception):
+                        raise
+                finally:
+                    loop.call_soon_threadsafe(done.set)
+
+            self._inbox.put((work, None))
+            await done.wait()
+            if failure:
+                raise failure[0]
+
+        return hand_over
+
+    def noted(self, function: Callable[..., object] | None) -> Callable[..., None] | None:
+        """A function that has `function` called in the thread of the caller, and does not wait for it."""
+        if function is None:
+            return None
+        return lambda *arguments: self._inbox.put((lambda: function(*arguments), None))
+
+    # -- in the thread of the caller
+
+    def wait(self) -> T:
+        """The result; or the call's error, raised here."""
+        while True:
+            work, outcome = self._inbox.get()
+            if work is not None:
+                work()
+                continue
+            result, error = outcome
+            if error is None:
+                return result  # type: ignore[no-any-return]
+            if isinstance(error, asyncio.CancelledError):
+                raise ConnectionClosed("the event loop was ended while the call was waiting")
+            raise error
+
+    def drain(self) -> None:
+        """Wait for the end of a call that was cancelled, whatever it is."""
+        while True:
+            work, outcome = self._inbox.get()
+            if outcome is not None:
+                return
+            del work
+
+
+@final
+class LoopThread:
+    """The event loop of all twins in this process; started by the first, ended with the program."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self._opened: dict[Terminals, None] = {}
+        self._ready = threading.Event()
+        self._over = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        # A daemon, as the main thread's end would else wait for it; `_end` waits for the main thread in its turn.
+        self._thread = threading.Thread(target=self._run, name="muxwire.sync", daemon=True)
+        self._thread.start()
+        self._ready.wait()
+        threading.Thread(target=self._end, name="muxwire.sync exit", daemon=False).start()
+
+    def _run(self) -> None:
+        asyncio.run(self._main())
+
+    async def _main(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ready.set()
+        await self._over.wait()
+
+    def _end(self) -> None:
+        """When the main thread has ended, close what is open: programs in tabs must not outlive us."""
+        threading.main_thread().join()
+        with suppress(Exception):  # nobody is left to hear of it, and the watchdog ends what remains
+            self.run(lambda _: self._close_all())
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(CLOSE_SECONDS)
+
+    async def _close_all(self) -> None:
+        with anyio.move_on_after(CLOSE_SECONDS):
+            for terminals in list(self._opened):
+                await self.closed(terminals)
+
+    async def opened(self, opening: Awaitable[Terminals]) -> Terminals:
+        terminals = await opening
+        self._opened[terminals] = None
+        return terminals
+
+    async def closed(self, terminals: Terminals) -> None:
+        if terminals in self._opened:
+            del self._opened[terminals]
+            await terminals.aclose()
+
+    def run(self, make: Callable[[Call[T]], Awaitable[T]], ready: Callable[[], Awaitable[object]] | None = None) -> T:
+        """Run a coroutine in the loop and return what it returns; the calling thread waits.
+
+        KeyboardInterrupt cancels it and is raised when it has ended, and `ready` has; a second one at once.
+        """
+        loop = self._loop
+        if self.pid != os.getpid():
+            raise InstanceUnavailable(
+                "this process was forked from the one that opened the terminals",
+                remedy="open terminals of its own here",
+            )
+        if threading.get_ident() == self._thread.ident:
+            raise InvalidArgument(
+                "a blocking call in the event loop of muxwire.sync would wait for itself", remedy="use another thread"
+            )
+        assert loop is not None
+        call: Call[T] = Call(make)
+        try:
+            loop.call_soon_threadsafe(call.start)
+        except RuntimeError:  # it is closed
+            raise ConnectionClosed("the program is ending") from None
+        try:
+            return call.wait()
+        except KeyboardInterrupt:
+            loop.call_soon_threadsafe(call.cancel)
+            call.drain()
+            if ready is not None:
+                with suppress(Exception):  # what went wrong the next call says
+                    self.run(lambda _: ready())
+            raise
+
+
+_lock = threading.Lock()
+_thread: LoopThread | None = None
+
+
+def loop_thread() -> LoopThread:
+    """The thread of this process, started now if there is none; a process that was forked has none."""
+    global _thread  # noqa: PLW0603 - one for the whole process
+    with _lock:
+        if _thread is None or _thread.pid != os.getpid():
+            _thread = LoopThread()
+        return _thread

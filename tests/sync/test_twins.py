@@ -1,0 +1,200 @@
+"""The blocking twins: typed, in threads, in a running loop, interrupted, at the end of the program."""
+
+from __future__ import annotations
+
+import importlib.util
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import assert_type
+
+import anyio
+import pytest
+
+import muxwire
+import muxwire.sync
+from muxwire.results import ExecutionResult, TabList
+from tests.users import environ_of, short_folder
+
+HERE = Path(__file__).resolve().parent
+# A start of Python, of tmux and of a shell, on a busy machine.
+SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Path]:
+    with short_folder() as made:
+        (made / ".bashrc").write_text("PS1='b$ '\n")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def environ(home: Path) -> dict[str, str]:
+    return environ_of(home, runtime=home / "run") | {"MUXWIRE_STATE_DIR": str(home / "state"), "SHELL": "/bin/bash"}
+
+
+@pytest.fixture(scope="module")
+def terminals(environ: dict[str, str]) -> Iterator[muxwire.sync.Terminals]:
+    with muxwire.sync.open_terminals(environ=environ) as opened:
+        yield opened
+
+
+@pytest.fixture
+def tab(terminals: muxwire.sync.Terminals) -> Iterator[muxwire.sync.Tab]:
+    made = terminals.create_tab()
+    yield made
+    made.close(force=True)
+
+
+def test_the_page_is_what_the_library_makes_of_it() -> None:
+    spec = importlib.util.spec_from_file_location("blocking", HERE.parent / "docs" / "blocking.py")
+    assert spec is not None
+    assert spec.loader is not None
+    blocking = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(blocking)
+    assert blocking.PAGE.read_text() == blocking.page(), "run: python tests/docs/blocking.py"
+
+
+def test_calls_wait_and_are_typed(terminals: muxwire.sync.Terminals, tab: muxwire.sync.Tab) -> None:
+    done = tab.execute("echo out; (exit 3)")
+    assert_type(done, ExecutionResult)
+    assert (done.output, done.exit_code) == ("out\n", 3)
+    listed = terminals.list_tabs()
+    assert_type(listed, TabList)
+    assert [row.window_id for row in listed.tabs if not row.closed] == [tab.window_id]
+    assert terminals.tab(tab.window_id) == tab
+    assert (tab.state, tab.name) == ("prompt", tab.window_id)
+    assert muxwire.sync.Tab.execute.__doc__ is not None
+    assert "exactly what it wrote" in muxwire.sync.Tab.execute.__doc__
+    with pytest.raises(muxwire.NoSuchTarget, match="nosuch"):
+        terminals.tab("nosuch")
+
+
+def test_callbacks_run_in_the_thread_that_called(tab: muxwire.sync.Tab) -> None:
+    heard: list[tuple[bytes, int]] = []
+    started: list[str] = []
+
+    def take(data: bytes) -> None:
+        heard.append((data, threading.get_ident()))
+
+    done = tab.execute("echo one; echo two", on_output=take, on_start=started.append)
+    assert b"".join(data for data, _ in heard) == b"one\ntwo\n"
+    assert {thread for _, thread in heard} == {threading.get_ident()}
+    assert started == [done.command_id]
+
+
+def test_an_error_of_a_callback_is_raised(tab: muxwire.sync.Tab) -> None:
+    def refuse(data: bytes) -> None:
+        raise ZeroDivisionError(data)
+
+    with pytest.raises(ZeroDivisionError):
+        tab.execute("echo one", on_output=refuse)
+    assert tab.execute("echo more").output == "more\n"
+
+
+def test_threads_do_not_wait_for_each_other(terminals: muxwire.sync.Terminals, tmp_path: Path) -> None:
+    """Each command ends when all have begun: so none of them waits for another to end."""
+    tabs = [terminals.create_tab() for _ in range(4)]
+    met = f"touch {tmp_path}/$$; until [ $(ls {tmp_path} | wc -l) = 4 ]; do sleep 0.05; done; echo met"
+    with ThreadPoolExecutor(4) as threads:
+        outputs = list(threads.map(lambda tab: tab.execute(met, timeout=SECONDS).output, tabs))
+    assert outputs == ["met\n"] * 4
+    for tab in tabs:
+        tab.close(force=True)
+
+
+def test_a_cell_of_a_notebook_may_call(tab: muxwire.sync.Tab) -> None:
+    async def cell() -> str:
+        await anyio.lowlevel.checkpoint()
+        return tab.execute("echo in a loop").output
+
+    assert anyio.run(cell) == "in a loop\n"
+
+
+INTERRUPTED = """
+import os, signal, muxwire.sync
+
+with muxwire.sync.open_terminals() as terminals:
+    tab = terminals.create_tab()
+    try:
+        tab.execute("sleep 1000", timeout=900, on_start=lambda _: os.kill(os.getpid(), signal.SIGINT))
+    except KeyboardInterrupt:
+        print("interrupted", tab.state)
+    print(tab.execute("echo after").output, end="")
+"""
+
+LEFT_OPEN = """
+import muxwire.sync
+
+terminals = muxwire.sync.open_terminals()
+tab = terminals.create_tab()
+print(tab.execute("(sleep 1000 & echo $!)").output, end="")
+"""
+
+FORKED = """
+import os, muxwire, muxwire.sync
+
+with muxwire.sync.open_terminals() as terminals:
+    tab = terminals.create_tab()
+    pid = os.fork()
+    if not pid:
+        try:
+            tab.execute("true")
+        except muxwire.InstanceUnavailable as error:
+            print(error, flush=True)
+            with muxwire.sync.open_terminals() as own:
+                print(own.create_tab().execute("echo its own").output, end="", flush=True)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    print(tab.execute("echo still here").output, end="")
+"""
+
+
+def run(program: str, environ: dict[str, str]) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_an_interrupt_ends_the_command_and_leaves_the_tab_ready(environ: dict[str, str]) -> None:
+    assert run(INTERRUPTED, environ) == "interrupted prompt\nafter\n"
+
+
+def runs(pid: int) -> bool:
+    """Whether a process has not ended; its parent may not have taken its status yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_the_end_of_the_program_ends_what_is_open(environ: dict[str, str], home: Path) -> None:
+    sleeping = int(run(LEFT_OPEN, environ))
+    assert not runs(sleeping)
+    assert not [path for path in (home / "run" / "muxwire").glob("*.sock") if f"e{os.getpid()}-" not in path.name]
+
+
+def test_a_forked_process_is_told_and_may_open_its_own(environ: dict[str, str]) -> None:
+    assert run(FORKED, environ) == (
+        "this process was forked from the one that opened the terminals\nits own\nstill here\n"
+    )
+
+
+def in_a_process(environ: dict[str, str]) -> str:
+    with muxwire.sync.open_terminals(environ=environ) as terminals:
+        return terminals.create_tab().execute("echo spawned").output
+
+
+def test_processes_that_are_spawned_have_their_own(environ: dict[str, str]) -> None:
+    code = f"import sys; sys.path[:0] = {sys.path!r}; from tests.sync.test_twins import in_a_process; "
+    code += f"print(in_a_process({environ!r}), end='')"
+    assert multiprocessing.get_start_method(allow_none=True) in (None, "fork", "spawn", "forkserver")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (done.returncode, done.stdout) == (0, "spawned\n")
