@@ -296,3 +296,40 @@ async def test_all_lines_that_are_edited_in_fish_make_room_for_ours(terminals: T
     lines = "\n".join((await tab.snapshot()).lines)
     assert not any(word in lines for word in ("eval", "source", "^C")), lines
     await tab.close(force=True)
+
+
+# Prompts as people and themes have them: colours counted, over 1,000 bytes; one that moves the cursor to the right edge
+# and back, as powerlevel10k does, with the directory and the time in it; none at all.
+PROMPTS = {
+    "long": r"""C=; for i in $(seq 200); do C+='\[\e[38;5;31m\]'; done; PS1="$C\w\n> " """,
+    "very-long": r"""C=; for i in $(seq 500); do C+='\[\e[38;5;31m\]'; done; PS1="$C\w > " """,
+    "segments": r"""C=; for i in $(seq 60); do C+='\[\e[0m\e[48;5;4m\e[38;5;254m\]'; done
+        PS1="$C \w \[\e[0m\e[38;5;4m\]\[\e7\e[60C\t\e8\]$C\n\[\e[1;32m\]❯\[\e[0m\] " """,
+    "empty": "PS1=; PROMPT_COMMAND=",
+}
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+@pytest.mark.parametrize("relay", [False, True], ids=["nested", "relayed"])
+async def test_a_timeout_in_a_nested_shell_is_got_over_whatever_its_prompt(
+    terminals: Terminals, tab: Tab, tmp_path: Path, prompt: str, relay: bool
+) -> None:
+    rc = tmp_path / "rc"
+    rc.write_text(PROMPTS[prompt])
+    shell = f"bash --noprofile --rcfile {rc}"
+    if relay:
+        needs("script")
+        shell = f"script -eqc '{shell}' /dev/null"
+    outer = await tab.execute(shell, timeout=2)
+    assert outer.running, outer
+    for place in ("/usr/lib", "/tmp"):
+        moved = await tab.execute(f"cd {place}; pwd", timeout=LONG)
+        assert moved.output == f"{place}\n"
+        cut = await tab.execute("echo begun; sleep 1000", timeout=2)
+        assert (cut.exit_code, cut.timed_out, cut.running) == (130, True, False), cut
+        assert cut.output.startswith("begun\n"), cut
+        assert (await tab.execute("echo fin; false", timeout=LONG)).output == "fin\n"
+        assert (await tab.execute("echo $?", timeout=LONG)).output == "1\n"
+    assert (await tab.execute("exit 4", timeout=LONG)).exit_code == 4
+    assert (await terminals.command_result(outer.command_id, wait=LONG)).exit_code == 4
+    assert (await tab.execute("echo back")).output == "back\n"

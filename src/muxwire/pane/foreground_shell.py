@@ -360,7 +360,8 @@ def prompt_after(pane: PaneState, execution: Execution, begin: int) -> int:
     """Where the prompt begins at which the output from `begin` on ends; -1 if it ends with none.
 
     It is known by the prompt at which `execution` was typed, byte for byte or as it looks: a program may also wait on a
-    line that it began. After a C-c anything will do that stands where a prompt would.
+    line that it began. After a C-c anything will do that stands where a prompt would; and where that showed nothing,
+    nothing, once the line of the C-c is ended.
     """
     end, prompt = pane.stream.written_end, execution.shell_prompt
     tail = pane.stream.ring.read(max(begin, end - PROMPT_REACH), end)
@@ -368,14 +369,17 @@ def prompt_after(pane: PaneState, execution: Execution, begin: int) -> int:
         return end - len(prompt)
     lines = prompt.count(b"\n") + 1
     drawn = b"\n".join(tail.split(b"\n")[-lines:])
-    if prompt and _looks(drawn) == _looks(prompt):
+    seen = _looks(prompt)
+    if seen and _looks(drawn) == seen:
         return end - len(drawn)
     last = tail.rpartition(b"^C")[2]
     if last == tail:
         return -1
+    if not seen and b"\n" in last and quiet(pane):
+        return end - len(last.rpartition(b"\n")[2])
     last = last.rpartition(b"\n")[2]  # fish goes to a new line without a line feed
     # Their prompt ends with the same sign wherever they are, a question of their `read` hardly; b"" was drawn earlier.
-    if prompt and execution.shell_name in _READ_ALIKE and _looks(last)[-1:] != _looks(prompt)[-1:]:
+    if prompt and execution.shell_name in _READ_ALIKE and _looks(last)[-1:] != seen[-1:]:
         return -1
     # The editor is up before its prompt is drawn: no line feed yet means so, unless it stays that way.
     return end - len(last) if last and (b"\n" in tail or quiet(pane)) else -1

@@ -137,7 +137,8 @@ def _settle_replaced(pane: PaneState, execution: Execution) -> None:
 
 def _settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) -> None:
     """If a nested shell is back at its prompt without having said how `execution` ended, have it say so."""
-    if execution.cut >= 0:
+    # A C-c throws away what is typed: another one, and it is asked again.
+    if execution.cut >= 0 and pane.stream.ring.find(b"^C", execution.cut) < 0:
         return
     prompt = prompt_again(pane, execution)
     if prompt < 0:

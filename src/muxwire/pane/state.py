@@ -11,6 +11,7 @@ import anyio
 import anyio.to_thread
 
 from muxwire.host.host import answer_seconds
+from muxwire.pane.stream import RING_MIN
 from muxwire.shell.look import Judgement, PaneLook, Shown, judge, may_read, reads
 from muxwire.shell.redraw import PromptColumns, readable
 from muxwire.shell.session import ShellSession
@@ -127,8 +128,8 @@ LOOK_SECONDS = 0.001
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # How far back a secondary prompt is looked for: its last line, and escape sequences.
 _DRAWN_REACH = 4096
-# How far back a prompt without a mark is looked for: its last line, and escape sequences.
-PROMPT_REACH = 1024
+# How far back a prompt without a mark is looked for, colours and all: as far as the newest output is in memory anyway.
+PROMPT_REACH = RING_MIN
 # DECSET and DECRST of the alternate screen and of the cursor (terminfo: smcup, rmcup, civis, cnorm).
 _SCREEN_ON = (b"\x1b[?1049h", b"\x1b[?47h", b"\x1b[?1047h")
 _SCREEN_OFF = (b"\x1b[?1049l", b"\x1b[?47l", b"\x1b[?1047l")

@@ -25,6 +25,9 @@ GOES_ON = re.compile(rb"<<|" + _OPEN_END)
 # Hands `$?` on to the command. `&& :`, as everywhere here, keeps a shell alive under `set -e`, and an ERR trap quiet,
 # if it is a failure (POSIX, set); without need it would have a DEBUG trap run after S.
 _HAND_ON = b"case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; }"
+# What a shell that traces does before its first word of ours that nothing hides, and after the last one before S.
+_TRACE_OFF = b"case $- in *x*) __muxwire_t=x; \\set +x;; esac\n"
+_TRACE_ON = b"case $__muxwire_t in x) __muxwire_t=; \\set -x;; esac; "
 
 
 @final
@@ -107,14 +110,15 @@ def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -
     prints = b"{ " + before_start(request, words, heads)
     body = body_to_eval(request, words)
     end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
-    text, before, after = prints + _HAND_ON % b"__muxwire_a" + UNSEEN + b"\n" + body, b"", b""
+    text, before, after = prints + _TRACE_ON + _HAND_ON % b"__muxwire_a" + UNSEEN + b"\n" + body, b"", b""
     if start_apart:
-        text, before = body, posix_quote(b"{ __muxwire_b=; " + _HAND_ON % b"" + UNSEEN + b"\n")
+        text, before = body, posix_quote(b"{ _mux=; " + _TRACE_ON + _HAND_ON % b"" + UNSEEN + b"\n")
         after = prints + words.builtin + b'printf "' + start + b'"' + TO_TTY + b"}" + UNSEEN + b"\n"
         start = b""
-    sets = b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=%b\n"
+    sets = _TRACE_OFF + b"__muxwire_s=$_mux\n__muxwire_d=%b __muxwire_a='%b' _mux=%b\n"
     sets %= request.command_id, start, posix_quote(text)
-    return sets + b"case $- in *v*) ;; *) __muxwire_b=" + before + b"$__muxwire_b" + end + b";; esac\n" + after
+    sets += b"case $- in *v*) ;; *) _mux=" + before + b"$_mux" + end + b";; esac\n"
+    return sets + after
 
 
 def before_start(request: Request, words: Words, heads: Sequence[bytes]) -> bytes:
@@ -141,11 +145,11 @@ def apart(request: Request, words: Words, body: bytes) -> bytes:
 class PlainSh(Shell):
     """What dash and ash share; `\\command` keeps an error of a special builtin from ending the line.
 
-    `_mux`, set by the integration, sources the wrapper and evaluates what it sets; the function of that name returns
+    The typed line sources the wrapper, unseen by a trace, and evaluates what that sets; the function `_mux` returns
     the command's status.
     """
 
-    typed_line = rb' \eval "$_mux";_mux&&:'
+    typed_line = rb' { _muxs $?;} 2>$_muxn;\command eval "$_mux";{ _mux $?&&:;} 2>$_muxn'
     files_needed = 14
     enter: ClassVar[bytes] = b"\r"
     start_apart: ClassVar[bool] = False

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 _USES_ITS_ALIAS = re.compile(rb"\balias\b.*\n", re.DOTALL)
 # A command that may set a trap that runs before every command, ours too.
 _MAY_TRAP = re.compile(rb"DEBUG")
+# What a shell that traces does before its first word of ours that nothing hides, and after the last before the text.
+_TRACE_OFF = (
+    b"__muxwire_s=$? __muxwire_v=$-; case $- in *x*) "
+    b"_muxw='_muxw=; \\builtin \\setopt xtrace'; \\builtin \\unsetopt xtrace;; esac\n"
+)
+_TRACE_ON = rb'{ \builtin \eval "$_muxw";_mux;} 2>/dev/null && { };'
 # A backslash at the very end, not an escaped one, joins the line to nothing; without its newline it would be printed,
 # and `$(<f)` takes the newline away.
 _TRAILING = re.compile(rb"((?:^|[^\\])(?:\\\\)*)\\\Z")
@@ -35,8 +41,8 @@ class Zsh(Shell):
 
     name = "zsh"
     typed_line = (
-        rb' { \builtin \. "$__muxwire" 2>/dev/null&&:;\builtin \eval "$_mux"; } '
-        b"always { { __muxwire_e; } 2>/dev/null; };_mux&&:"
+        rb' { { \builtin \. "$__muxwire";} 2>$_muxn&&:;\builtin \eval "$_mux";} '
+        rb'always { { _muxe;} 2>$_muxn;};{ \builtin \eval "$_muxw";_mux&&:;} 2>$_muxn'
     )
     private_key = PRIVATE_KEY
     clear_key = CLEAR_LINE + ASIDE_KEY
@@ -77,26 +83,27 @@ class Zsh(Shell):
     def _start(self, request: Request, script: bytes, *, ends: bool = False) -> bytes:
         """S. zsh traces a group's commands to the stderr outside of it, so this is a function that traces nothing.
 
-        If the shell traces, or has a DEBUG trap, the `eval` after it would show: then S is printed by the body
-        (`__muxwire_t`). `ends`: the text may print E, which must not show either. The empty group at the end keeps
-        `set -e` and traps quiet, and no trace shows it.
+        A shell that traces stops that before the `eval` that follows, which would show, and the text has it go on
+        (`_muxw`). If there is a DEBUG trap, S is printed by the text (`__muxwire_t`). `ends`: the text may print
+        E, which must not show either. The empty group at the end keeps `set -e` and traps quiet, and no trace shows it.
         """
         formats = start_formats(request.redraw, request.command_id)
         prints = b"".join(BUILTIN.builtin + b'printf "' + text + b'"' + TO_TTY for text in formats)
-        sets = b"__muxwire_s=$1; " if request.isolated else b""
+        sets, first = b"__muxwire_s=$1; " if request.isolated else b"", b""
+        status, options = b"$?", b"$-"
         if script:
-            sets += (
-                b"__muxwire_y=${EPOCHREALTIME-} __muxwire_d=" + request.command_id + b' _mux="$(<' + script + b')"; '
-            )
+            first, status, options = _TRACE_OFF, b"$__muxwire_s", b"$__muxwire_v"
+            sets = b"__muxwire_y=${EPOCHREALTIME-} __muxwire_d=" + request.command_id + b' _mux="$(<' + script + b')"; '
             sets += b"[[ $2 == *[xv]* ]] || _mux+=$__muxwire_g; " if ends else b""
+            sets += b"[[ -z $_muxw ]] || _mux=" + posix_quote(_TRACE_ON) + b"$_mux; "
             words = b" ".join(b"'" + text + b"'" for text in formats)
-            prints = b"if [[ $2 == *x* || -n $__muxwire_x ]]; then __muxwire_t " + words + b"; else " + prints + b"fi; "
+            prints = b"if [[ -n $__muxwire_x ]]; then __muxwire_t " + words + b"; else " + prints + b"fi; "
             prints += b"__muxwire_x='?'; " if _MAY_TRAP.search(request.command) else b""
         return (
-            b"() { \\builtin \\setopt localoptions noxtrace noverbose noerrreturn; "
+            first + b"() { \\builtin \\setopt localoptions noxtrace noverbose noerrreturn; "
             + (sets + (REPAIR if request.repair_tty else b"") + prints)
-            + b'\\builtin \\return "$1"; } "$?" "$-" >/dev/null 2>&1 && { }\n'
-        )
+            + b'\\builtin \\return "$1"; } "' + status + b'" "' + options + b'" >/dev/null 2>&1 && { }\n'
+        )  # fmt: skip
 
     def _path(self, request: Request, name: str) -> bytes:
         return posix_quote(os_bytes(str(request.tab_folder / name)))

@@ -14,6 +14,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.shell import SHELLS
 
 pytestmark = pytest.mark.anyio
 
@@ -133,8 +134,10 @@ async def check_screen(terminals: muxwire.Terminals, shell: str, prompt: str, fo
             shown += (prompt + command.replace("\n", "\n> ")).split("\n") + output.split("\n")[:-1]
             await check(outer, [*shown, *prompt.split("\n")], command)
         await tab.start_process("cat", ready="")
-        # zsh leaves one more blank row below its cursor at the screen's end, until something is printed there.
-        await check(outer, [*shown, *(prompt + "cat").split("\n"), *([""] * (1 + (shell == "zsh")))], "cat")
+        # The rows that our typed line took are blank below the cursor at the screen's end, until something is printed.
+        column = len(rows(prompt.split("\n"))[-1])
+        blank = (column + len(SHELLS[shell].typed_line) - 1) // COLUMNS + 1
+        await check(outer, [*shown, *(prompt + "cat").split("\n"), *([""] * blank)], "cat")
         await tab.stop_process()
 
 

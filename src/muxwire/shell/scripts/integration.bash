@@ -15,48 +15,58 @@ case ${BLE_VERSION-} in
   ?*) case ${_ble_attached-} in ?*) ble-detach/impl ;; esac
       ble-attach() { \builtin :; } ;;
 esac
-__muxwire_s=0 __muxwire_f= __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_l=/dev/null
+__muxwire_s=0 __muxwire_f= __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_r=/dev/null __muxwire_l=/dev/null
+__muxwire_w= __muxwire_z=
+
+# Where our words could show (a trace, the user's traps), what they write goes to /dev/null: `__muxwire_o` says so for
+# the typed line, `__muxwire_r` for the prompt hook. Where nothing could, both are empty, which is no redirection at all.
 
 # P: a prompt is about to be drawn; nothing if Q has said so. Keeps $? for whatever runs after it. Here and below only the
 # mark itself goes to the tty: with functrace the user's traps run in our functions too.
 __muxwire_p() {
-  __muxwire_s=$?
+  __muxwire_s=$? __muxwire_r=/dev/null
   case $__muxwire_f in
     "") __muxwire_q=$((__muxwire_q + 1)) __muxwire_o=/dev/null
         __muxwire_m=$'\e]7770;P;'"$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;${PWD-};$__muxwire_n"$'\a'
-        __muxwire_w ;;
+        __muxwire_y
+        [[ $? == 7 ]] || __muxwire_h
+        \builtin printf %s "$__muxwire_m" >&0 || \builtin printf %s "$__muxwire_m" >/dev/tty
+        __muxwire_z ;;
   esac
   __muxwire_f=
+  case $__muxwire_w in x) __muxwire_w=; \builtin set -x ;; esac
   \builtin return "$__muxwire_s"
+}
+
+# A shell that traces is silent from the key for our line to S, and from Q to the prompt (`__muxwire_w`): only what is
+# redirected does not show. So while it traces that key stops it first, which readline has done by a command of the shell
+# (`__muxwire_z` is what the key is bound to, if that can be).
+__muxwire_z() {
+  \builtin local map
+  case $__muxwire_z:$-$__muxwire_w in
+    plain:*x*) __muxwire_z=stops; set -- '"\e[}": "\e[v\e[y"' ;;
+    stops:*x*) \builtin return ;;
+    stops:*) __muxwire_z=plain; set -- '"\e[}": insert-comment' ;;
+    *) \builtin return ;;
+  esac
+  for map in emacs-standard vi-insert vi-command; do \builtin bind -m "$map" "$1"; done
 }
 
 # S. `set` need not show the text. The clock (bash 5) is read here and by Q: how long the command took.
 __muxwire_a() {
   __muxwire_b= __muxwire_o=/dev/null __muxwire_x=${EPOCHREALTIME-}
   \builtin printf "$__muxwire_a" >&0 || \builtin printf "$__muxwire_a" >/dev/tty
+  case $__muxwire_w in x) __muxwire_w=; \builtin set -x ;; esac
 }
 
 # Q: E and P in one mark. Nothing is to come before the prompt but what comes after P too. `unset` makes a variable like
-# any other of the clock: only what a time may have goes into the mark.
+# any other of the clock: only what a time may have goes into the mark. No mark can be printed without these builtins, of
+# which `builtin` reaches all but itself: so they are tried before, and one that was in the way is reported (N) before Q.
+# The terminal is what the shell reads from: a descriptor is quicker than its name.
 __muxwire_e() {
   __muxwire_s=$? __muxwire_x=:${__muxwire_x-}:${EPOCHREALTIME-} __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1))
   __muxwire_m=$'\e]7770;Q;'"$__muxwire_d;$__muxwire_s${__muxwire_x//[!0-9.,:]};$__muxwire_q;$__muxwire_n;${PWD-};$__muxwire_d"$'\a'
-  __muxwire_w
   __muxwire_d=
-}
-
-# After Q. It is given `$_`, which is not `__muxwire_e` if a DEBUG trap has run between. Where that is so, or anything
-# else is not as it was found last (`__muxwire_g`), look closer; else nothing shows the words of ours that follow, as long
-# as `$-` stays, `$?` is 0 and `__muxwire_o` is 1, which are the three parts of `__muxwire_k`.
-__muxwire_z() {
-  [[ $1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS == "$__muxwire_g" ]] || __muxwire_i "$1"
-  __muxwire_o=$__muxwire_l
-}
-
-# Prints marks. Nothing of this goes without these builtins, of which `builtin` reaches all but itself: so they are tried
-# before anything is printed, and one that was in the way is reported (N) before Q. The terminal is what the shell reads
-# from: a descriptor is quicker than its name.
-__muxwire_w() {
   __muxwire_y
   [[ $? == 7 ]] || __muxwire_h
   \builtin printf %s "$__muxwire_m" >&0 || \builtin printf %s "$__muxwire_m" >/dev/tty
@@ -80,27 +90,35 @@ __muxwire_h() {
 }
 
 # The end of the text: Q, unseen by the user's traps and trace, and 0. The empty line ends a backslash's continuation.
+# `$_` is not `__muxwire_e` if a DEBUG trap has run between. Where that is so, or anything else is not as it was found
+# last (`__muxwire_g`), look closer; else nothing shows the words of ours that follow, as long as `$-` stays, `$?` is 0
+# and `__muxwire_o` is empty, which are the parts of `__muxwire_k`. (What is called takes time.)
 __muxwire_c='
-if __muxwire_e; then __muxwire_z "$_"; fi &>/dev/null'
+if __muxwire_e; then [[ $_${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS == "$__muxwire_g" ]] || __muxwire_i "$_"; __muxwire_o=$__muxwire_l __muxwire_r=$__muxwire_l; fi &>/dev/null'
 
 # Q, if an error kept the text from getting to it.
-__muxwire_x() { __muxwire_e; __muxwire_z ""; }
+__muxwire_x() {
+  __muxwire_e
+  __muxwire_i ""
+  __muxwire_o=$__muxwire_l __muxwire_r=$__muxwire_l
+}
 
 # What the wrapper's file evaluates where `$-`, `$?` or `__muxwire_o` are not as they were when nothing showed our words
 # (`__muxwire_k`). S, the text's first line, is hidden and hands `$?` on; a shell that shows what it reads (`set -v`)
 # gets the bare text. `&&` keeps the shell alive under `set -e`, and an ERR trap quiet; without need it would have a
-# DEBUG trap run after S. The typed `eval` of bash 3 says 0 of what it cannot parse: there the file evaluates the text,
-# and leaves it nothing to do.
-__muxwire_j='__muxwire_o=/dev/null; case $- in *v*) __muxwire_b=${__muxwire_b%"$__muxwire_c"} ;; esac
+# DEBUG trap run after S.
+__muxwire_j='__muxwire_o=/dev/null
+case $- in *v*) __muxwire_b=${__muxwire_b%"$__muxwire_c"} ;; esac
 case $__muxwire_s in 0) __muxwire_v= ;; *) __muxwire_v="; _mux && :" ;; esac
 __muxwire_b="{ __muxwire_a$__muxwire_v; } &>/dev/null${__muxwire_b#__muxwire_a}"'
+
+# What the typed line evaluates: the wrapper's file sets the text. Its status is 0. A redirection to 1 is none. The typed
+# `eval` of bash 3 says 0 of what it cannot parse: there the file evaluates the text, and leaves it nothing to do.
 __muxwire_v='\builtin eval "$__muxwire_b"; { case $__muxwire_d in ?*) __muxwire_x || :;; esac; }'
 case $BASH_VERSION in
   [123].*) __muxwire_j="$__muxwire_j; $__muxwire_v &>/dev/null" ;;
 esac
-
-# What the typed line evaluates: the wrapper's file sets the text. Its status is 0. A redirection to 1 is none.
-_mux='\builtin . "$__muxwire"; '"$__muxwire_v"' >&"$__muxwire_o"'
+_mux='\builtin . "$__muxwire"; '"$__muxwire_v"' >&"${__muxwire_o:-1}"'
 
 # The end of the typed line: the command's status, for the user.
 _mux() { \builtin return "$__muxwire_s"; }
@@ -108,7 +126,7 @@ _mux() { \builtin return "$__muxwire_s"; }
 # (Re-)install, and find out whether our words have to be hidden (`__muxwire_l`). Q calls it where something has changed,
 # so that it heals after `unset PROMPT_COMMAND`. `set -o posix` takes our line out of readline.
 __muxwire_i() {
-  \builtin local hook='{ __muxwire_p && :; } >&"$__muxwire_o"' told
+  \builtin local hook='{ __muxwire_p && :; } >&"${__muxwire_r:-1}"' told
   case ${__muxwire_t-}:$SHELLOPTS in ?*:*posix*) \builtin bind "$__muxwire_t" ;; esac
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
@@ -121,7 +139,9 @@ __muxwire_i() {
   esac
   case "${PROMPT_COMMAND[*]-}" in
     *__muxwire_p*) ;;
-    "") \builtin printf -v PROMPT_COMMAND %s "$hook" ;;
+    "")                                             # nothing else is given `$?`: after Q there is nothing to call
+      hook='{ case $__muxwire_f$__muxwire_w in 1) __muxwire_f= __muxwire_r=/dev/null ;; *) __muxwire_p && :; esac; } >&"${__muxwire_r:-1}"'
+      \builtin printf -v PROMPT_COMMAND %s "$hook" ;;
     *)
       told=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) told=${told#declare -}
       case "${told%% *}" in
@@ -133,8 +153,10 @@ __muxwire_i() {
   __muxwire_g= __muxwire_k= __muxwire_l=/dev/null
   case ${1-}$-$BASH_VERSION in
     __muxwire_e*[xvTE]* | __muxwire_e*[!.0-9][123].*) ;;
-    __muxwire_e*) __muxwire_g=$1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS __muxwire_k=$-01 __muxwire_l=1 ;;
+    __muxwire_e*) __muxwire_g=$1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS __muxwire_k=$-0 __muxwire_l= ;;
   esac
+  case $- in *x*) __muxwire_w=x; \builtin set +x ;; esac
+  __muxwire_z
 }
 __muxwire_h &>/dev/null                             # a start-up file may have hidden them
 __muxwire_i
@@ -208,10 +230,18 @@ __muxwire_k() {
     done
     case $said in
       "") \builtin bind -m "$map" "\"\\e[}\": \"$insert$quoted\\C-m\"" ;;
-      *) \builtin bind -m "$map" '"\e[}": insert-comment' ;;
+      *) \builtin bind -m "$map" '"\e[}": insert-comment'
+         case $BASH_VERSION in
+           [123].* | 4.[0-2]*) ;;
+           *) \builtin bind -m "$map" '"\e[y": insert-comment'
+              \builtin bind -m "$map" -x '"\e[v": { __muxwire_w=x; \builtin set +x; } &>/dev/null'
+              __muxwire_z=plain ;;
+         esac ;;
     esac
   done
 }
 __muxwire_k emacs-standard vi-insert vi-command 2>/dev/null
 unset -f __muxwire_k
+# A command that unsets all functions gets an error for each of these; without them no command would run any more.
+\builtin readonly -f _mux __muxwire_p __muxwire_z __muxwire_a __muxwire_e __muxwire_y __muxwire_h __muxwire_x __muxwire_i __muxwire_aside __muxwire_back
 fi

@@ -23,13 +23,17 @@ if [ -z "${__muxwire_n-}" ]; then
   unset __muxwire_1 __muxwire_2 __muxwire_3
   # S, and `$?` as it was. `set` need not show the text.
   __muxwire_a() {
-    __muxwire_b=
+    _mux=
     \command printf "$__muxwire_a" >/dev/tty
     return "$__muxwire_s"
   }
+  # A shell that traces is silent from the typed line to S, and from E to the line's end (`__muxwire_t`): what is
+  # redirected does not show, and the rest is not traced. `$?` is an argument, for PS4 may run commands.
+  __muxwire_t=
   # E. Only the mark itself goes to the tty: a trap of the user's may run here.
   __muxwire_e() {
-    __muxwire_s=$?
+    __muxwire_s=$1
+    case $- in *x*) __muxwire_t=x; \set +x ;; esac
     __muxwire_h
     \command printf '\033]7770;E;%s;%s;%s;%s\007' "$__muxwire_d" "$__muxwire_s" "${PWD-}" "$__muxwire_d" >/dev/tty
     __muxwire_d=
@@ -47,15 +51,20 @@ if [ -z "${__muxwire_n-}" ]; then
   }
   # The end of the text: E, unseen by the user's trace, and 0. The empty line ends a backslash's continuation.
   __muxwire_c='
-if __muxwire_e; then :; fi >/dev/null 2>&1'
-  # E, if an error kept the text from getting to it.
-  __muxwire_x() {
-    case $__muxwire_d in ?*) __muxwire_e ;; esac
-  }
-  # What the typed line evaluates: the wrapper's file sets the text. Its status is 0.
-  _mux='\. "$__muxwire"; \command eval "$__muxwire_b"; { __muxwire_x || :; } >/dev/null 2>&1'
-  # The end of the typed line: the command's status, for the user.
-  _mux() { return "$__muxwire_s"; }
+if __muxwire_e "$?"; then :; fi >/dev/null 2>&1'
+  # The typed line, short, for it wraps: the wrapper's file is sourced, unseen by a trace, and sets the text.
+  _muxn=/dev/null
+  _muxs() {
+    _mux=${1:-$?}
+    \. "$__muxwire"
+  } >/dev/null 2>&1
+  # Its end: E, if an error kept the text from getting to it; and the command's status, for the user.
+  _mux() {
+    __muxwire_u=${1:-$?}                               # IFS may have taken the digits
+    case $__muxwire_d in ?*) __muxwire_e "$__muxwire_u" ;; esac
+    case $__muxwire_t in x) __muxwire_t=; \set -x ;; esac
+    return "$__muxwire_s"
+  } >/dev/null 2>&1
   # E calls it: a command may have set PS1.
   __muxwire_i() {
     case ${PS1-} in *"$__muxwire_n"*) ;; *) PS1=$__muxwire_p${PS1-} ;; esac

@@ -26,10 +26,10 @@ __muxwire_c() {
   } &>/dev/null
 }
 
-# E. A body that could not be parsed while the shell traces has not printed S. Before the words of ours that end a body
-# a DEBUG trap runs once more, and nothing can be done about it but to say so (N). To ask for traps takes a process: that
+# E. A body that could not be parsed has not printed S where the shell has a DEBUG trap. Before the words of ours that end
+# a body that trap runs once more, and nothing can be done about it but to say so (N). To ask for traps takes a process: that
 # is done (`?`) behind a command that speaks of them.
-__muxwire_e() {
+_muxe() {
   local s=$? t=:${__muxwire_y-}:${EPOCHREALTIME-}
   [[ -n $__muxwire_d ]] || \builtin return 0
   \builtin setopt localoptions noerrexit noerrreturn
@@ -60,25 +60,30 @@ __muxwire_h() {
 }
 
 # The end of the text: E, and 0, so that `set -e` and traps do not take the `eval` for a failed command.
-__muxwire_g=$'\n\nif __muxwire_e; then :; fi &>/dev/null'
+__muxwire_g=$'\n\nif _muxe; then :; fi &>/dev/null'
 
-# The end of the typed line: the command's status, for the user. PRINT_EXIT_VALUE has printed it already.
+# Hands on the last status, and at the end of the typed line the command's, for the user. PRINT_EXIT_VALUE has printed it
+# already. A shell that traces is silent from the typed line to S: `_muxw` has what ends that. No function can, for
+# zsh puts the option back at its end.
+_muxw= _muxn=/dev/null                                # short names, for the typed line wraps
 _mux() { \builtin return "$__muxwire_s" } 2>/dev/null
 
-# S, when the shell traces or has a DEBUG trap: printed by the body's first line, so that what the `eval` calls forth
+# S, when the shell has a DEBUG trap: printed by the body's first line, so that what the `eval` calls forth
 # comes before it.
 __muxwire_t() {
   local text="() { \\builtin \\setopt localoptions noxtrace noverbose noerrreturn; "
   local format
   for format; do text+="\\builtin \\printf '$format' >/dev/tty; "; done
-  _mux=$text'\builtin \return "$1" } "$?" &>/dev/null && { }'$'\n'$_mux
+  _mux=$text'\builtin \return "$1" } "$__muxwire_s" &>/dev/null && { }'$'\n'$_mux
 }
 
 # The wrapper's line goes into a history of its own, which zsh forgets after the hook. (A hook that only says no would
 # leave the line there for one press of the up key.)
 __muxwire_l() {
-  [[ $1 == ' { \builtin \. "$__muxwire"'* || $1 == ' __muxwire_h '* ]] && \builtin fc -p
-  \builtin return 0
+  {
+    [[ $1 == ' { { \builtin \. "$__muxwire";}'* || $1 == ' __muxwire_h '* ]] && \builtin fc -p
+    \builtin return 0
+  } 2>/dev/null
 }
 
 # What a person has half typed comes back at the next prompt, with the cursor where it was. What is typed after it was set
@@ -101,7 +106,8 @@ __muxwire_y() {
 __muxwire_k() {
   [[ $CONTEXT == start ]] || { zle push-input; \builtin return }
   __muxwire_y
-  BUFFER=' { \builtin \. "$__muxwire" 2>/dev/null&&:;\builtin \eval "$_mux"; } always { { __muxwire_e; } 2>/dev/null; };_mux&&:'
+  BUFFER=' { { \builtin \. "$__muxwire";} 2>$_muxn&&:;\builtin \eval "$_mux";} always { { _muxe;} 2>$_muxn;}'
+  BUFFER+=';{ \builtin \eval "$_muxw";_mux&&:;} 2>$_muxn'
   # Plugins that colour the line take 10 to 30 ms for ours, which nobody is to see: they leave alone what is too long.
   [[ -n ${functions[_zsh_highlight]+x} && ${(t)ZSH_HIGHLIGHT_MAXLENGTH-} != *readonly* ]] &&
     typeset -g __muxwire_m=${ZSH_HIGHLIGHT_MAXLENGTH-} ZSH_HIGHLIGHT_MAXLENGTH=0

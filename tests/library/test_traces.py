@@ -1,0 +1,93 @@
+"""A shell that traces (`set -x`) shows nothing of the wrapper; a trace that runs commands changes no exit code."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from tests.library.opened import tab_for
+from tests.users import needs
+
+if TYPE_CHECKING:
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+# ksh traces each redirection of a group outside of it, so what hides the rest there shows itself.
+SHELLS = ("bash", "zsh", "dash", "busybox")
+PLUS = r"\+[^\n]*"
+
+
+async def screen(tab: Tab) -> str:
+    """What is shown once the prompt is drawn."""
+    while not tab.pane.prompt_whole:
+        await tab.execute("true")
+    return "\n".join((await tab.snapshot(scrollback=2000)).lines)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_trace_shows_nothing_of_ours(terminals: Terminals, shell: str) -> None:
+    needs(shell)
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        await tab.execute("set -x")
+        for command, output, code in (
+            ("echo a", rf"{PLUS}echo a\na\n", 0),
+            ("false", rf"{PLUS}false\n", 1),
+            ("echo $?", rf"{PLUS}echo 1\n1\n", 0),
+            ("cd /tmp && pwd", rf"{PLUS}cd /tmp\n{PLUS}pwd\n/tmp\n", 0),
+            ("for i in 1 2\ndo echo $i\ndone", rf"(?:{PLUS}for [^\n]*\n|{PLUS}i=[12]\n|{PLUS}echo [12]\n|[12]\n)+", 0),
+            ("(exit 9)", rf"{PLUS}exit 9\n", 9),
+        ):
+            ran = await tab.execute(command)
+            assert re.fullmatch(output, ran.output), ran
+            assert (ran.exit_code, ran.note, ran.state) == (code, "", "prompt")
+        found = await tab.snapshot(scrollback=2000)
+        shown = "\n".join((*(found.scrollback or ()), *found.lines))
+        assert "mux" not in shown, shown
+        assert [line for line in shown.splitlines() if "echo a" in line]
+        # A person's line is traced as ever.
+        await tab.send_keys(["echo per''son", "Enter"], wait=DEADLINE)
+        assert re.search(rf"{PLUS}echo person", "\n".join((await tab.snapshot()).lines))
+        off = await tab.execute("set +x")
+        assert re.fullmatch(rf"{PLUS}set \+x\n", off.output)
+        assert (await tab.execute("echo off; case $- in *x*) echo on;; esac")).output == "off\n"
+        assert "mux" not in "\n".join((await tab.snapshot()).lines)
+
+
+@pytest.mark.parametrize("shell", [*SHELLS, "ksh"])
+async def test_a_trace_that_runs_commands_changes_no_exit_code(terminals: Terminals, shell: str) -> None:
+    needs(shell)
+    prompt_subst = "setopt promptsubst; " if shell == "zsh" else ""
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        first = await tab.execute(prompt_subst + "PS4='+ $(date +%s) '; set -x; true")
+        assert first.exit_code == 0
+        for command, code in (("true", 0), ("(exit 9)", 9), ("echo $?", 0), ("false", 1), ("test -e /nowhere", 1)):
+            ran = await tab.execute(command)
+            assert ran.exit_code == code, ran
+            if command == "echo $?":
+                assert "\n9\n" in ran.output, ran
+
+
+@pytest.mark.parametrize("shell", [*SHELLS, "ksh"])
+async def test_an_interrupted_command_leaves_the_trace_on(terminals: Terminals, shell: str) -> None:
+    needs(shell)
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        await tab.execute("set -x")
+        with anyio.fail_after(DEADLINE):
+            cut = await tab.execute("sleep 1000", timeout=0.3)
+        assert (cut.exit_code, cut.timed_out) == (130, True)
+        assert (await tab.execute("case $- in *x*) exit 3;; esac; echo off")).exit_code == 3
+
+
+async def test_bash_runs_commands_after_one_that_unset_all_functions(terminals: Terminals) -> None:
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        await tab.execute("mine() { :; }")
+        unset = await tab.execute("unset -f $(compgen -A function)")
+        assert (unset.running, unset.state) == (False, "prompt"), unset
+        for command, output, code in (("echo a; false", "a\n", 1), ("mine 2>/dev/null", "", 127)):
+            ran = await tab.execute(command)
+            assert (ran.output, ran.exit_code, ran.state) == (output, code, "prompt"), ran
