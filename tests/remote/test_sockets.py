@@ -10,6 +10,7 @@ import pytest
 
 from muxwire.host import look, processes
 from muxwire.host.remote import PaneAnswer
+from muxwire.shell.look import PaneLook, Process, Shown, Sleep, TtyModes, judge, strangers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -73,9 +74,31 @@ async def test_a_program_with_a_peer_that_asks_waits_for_a_line(
     assert done.output.endswith("got me\n"), done
 
 
-@pytest.mark.parametrize("there", ["socket", "tty or socket", "wait_woken"])
-def test_where_a_process_there_sleeps_is_read(there: str) -> None:
+SEEN = [
+    ["m", "-icanon -echo"],
+    ["s", "5", "S", "1", "5", "7", "0", "do_wait", "/bin/bash"],
+    ["s", "7", "S", "5", "7", "7", "0", "poll_schedule_timeout", "/usr/bin/script"],
+    ["d", "7", "poll", "1", "", "endless"],
+    ["i", "7", "3"],
+    ["o", "9", "S", "1", "9", "9", "wait_woken", "/usr/bin/pinentry-curses"],
+    ["d", "9", "read", "0", "", ""],
+    ["I", "3", "icanon echo"],
+    ["p", "3", "8", "S", "7", "8", "8", "8", "wait_woken", "/bin/dash"],
+    ["d", "8", "read", "1", "", ""],
+]
+
+
+def test_an_answer_makes_the_same_look_as_this_machine_s_kernel() -> None:
     answer = PaneAnswer()
-    answer.take("s", ["7", "S", "1", "7", "7", "0", there, "/bin/cat"])
-    (sleep,) = answer.look(7, tells=True).processes[0].sleeps
-    assert sleep.tty is {"socket": False, "tty or socket": None, "wait_woken": True}[there]
+    for kind, *fields in SEEN:
+        answer.take(kind, fields)
+    look = answer.look(5, tells=True)
+    inside = Process(8, 7, 8, 8, program="dash", sleeps=(Sleep("S", "wait_woken", "read", tty=True),))
+    lines, raw = TtyModes(icanon=True, echo=True, isig=False, opost=False), TtyModes(False, False, False, False)
+    polls = Sleep("S", "poll_schedule_timeout", "poll", tty=True, endless=True)
+    assert look.modes == raw
+    assert look.process(7) == Process(
+        7, 5, 7, 5, program="script", sleeps=(polls,), inner=(PaneLook(0, lines, 8, (inside,)),)
+    )
+    assert judge(look, 5, Shown()).waiting == "line"
+    assert not strangers(look)

@@ -104,9 +104,12 @@ class Host(Protocol):
     async def done(self) -> None:
         """Return when every request so far was carried out."""
 
-    async def refresh(self, leader: int, tty: str, pane: str, begins: Callable[[], None]) -> None:
+    async def refresh(
+        self, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
+    ) -> None:
         """Bring the answers for that pane up to date: its first process, the path of its terminal, its id.
 
+        With `wide` another machine is asked of the processes of other sessions, too, that have the terminal open.
         `begins` is called when another machine's answer begins to come: only then its processes are examined.
         """
 

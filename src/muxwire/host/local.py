@@ -74,7 +74,9 @@ class LocalHost:
     async def done(self) -> None:
         """Each is carried out at once."""
 
-    async def refresh(self, leader: int, tty: str, pane: str, begins: Callable[[], None]) -> None:
+    async def refresh(
+        self, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
+    ) -> None:
         """Nothing to do: each question is put to the kernel."""
 
     def cursor(self, leader: int) -> tuple[int, int] | None:

@@ -11,10 +11,10 @@ import base64
 import errno
 import secrets
 import time
-from dataclasses import field
+from dataclasses import field, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, Final, Literal, Protocol, final
 
 import anyio
 
@@ -43,15 +43,21 @@ if TYPE_CHECKING:
 
 # Fields of a row, in the order in which helper.sh prints them.
 _PROCESS_FIELDS = 8
-# What helper.sh prints in place of `wait_woken` for a read whose file it knows, or does not.
-_SOCKET, _UNSURE = "socket", "tty or socket"
-_READ = "wait_woken"
+# The calls that it names, those of Sleep.
+_CALLS: Final[dict[str, Literal["read", "write", "poll", ""]]] = {
+    "read": "read", "write": "write", "poll": "poll", "": "",
+}  # fmt: skip
+# The label of the pane's own terminal among those of its inner ones, which are their numbers.
+_OWN = ""
 
 
 @final
 @dataclass(slots=True)
 class _Row:
-    """One process: its parent, its group, the foreground group of its terminal, and where its threads sleep."""
+    """One process: its parent, its group, the foreground group of its terminal, and where its threads sleep.
+
+    `terminal` is the label of the terminal in which it was found, `inner` those of which it holds the master.
+    """
 
     pid: int
     parent: int
@@ -60,6 +66,10 @@ class _Row:
     flags: int
     program: str
     sleeps: list[Sleep]
+    session: int = 0
+    controls: bool = True
+    terminal: str = _OWN
+    inner: list[str] = field(default_factory=list)
 
 
 @final
@@ -73,9 +83,10 @@ class PaneAnswer:
     masks: dict[int, list[int]] = field(default_factory=dict)
     shares: set[int] = field(default_factory=set)
     cursor: tuple[int, int] | None = None
+    inner_modes: dict[str, TtyModes | None] = field(default_factory=dict)
 
     def take(self, kind: str, fields: list[str]) -> None:
-        """Take one line; ValueError for one that no helper of ours writes."""
+        """Take one line; ValueError, LookupError for one that no helper of ours writes."""
         match kind:
             case "m":
                 self.modes = _modes(fields[0].split())
@@ -83,7 +94,23 @@ class PaneAnswer:
                 found = _process(fields)
                 self.rows[found.pid] = found
             case "t":
-                self.rows[int(fields[0])].sleeps.append(_sleep(fields[1], fields[2]))
+                self.rows[int(fields[0])].sleeps.append(Sleep(fields[1], fields[2]))
+            case "d":
+                self._detail(int(fields[0]), *fields[1:])
+            case "i":
+                self.rows[int(fields[0])].inner.append(fields[1])
+            case "I":
+                self.inner_modes[fields[0]] = _modes(fields[1].split())
+            case "p":
+                label, pid, state, parent, pgrp, session, tpgid, waits, program = fields
+                found = _process([pid, state, parent, pgrp, tpgid, "0", waits, program])
+                found.session, found.terminal = int(session), label
+                self.rows[found.pid] = found  # it may stand in the tree as well
+            case "o":
+                pid, state, parent, pgrp, session, waits, program = fields
+                found = _process([pid, state, parent, pgrp, "-1", "0", waits, program])
+                found.session, found.controls = int(session), False
+                self.rows[found.pid] = found
             case "c":
                 self.arguments[int(fields[0])] = fields[1].split("\x1f")[1:-1]
             case "g":
@@ -96,26 +123,57 @@ class PaneAnswer:
             case _:
                 raise ValueError(kind)
 
+    def _detail(self, pid: int, call: str, tty: str, alone: str, limit: str) -> None:
+        """What the call is for in which the first thread of a process sleeps."""
+        sleeps = self.rows[pid].sleeps
+        sleeps[0] = replace(
+            sleeps[0],
+            call=_CALLS[call],
+            tty={"1": True, "0": False}.get(tty),
+            alone=alone == "1",
+            endless=limit == "endless",
+            brief=limit == "brief",
+        )
+
     def look(self, leader: int, *, tells: bool) -> PaneLook:
         first = self.rows.get(leader)
         return PaneLook(
             leader=leader,
             modes=self.modes,
             foreground=max(0, first.tpgid) if first is not None else 0,
-            processes=tuple(
-                Process(
-                    pid=one.pid,
-                    parent=one.parent,
-                    group=one.pgrp,
-                    session=leader,
-                    program=PurePosixPath(one.program).name,
-                    sleeps=tuple(one.sleeps),
-                    flags=one.flags,
-                )
-                for one in self.rows.values()
-            ),
+            processes=self._processes(_OWN, leader, tells=tells),
             tells=tells,
             cursor=self.cursor,
+        )
+
+    def _processes(self, terminal: str, session: int, *, tells: bool) -> tuple[Process, ...]:
+        return tuple(
+            Process(
+                pid=one.pid,
+                parent=one.parent,
+                group=one.pgrp,
+                session=one.session or session,
+                controls=one.controls,
+                program=PurePosixPath(one.program).name,
+                sleeps=tuple(one.sleeps),
+                inner=tuple(self._inside(label, tells=tells) for label in one.inner if label != terminal),
+                flags=one.flags,
+            )
+            for one in self.rows.values()
+            if one.terminal == terminal
+        )
+
+    def _inside(self, label: str, *, tells: bool) -> PaneLook | None:
+        """What was seen of an inner terminal; None if it was not looked at."""
+        if label not in self.inner_modes:
+            return None
+        foregrounds = [one.tpgid for one in self.rows.values() if one.terminal == label and one.tpgid > 0]
+        return PaneLook(
+            leader=0,
+            modes=self.inner_modes[label],
+            foreground=next(iter(foregrounds), 0),
+            processes=self._processes(label, 0, tells=tells),
+            tells=tells,
         )
 
     def takes(self, pgrp: int, number: int, shell_pid: int) -> bool:
@@ -137,20 +195,12 @@ def _modes(words: list[str]) -> TtyModes | None:
     return TtyModes(icanon="icanon" in words, echo="echo" in words, isig="isig" in words, opost="opost" in words)
 
 
-def _sleep(state: str, waits: str) -> Sleep:
-    if waits == _SOCKET:
-        return Sleep(state, _READ, "read", tty=False)
-    if waits == _UNSURE:
-        return Sleep(state, _READ)
-    return Sleep(state, waits, tty=True if waits == _READ else None)
-
-
 def _process(fields: list[str]) -> _Row:
     if len(fields) != _PROCESS_FIELDS:
         raise ValueError(fields)
     pid, state, parent, pgrp, tpgid, flags, waits, program = fields
     name = program.removesuffix(" (deleted)")
-    return _Row(int(pid), int(parent), int(pgrp), int(tpgid), int(flags), name, [_sleep(state, waits)])
+    return _Row(int(pid), int(parent), int(pgrp), int(tpgid), int(flags), name, [Sleep(state, waits)])
 
 
 # Questions to the helper on another machine (`scripts/helper.sh`), and its answers.
@@ -332,12 +382,14 @@ class RemoteHost:
 
     # -- questions
 
-    async def refresh(self, leader: int, tty: str, pane: str, begins: Callable[[], None]) -> None:
+    async def refresh(
+        self, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
+    ) -> None:
         if not self.link.up:
             return
         asked_at = time.monotonic()
         try:
-            rows = await self._helper.ask("p", str(leader), tty, pane, begins=begins)
+            rows = await self._helper.ask("p", str(leader), tty, pane, *(["w"] if wide else []), begins=begins)
         except anyio.get_cancelled_exc_class():
             if time.monotonic() - asked_at > _ANSWERED_WITHIN + self.link.rtt:
                 self.link.answers = False
@@ -349,7 +401,7 @@ class RemoteHost:
         try:
             for kind, *fields in rows:
                 answer.take(kind, fields)
-        except (ValueError, IndexError):
+        except (ValueError, LookupError, TypeError):
             answer = PaneAnswer()  # no helper of ours wrote that
         self._answers[leader], self._ttys[tty] = answer, leader
 

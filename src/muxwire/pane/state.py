@@ -324,16 +324,16 @@ class PaneState:
             and _SECONDARY.fullmatch(strip_ansi(last.decode("utf-8", "replace"))) is not None
         )
 
-    async def refresh(self) -> None:
+    async def refresh(self, *, wide: bool = False) -> None:
         """Bring what is known of its processes and its terminal up to date, before something is decided by it."""
         asked_at = time.monotonic()
-        if self.asked_at > self.pressed_at and asked_at - self._answered_at < NEW_SECONDS:
+        if self.asked_at > self.pressed_at and asked_at - self._answered_at < NEW_SECONDS and not wide:
             return
 
         def begins() -> None:
             self.asked_at, self._answer_end = asked_at, self.stream.end
 
-        await self.host.refresh(self.leader_pid, self.tty, self.pane_id, begins)
+        await self.host.refresh(self.leader_pid, self.tty, self.pane_id, begins, wide=wide)
         if self.asked_at == asked_at:
             self._answered_at = time.monotonic()
 
@@ -342,7 +342,7 @@ class PaneState:
 
         Not if the leaders alone show what is waited for, unless it is to be `wide`.
         """
-        await self.refresh()
+        await self.refresh(wide=True)
         if not self.host.is_local:
             return
         near = self.seen(near=True)

@@ -91,38 +91,185 @@ watch() {
 }
 watch </dev/null >/dev/null &
 
-# Reads of a TCP socket and of a terminal sleep in one function of the kernel. The descriptor, which is the first argument
-# of the system call, says which it is, where it may be read.
-tty_or_socket() {
-  k= a=
-  read -r k a _ <"/proc/$1/syscall"
-  if [ "$a" ]; then
-    [ -S "/proc/$1/fd/$((a))" ] && w=socket
-  elif ! [ "$k" ]; then
-    for h in "/proc/$1/fd"/*; do
-      [ -S "$h" ] && w='tty or socket' && break
-    done
-  fi
+# What is read or polled is known by the arguments of the system call, where they may be read: these numbers (see
+# host/look.py) are its first word.
+case $(uname -m) in
+x86_64) calls='0 read 19 read 1 write 20 write 7 poll 271 ppoll 23 select 270 select 232 epoll 281 epoll 441 epoll2' ;;
+aarch64 | riscv64) calls='63 read 65 read 64 write 66 write 72 select 73 ppoll 22 epoll 441 epoll2' ;;
+*) calls= ;;
+esac
+call_name() {
+  k= x=$1
+  set -- $calls
+  while [ "$#" -ge 2 ]; do
+    [ "$1" = "$x" ] && k=$2 && return
+    shift 2
+  done
 }
 
-# One process: what /proc/PID/stat says behind the name, and where it sleeps.
+# Which descriptors of the process $1 are those of the terminal $2 (with $3 = 1 its controlling one): y; which are
+# masters: m; whether there is a socket: o.
+files_of() {
+  y=' ' m= o=
+  for h in "/proc/$1/fd"/*; do
+    if [ "$h" -ef "$2" ] || { [ "$3" = 1 ] && [ "$h" -ef /dev/tty ]; }; then y="$y${h##*/} "
+    elif [ "$h" -ef /dev/ptmx ] || [ "$h" -ef /dev/pts/ptmx ]; then m="$m ${h##*/}"
+    elif [ -S "$h" ]; then o=1
+    fi
+  done
+}
+
+# $3 bytes of the memory of $1 at $2, as numbers.
+bytes_of() { dd if="/proc/$1/mem" bs=1 skip="$(($2))" count="$3" | od -An -v -tu1 | tr '\n' ' '; }
+
+# The files that the poll $k of the process $1 is for: l; with its arguments as the rest.
+polled() {
+  p=$1 l=
+  shift
+  case $k in
+  epoll*)
+    while read -r a c b e _; do
+      [ "$a" = tfd: ] && [ $((0x$e & 1)) = 1 ] && l="$l $c"
+    done <"/proc/$p/fdinfo/$(($1))"
+    ;;
+  select)
+    [ "$(($2))" = 0 ] && return
+    i=0 c=$(($1))
+    set -- $(bytes_of "$p" "$2" $(((c + 63) / 64 * 8)))
+    while [ "$i" -lt "$c" ]; do
+      for b in 1 2 4 8 16 32 64 128; do
+        [ $(($1 & b)) = 0 ] || l="$l $i"
+        i=$((i + 1))
+      done
+      shift
+    done
+    ;;
+  *)
+    set -- $(bytes_of "$p" "$1" $(($2 * 8)))
+    while [ "$#" -ge 8 ]; do
+      [ "$4" -lt 128 ] && [ $(($5 & 1)) = 1 ] && l="$l $(($1 + $2 * 256))"
+      shift 8
+    done
+    ;;
+  esac
+}
+
+# How long a poll lasts, whose time limit is $2: `endless`, `brief` (less than a second), or neither.
+limit_of() {
+  case $k in
+  poll | epoll)
+    v=$(($2 & 4294967295))
+    [ "$v" -ge 2147483648 ] && z=endless || { [ "$v" -lt 1000 ] && z=brief; }
+    ;;
+  *)
+    [ "$(($2))" = 0 ] && z=endless && return
+    set -- $(bytes_of "$1" "$2" 8)
+    [ "$#" = 8 ] && [ "$1$2$3$4$5$6$7$8" = 00000000 ] && z=brief
+    ;;
+  esac
+}
+
+# A process $1 that sleeps in $w, where it may wait for keys of the terminal $2 ($3 as in files_of): what its call is
+# for, and the inner terminals of which it holds the master.
+details() {
+  case $w in wait_woken* | n_tty_read* | poll_schedule* | do_sys_poll* | do_poll* | do_select* | ep_poll* | do_epoll*) ;; *) return ;; esac
+  files_of "$1" "$2" "$3"
+  q1=$1 k= z= u= j=
+  read -r c a1 a2 a3 a4 a5 _ <"/proc/$1/syscall"
+  [ "$a1" ] && call_name "$c"
+  case $k in
+  '')
+    # The kernel does not say what is read or polled: by what is open.
+    [ "$y" = ' ' ] && u=0
+    [ "$u$o" ] || case $w in wait_woken* | n_tty*) u=1 ;; esac
+    ;;
+  read | write) case $y in *" $((a1)) "*) u=1 ;; *) u=0 ;; esac ;;
+  *)
+    case $k in
+    poll | ppoll) limit_of "$1" "$a3" ;;
+    select) limit_of "$1" "$a5" ;;
+    *) limit_of "$1" "$a4" ;;
+    esac
+    polled "$1" "$a1" "$a2"
+    u=0 j=1
+    for h in $l; do
+      case $y in *" $h "*) u=1 ;; *) j= ;; esac
+    done
+    k=poll
+    ;;
+  esac
+  printf '%s\td\t%s\t%s\t%s\t%s\t%s\n' "$n" "$q1" "$k" "$u" "$j" "$z"
+  for h in $m; do
+    i=-
+    while read -r a b; do [ "$a" = tty-index: ] && i=$b; done <"/proc/$q1/fdinfo/$h"
+    printf '%s\ti\t%s\t%s\n' "$n" "$q1" "$i"
+    inner="$inner $i"
+  done
+}
+
+# All processes, a line each: what /proc/PID/stat says behind the name.
+table() {
+  [ "$all" ] || all=$(for h in /proc/[0-9]*; do
+    IFS= read -r s <"$h/stat" && set -- ${s##*") "} && printf '%s %s %s %s %s %s %s %s\n' "${h#/proc/}" "$1" "$2" "$3" "$4" "$5" "$6" "$7"
+  done)
+}
+
+# What runs in the inner terminal $1, at the depth $2.
+inside() {
+  printf '%s\tI\t%s\t%s\n' "$n" "$1" "$(stty -a <"/dev/pts/$1" | tr '\n\t' '  ')"
+  table
+  d1=$1 d2=$2 nr=$(((136 + $1 / 256) * 256 + $1 % 256))
+  inner=
+  while read -r p1 x1 x2 x3 x4 x5 x6 x7; do
+    [ "$x5" = "$nr" ] || continue
+    w= e=$(readlink "/proc/$p1/exe")
+    IFS= read -r w <"/proc/$p1/wchan"
+    printf '%s\tp\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$d1" "$p1" "$x1" "$x2" "$x3" "$x4" "$x6" "$w" "$e"
+    [ "$x3" = "$x6" ] && details "$p1" "/dev/pts/$d1" 1
+  done <<END
+$all
+END
+  [ "$d2" -lt 4 ] && for g in $inner; do
+    [ "$g" = - ] || (inside "$g" $((d2 + 1)))
+  done
+}
+
+# The processes of no terminal that have $1 open, and may wait for keys of it.
+outside() {
+  table
+  while read -r p1 x1 x2 x3 x4 x5 x6 x7; do
+    [ "$x5$x1" = 0S ] && [ $((x7 & 2097152)) = 0 ] || continue
+    w=
+    IFS= read -r w <"/proc/$p1/wchan"
+    case $w in wait_woken* | n_tty_read* | poll_sch* | do_sys_poll* | do_poll* | do_select* | ep_poll* | do_epoll*) ;; *) continue ;; esac
+    files_of "$p1" "$1" 0
+    [ "$y" = ' ' ] && continue
+    printf '%s\to\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$p1" "$x1" "$x2" "$x3" "$x4" "$w" "$(readlink "/proc/$p1/exe")"
+    details "$p1" "$1" 0
+  done <<END
+$all
+END
+}
+
+# One process $1, where $2 is the foreground group: what /proc/PID/stat says behind the name, and where it sleeps.
 row() {
   IFS= read -r s <"/proc/$1/stat" || return
   s=${s##*") "}
   set -- "$1" "$2" $s
   w= e=
   IFS= read -r w <"/proc/$1/wchan"
-  [ "$w" = wait_woken ] && tty_or_socket "$1"
-  { [ "$1" = "$2" ] || [ "$4" = "$leader" ]; } && e=$(readlink "/proc/$1/exe")
+  { [ "$5" = "$2" ] || [ "$1" = "$2" ] || [ "$4" = "$leader" ]; } && e=$(readlink "/proc/$1/exe")
   printf '%s\ts\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$1" "$3" "$4" "$5" "$8" "$9" "$w" "$e"
   [ "$5" = "$2" ] || return
-  for h in "/proc/$1/task"/*; do
-    [ "$h" = "/proc/$1/task/$1" ] && continue
+  g1=$1
+  details "$1" "$tty" 1
+  for h in "/proc/$g1/task"/*; do
+    [ "$h" = "/proc/$g1/task/$g1" ] && continue
     w= s=
     IFS= read -r w <"$h/wchan"
     IFS= read -r s <"$h/stat"
     s=${s##*") "}
-    printf '%s\tt\t%s\t%s\t%s\n' "$n" "$1" "${s%% *}" "$w"
+    printf '%s\tt\t%s\t%s\t%s\n' "$n" "$g1" "${s%% *}" "$w"
   done
 }
 
@@ -132,26 +279,30 @@ masks() {
   done <"/proc/$1/status"
 }
 
-# What runs in the pane $3 of $1, whose terminal is $2: its processes as a tree, for a session has no list of its own. And
-# the cursor, last: until tmux answers a new client it has read what the pane wrote before, and has sent it on.
+# What runs in the pane $3 of $1, whose terminal is $2: its processes as a tree, for a session has no list of its own, and
+# with $4 those of other sessions. And the cursor, last: until tmux answers a new client it has read what the pane wrote before, and has sent it on.
 probe() {
-  leader=$1 pane=$3
+  leader=$1 tty=$2 pane=$3 wide=$4 all= inner=
   printf '%s\tm\t%s\n' "$n" "$(stty -a <"$2" | tr '\n\t' '  ')"
   IFS= read -r s <"/proc/$1/stat" || return
   set -- ${s##*") "}
-  f=$6 o=$leader seen=' '
-  while [ "$o" ]; do
-    set -- $o
-    p=$1
+  f=$6 r=$leader seen=' '
+  while [ "$r" ]; do
+    set -- $r
+    t1=$1
     shift
-    o=$*
-    seen="$seen$p "
-    row "$p" "$f"
-    for h in "/proc/$p/task"/*/children; do
+    r=$*
+    seen="$seen$t1 "
+    row "$t1" "$f"
+    for h in "/proc/$t1/task"/*/children; do
       c=
       read -r c <"$h"
-      o="$o${o:+${c:+ }}${c% }"
+      r="$r${r:+${c:+ }}${c% }"
     done
+  done
+  [ "$wide" ] && outside "$tty"
+  for g in $inner; do
+    [ "$g" = - ] || (inside "$g" 1)
   done
   case $seen in *" $f "*) ;; *) row "$f" "$f" ;; esac
   printf '%s\tc\t%s\t%s\n' "$n" "$f" "$(dd bs=4096 count=1 <"/proc/$f/cmdline" | tr '\0\n\t' '\037  ')"
