@@ -248,7 +248,8 @@ class Runner:
 
     async def examine(self, execution: Execution) -> None:
         """Find out whether a command waits for input, for a result of it."""
-        if execution.running and execution.started and quiet(self.pane):
+        known = self.pane.stream.written_end in (execution.asked_at, execution.silent_at)
+        if execution.running and execution.started and not known and quiet(self.pane):
             with anyio.move_on_after(answer_seconds(self.pane.host)):
                 await self._examined(execution)
 
