@@ -92,7 +92,7 @@ class Situation:
     def name(self) -> str:
         """As a row's name."""
         place = self.relay.name if self.relay else ALONE
-        return f"{place}, beside {self.beside}" if self.beside else place
+        return f"{place}, next to {self.beside} that compute" if self.beside else place
 
     @property
     def shown(self) -> bool:
@@ -408,7 +408,7 @@ def reported(found: dict[str, Figures], shown: dict[str, bool], skipped: list[st
         "What is said of programs that work, and of programs that wait for input",
         (
             "where", "work", "said to wait", "wrong end", "ended early", "wait", "noticed in 2 s", "later",
-            "silence told", "not noticed", "p50 s",
+            "silence reported", "not noticed", "p50 s",
         ),
         tuple(rows),
         (

@@ -17,7 +17,7 @@ PAUSE_MS = 4.0
 BESIDE = 2
 SHORTEST = "true"
 PAUSED = f"true, {PAUSE_MS:.0f} ms between two"
-BUSY = f"true, beside {BESIDE} that compute"
+BUSY = f"true, next to {BESIDE} that compute"
 COMMANDS = {
     SHORTEST: "true",
     "echo": "echo hi",
@@ -56,7 +56,7 @@ async def run(scale: Scale) -> Report:
             Target("library, p50 over the floor's", over(shortest), P50),
             Target("library, p99 over the floor's p50", shortest[LIBRARY].p99 / shortest[FLOOR].p50, P99),
             Target(f"library with {PAUSE_MS:.0f} ms between two, p50 over the floor's", over(paused), P50),
-            Target(f"library beside {BESIDE} that compute, p50 over the floor's", over(busy), P50_BUSY),
+            Target(f"library next to {BESIDE} that compute, p50 over the floor's", over(busy), P50_BUSY),
             Target(
                 "MCP execute_command, over an empty tool of a bare SDK server", shortest[MCP].p50 / shortest[SDK].p50,
                 OVER_SDK,

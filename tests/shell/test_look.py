@@ -99,7 +99,7 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
     "no terminal": (pane(None, program(READ)), TEXT, ""),
     "the shell's editor": (pane(RAW, foreground=SHELL), BLANK, "editor"),
     "su -c, setsid": (pane(LINES, program(NANOSLEEP, name="su"), stranger(READ)), BLANK, "line"),
-    "pinentry": (pane(RAW, program(NANOSLEEP, name="gpg"), stranger(POLL, name="pinentry-curses")), SCREEN, "password"),
+    "pinentry": (pane(RAW, program(NANOSLEEP, name="gpg"), stranger(POLL_BRIEF, name="pinentry")), SCREEN, "password"),
     "script, what runs inside sleeps": (pane(RAW, program(POLL_MORE, inner=(inside(LINES, NANOSLEEP),))), TEXT, ""),
     "script, what runs inside reads": (pane(RAW, program(POLL_MORE, inner=(inside(LINES, READ),))), BLANK, "line"),
     "sudo, a secret inside": (pane(RAW, program(POLL_MORE, inner=(inside(SECRET, READ),))), BLANK, "password"),

@@ -313,7 +313,8 @@ def _waits(sleep: Sleep, process: Process, modes: TtyModes, shown: Shown, shell:
         return sleep.tty is True or sleep.where == "n_tty_read" or not modes.echo or shown.line
     if sleep.tty and sleep.alone and sleep.endless:
         return True
-    if sleep.brief:  # it looks for keys between two pieces of work
+    # It looks for keys between two pieces of work; pinentry-curses looks every 70 ms, and does nothing else.
+    if sleep.brief and not process.program.startswith(_ASK_SECRETS):
         return False
     if not modes.icanon:
         return shown.line or shown.screen
