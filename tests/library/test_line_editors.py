@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.library.opened import busy_loop, seen, tab_for
+from tests.users import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,3 +132,21 @@ async def test_zsh_that_begins_no_line_for_its_prompt(terminals: Terminals, tmp_
         assert await shown(terminals, tab, ">") == [
             "> echo one", "one", "> printf abc", "abc> echo one", "one", "> printf abc", "abc> echo two", "two", ">",
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", [r"\033[>q", r"\033P$qm\033\134", r"\033P+q544e\033\134", r"\033[c", r"\033[?u"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+async def test_an_answer_of_the_terminal_that_is_not_read_leaves_nothing(
+    terminals: Terminals, shell: str, query: str
+) -> None:
+    needs(shell)
+    async with a_tab(terminals, shell) as tab:
+        await tab.execute("echo first")
+        for number in range(2):
+            await tab.execute(f"printf '{query}'")
+            after = await tab.execute(f"echo ok{number}; false")
+            assert (after.output, after.exit_code, after.state) == (f"ok{number}\n", 1, "prompt"), after
+        # What the kernel echoes of an answer that comes before the editor has the tty stays before the prompt.
+        shown = "\n".join((await tab.snapshot()).lines)
+        assert "_mux" not in shown, shown
+        assert "^[[{" not in shown, shown

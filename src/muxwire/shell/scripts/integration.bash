@@ -209,6 +209,12 @@ __muxwire_k() {
   esac
   for map; do
     case $map in vi-command) insert=i ;; *) insert= ;; esac
+    # So a terminal's answer of this form begins (DCS: XTVERSION, DECRQSS). As M-p it would begin a search, which takes
+    # all keys after it, ours too. Where a person has bound it, it stays.
+    case $map:$(\builtin bind -m "$map" -s) in
+      emacs-standard:*'"\eP"'*) ;;
+      emacs-standard:*) \builtin bind -m "$map" '"\eP": ""' ;;
+    esac
     \builtin bind -m "$map" '"\e[{": kill-whole-line'
     case $BASH_VERSION in
       [123].*)
