@@ -16,8 +16,9 @@ import pytest
 import muxwire
 from muxwire.client import client as unknown
 from muxwire.logs.read import read_raw
-from muxwire.tabs.maker import TabMaker, TabRequest
+from muxwire.tabs.maker import TabMaker
 from muxwire.tmux.start import ROWS
+from muxwire.verbs.catalogue import CreateTab
 from tests.faults.victims import victim
 from tests.library.opened import closed
 
@@ -75,7 +76,7 @@ async def test_what_a_pane_wrote_too_much_of_before_it_was_known_is_counted(
     lines = 500
     place = TabMaker._place
 
-    async def late(self: TabMaker, request: TabRequest, window: str) -> str:
+    async def late(self: TabMaker, request: CreateTab, window: str) -> str:
         scrolled, client = 0, (await alone.server()).client
         while scrolled < lines + 2 - ROWS:  # behind this answer all that was written is here
             scrolled = int((await client.command("display-message", "-p", "-t", window, "#{history_size}"))[0])

@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
-    from muxwire.tabs.maker import TabRequest
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import Access
+    from muxwire.verbs.catalogue import CreateTab
 
 
 # Our connection to one session of a person's tmux server: there while a call needs it, gone in between.
@@ -471,7 +471,7 @@ class Adopted:
         if ours is not None:
             self._book.spawn(lambda: notice_lost_end(tab, "muxwire was detached", tab.next_byte))
 
-    async def make(self, request: TabRequest) -> Tab:
+    async def make(self, request: CreateTab) -> Tab:
         """Open a tab in the session of that name, or in the one where a person is; NoSuchTarget.
 
         No session is made: a person would find it among his own. InvalidArgument for a tab to be closed when unused:

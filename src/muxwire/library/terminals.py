@@ -6,23 +6,25 @@ import os
 import secrets
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.to_thread
 
-from muxwire.errors import NoSuchTarget
+from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.library.lifetime import Hosts
 from muxwire.logs.history import read_history
 from muxwire.operations.operation import RunOptions
 from muxwire.tabs.attached import attached
+from muxwire.tabs.book import checked_idle
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.tabs.listing import checked_limit, limit_scrollback, list_tabs
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail, snapshot_of
-from muxwire.tabs.maker import TabMaker, TabRequest
+from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.targets import find_tab
 from muxwire.tabs.waits import Wanted, wait_for
+from muxwire.verbs.catalogue import CreateTab
 from muxwire.verbs.types import DISPATCH_TIMEOUT
 
 if TYPE_CHECKING:
@@ -91,18 +93,24 @@ class Terminals:
         tab is closed when nobody has used it for `idle_timeout` seconds.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
-        wanted: dict[str, Any] = {
-            "name": name, "cwd": cwd, "env": env or {}, "login": login, "shell": shell, "command": command,
-            "session": session, "size": size, "strip_ansi": strip_ansi, "idle_timeout": idle_timeout,
-        }  # fmt: skip
+        if command is not None and not command:
+            raise InvalidArgument("command is an empty list", remedy='for example ["python3", "-q"]')
+        wanted = CreateTab(
+            name=name, cwd=os.fspath(cwd or ""), env=env or {}, login=login, shell=shell or "",
+            command=tuple(command or ()), session=session or "", size=size, strip_ansi=strip_ansi,
+            idle_timeout=checked_idle(idle_timeout, "idle_timeout"), host=host,
+        )  # fmt: skip
         if host:
-            self._told = await self._hosts.create(host, lambda there: there.create_tab(**wanted))
-            return self._told
+            return await self._hosts.create(host, lambda there: there._make_tab(replace(wanted, host="")))  # noqa: SLF001 - of our own kind
+        return await self._make_tab(wanted)
+
+    async def _make_tab(self, wanted: CreateTab) -> Tab:
+        """Open the tab that is described, on this machine; as `create_tab`."""
         if not self.host.is_local:
             await self.server()
-            programs = [program for program in (shell, *(command or ())[:1]) if program]
-            await self.host.look_up([os.fspath(cwd)] if cwd is not None else [], programs)
-        request = TabRequest.checked(self.host, **wanted)
+            programs = [program for program in (wanted.shell, *wanted.command[:1]) if program]
+            await self.host.look_up([wanted.cwd] if wanted.cwd else [], programs)
+        request = checked_request(self.host, wanted)
         server = await self.server()
         if self._life.adopted is not None:
             self._told = await self._life.adopted.make(request)

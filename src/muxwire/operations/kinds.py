@@ -22,11 +22,12 @@ from muxwire.operations.operation import (
 )
 from muxwire.pane.snapshots import capture_commands, captured
 from muxwire.tabs import waits
-from muxwire.tabs.maker import PANE_FORMAT, TabRequest, window_name
+from muxwire.tabs.maker import PANE_FORMAT, checked_request, window_name
 from muxwire.tabs.record import note_name
 from muxwire.tabs.waits import Wanted
 from muxwire.tabs.windows import look_up
 from muxwire.values import dataclass
+from muxwire.verbs.catalogue import CreateTab
 from muxwire.verbs.types import (
     DEFAULT_TIMEOUT,
     DEFAULT_WAIT,
@@ -92,12 +93,12 @@ class NewWindow(Operation):
     def check(self, host: Host) -> None:
         self._request(host)
 
-    def _request(self, host: Host) -> TabRequest:
-        return TabRequest.checked(
-            host, name=self.name, cwd=self.cwd or None, env=self.env, login=self.login, shell=self.shell or None,
-            command=self.command or None, session=self.session or None, size=self.size, strip_ansi=self.strip_ansi,
-            idle_timeout=self.idle_timeout or None,
+    def _request(self, host: Host) -> CreateTab:
+        asked = CreateTab(
+            name=self.name, cwd=self.cwd, env=self.env, login=self.login, shell=self.shell, command=self.command,
+            session=self.session, size=self.size, strip_ansi=self.strip_ansi, idle_timeout=self.idle_timeout,
         )  # fmt: skip
+        return checked_request(host, asked)
 
     def words(self, places: Sequence[Place]) -> Arguments:
         return self._words(self.cwd)
@@ -154,10 +155,9 @@ class SplitPane(Operation):
     shell: Shell = ""
     command: Argv = ()
 
-    def _request(self, host: Host, beside: Tab | None = None) -> TabRequest:
-        return _request(
-            host, self.cwd, self.env, self.command, login=self.login, shell=self.shell or None, beside=beside
-        )
+    def _request(self, host: Host, beside: Tab | None = None) -> CreateTab:
+        asked = CreateTab(cwd=self.cwd, env=self.env, login=self.login, shell=self.shell, command=self.command)
+        return _request(host, asked, beside)
 
     def check(self, host: Host) -> None:
         if self.size and not _SIZE.match(self.size):
@@ -179,16 +179,10 @@ class SplitPane(Operation):
         return Part(step, [run.maker.split_command(spec, place.pane, flags)], shown, places, spec=spec)
 
 
-def _request(
-    host: Host, cwd: str, env: Mapping[str, str], command: tuple[str, ...], *,
-    login: bool = False, shell: str | None = None, beside: Tab | None = None,
-) -> TabRequest:  # fmt: skip
+def _request(host: Host, asked: CreateTab, beside: Tab | None = None) -> CreateTab:
     """What TabMaker is asked for: without a `cwd` in the directory of the tab `beside`; InvalidArgument."""
-    request = TabRequest.checked(
-        host, name="", cwd=cwd or None, env=env, login=login, shell=shell, command=command or None,
-        session=None, size=None,
-    )  # fmt: skip
-    if not cwd and beside is not None and beside.cwd and host.is_folder(beside.cwd):
+    request = checked_request(host, asked)
+    if not asked.cwd and beside is not None and beside.cwd and host.is_folder(beside.cwd):
         return replace(request, cwd=beside.cwd)
     return request
 
@@ -290,7 +284,7 @@ async def _carve(run: RunState, step: Step, jobs: Sequence[tuple[Tab, Arguments]
     """Split as often as there are jobs, in one write; if one fails, what the others made goes again."""
     specs, commands = [], []
     for tab, flags in jobs:
-        spec = run.maker.prepare(_request(run.host, "", {}, (), beside=tab), secrets.token_hex(8), is_split=True)
+        spec = run.maker.prepare(_request(run.host, CreateTab(), tab), secrets.token_hex(8), is_split=True)
         specs.append((spec, tab))
         commands.append(run.maker.split_command(spec, tab.pane_id, flags))
     answer = run.server.client.submit_list(*commands)

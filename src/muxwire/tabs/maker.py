@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import secrets
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, final
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from muxwire.host.host import Host
     from muxwire.tabs.book import TabBook
     from muxwire.tmux.server import TmuxServer
+    from muxwire.verbs.catalogue import CreateTab
 
 
 # What `create_tab` was asked for.
@@ -43,63 +45,30 @@ if TYPE_CHECKING:
 _RESTRICTED = ("rbash", "rzsh", "rksh", "rksh93")
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class TabRequest:
-    """What `create_tab` was asked for, checked before anything is sent."""
-
-    name: str
-    cwd: str
-    env: dict[str, str]
-    login: bool
-    shell: str
-    command: tuple[str, ...]
-    session: str
-    size: tuple[int, int] | None
-    strip_ansi: bool = False
-    idle_timeout: float = 0.0
-
-    @classmethod
-    def checked(
-        cls,
-        host: Host,
-        *,
-        name: str,
-        cwd: str | os.PathLike[str] | None,
-        env: Mapping[str, str],
-        login: bool,
-        shell: str | None,
-        command: Sequence[str] | None,
-        session: str | None,
-        size: tuple[int, int] | None,
-        strip_ansi: bool = False,
-        idle_timeout: float | None = None,
-    ) -> TabRequest:
-        if "\0" in name:
-            raise InvalidArgument("the name contains a NUL byte", remedy="leave it out")
-        if size is not None:
-            check_size(*size)
-        if command is not None and (not command or any("\0" in word for word in command)):
-            raise InvalidArgument("command must be a list of words without NUL", remedy='for example ["python3", "-q"]')
-        program = host.checked_program(command[0], "command") if command else ""
-        used = host.checked_program(shell, "shell") if shell else host.default_shell()
-        if not command and PurePath(used).name in _RESTRICTED:
-            raise InvalidArgument(
-                f"{used} is a restricted shell: it may not read muxwire's files, so no command can be run in it",
-                remedy="name another shell (`shell`, --shell)",
-            )
-        return cls(
-            name=name,
-            cwd=str(host.checked_folder(cwd, "")) if cwd is not None else host.own_folder(),
-            env=checked_environment(env),
-            login=login,
-            shell=used,
-            command=(program, *command[1:]) if command else (),
-            session=checked_session(session) if session else "",
-            size=size,
-            strip_ansi=strip_ansi,
-            idle_timeout=checked_idle(idle_timeout, "idle_timeout"),
+def checked_request(host: Host, asked: CreateTab) -> CreateTab:
+    """What `create_tab` was asked for, checked, with what it leaves to the machine filled in; InvalidArgument."""
+    if "\0" in asked.name:
+        raise InvalidArgument("the name contains a NUL byte", remedy="leave it out")
+    if asked.size is not None:
+        check_size(*asked.size)
+    if any("\0" in word for word in asked.command):
+        raise InvalidArgument("command must be a list of words without NUL", remedy='for example ["python3", "-q"]')
+    program = host.checked_program(asked.command[0], "command") if asked.command else ""
+    shell = host.checked_program(asked.shell, "shell") if asked.shell else host.default_shell()
+    if not program and PurePath(shell).name in _RESTRICTED:
+        raise InvalidArgument(
+            f"{shell} is a restricted shell: it may not read muxwire's files, so no command can be run in it",
+            remedy="name another shell (`shell`, --shell)",
         )
+    return replace(
+        asked,
+        cwd=str(host.checked_folder(asked.cwd, "")) if asked.cwd else host.own_folder(),
+        env=checked_environment(asked.env),
+        shell=shell,
+        command=(program, *asked.command[1:]) if program else (),
+        session=checked_session(asked.session) if asked.session else "",
+        idle_timeout=checked_idle(asked.idle_timeout or None, "idle_timeout"),
+    )
 
 
 PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{pane_height}"
@@ -168,7 +137,7 @@ class TabMaker:
         self._tabs_max = whole_setting(settings, "MUXWIRE_TABS", 0)
         self._ring = whole_setting(settings, "MUXWIRE_RING_BYTES", RING_CAPACITY, RING_MIN)
 
-    async def make(self, request: TabRequest, label: str, *, patient: bool = False) -> Tab:
+    async def make(self, request: CreateTab, label: str, *, patient: bool = False) -> Tab:
         """Open the window and hand back its tab; CommandError if tmux refused.
 
         TmuxSilent if it does not answer, unless the caller is `patient`; what it makes later is a tab all the same.
@@ -205,7 +174,7 @@ class TabMaker:
             raise
         return tab
 
-    async def _placed(self, made: _Made, request: TabRequest) -> Tab:
+    async def _placed(self, made: _Made, request: CreateTab) -> Tab:
         """The tab of the window that tmux was asked for, once it is there and has its size and its session."""
         tab = await made.tab()
         try:
@@ -220,7 +189,7 @@ class TabMaker:
             self.close_at_end(tab)  # not before: a window that is gone can be neither resized nor linked
         return tab
 
-    async def _late(self, made: _Made, request: TabRequest) -> None:
+    async def _late(self, made: _Made, request: CreateTab) -> None:
         """The call was given up while tmux stood still."""
         try:
             await self._placed(made, request)
@@ -229,7 +198,7 @@ class TabMaker:
         except MuxwireError:
             made.spec.discard()
 
-    def prepare(self, request: TabRequest, label: str, *, is_split: bool = False) -> PaneSpec:
+    def prepare(self, request: CreateTab, label: str, *, is_split: bool = False) -> PaneSpec:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable, NotPermitted."""
         self.check_room()
         folder, nonce = self._server.folders.tab(label), secrets.token_hex(8)
@@ -312,7 +281,7 @@ class TabMaker:
         shows_keeper = f"#{{==:#{{window_id}},{keeper}}}"
         return ("if-shell", "-F", "-t", hub, shows_keeper, f"select-window -t {window}", "display-message -p ''")
 
-    async def _place(self, request: TabRequest, window: str) -> str:
+    async def _place(self, request: CreateTab, window: str) -> str:
         """Give the window its size, and show it where a person would look for it; return its session's id."""
         server = self._server
         server.client.submit(self.show_in_place_of_keeper(window))  # nothing waits for that
@@ -324,13 +293,13 @@ class TabMaker:
         return await server.sessions.link(window, request.session)
 
     def _program(
-        self, request: TabRequest, folder: Path, nonce: str
+        self, request: CreateTab, folder: Path, nonce: str
     ) -> tuple[Shell | None, tuple[str, ...], dict[str, str]]:
         if request.command:
-            return None, request.command, request.env
+            return None, request.command, dict(request.env)
         shell = self._host.shell_for(request.shell)
         if shell is None:
-            return None, (request.shell, *(("-l",) if request.login else ())), request.env
+            return None, (request.shell, *(("-l",) if request.login else ())), dict(request.env)
         environ = {**self._host.environ, **request.env}
         start = shell.launch(request.shell, self._server.folders.shells, folder, nonce, request.login, environ)
         return shell, start.argv, {**request.env, **start.env}
