@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import multiprocessing
 import os
 import subprocess
@@ -21,7 +20,6 @@ import muxwire.sync
 from muxwire.results import ExecutionResult, TabList
 from tests.users import environ_of, short_folder
 
-HERE = Path(__file__).resolve().parent
 # A start of Python, of tmux and of a shell, on a busy machine.
 SECONDS = 60
 
@@ -49,15 +47,6 @@ def tab(terminals: muxwire.sync.Terminals) -> Iterator[muxwire.sync.Tab]:
     made = terminals.create_tab()
     yield made
     made.close(force=True)
-
-
-def test_the_page_is_what_the_library_makes_of_it() -> None:
-    spec = importlib.util.spec_from_file_location("blocking", HERE.parent / "docs" / "blocking.py")
-    assert spec is not None
-    assert spec.loader is not None
-    blocking = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(blocking)
-    assert blocking.PAGE.read_text() == blocking.page(), "run: python tests/docs/blocking.py"
 
 
 def test_calls_wait_and_are_typed(terminals: muxwire.sync.Terminals, tab: muxwire.sync.Tab) -> None:

@@ -198,7 +198,7 @@ def read_by_another(reader: Process) -> TabUnavailable:
     return TabUnavailable(
         f"{program} (process {reader.pid}), of another session, reads the terminal: it would get what is typed",
         state="interactive",
-        remedy=f"answer it with send_keys, or end it: kill {reader.pid}, from another tab",
+        remedy=f"answer it with `send_keys`, or end it: kill {reader.pid}, from another tab",
     )
 
 
