@@ -65,9 +65,19 @@ class ProcessStart:
 
 @final
 @dataclass(frozen=True, slots=True)
-class ProcessStop:
-    """`stop_process`: `success` if nothing runs now. `signal_sent` is the last one that was needed, "" if none was.
+class ProcessLeft:
+    """A process that outlived the stop of its job."""
 
+    name: str
+    pid: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProcessStop:
+    """`stop_process`: `success` if what it was to stop is gone. `signal_sent` is the last one needed, "" if none was.
+
+    `left`: what of the job still runs in the tab's session, such as a command in the background; on this machine only.
     `exit_code` is that of the command that ended; None if what was typed never ran, or if nothing did.
     """
 
@@ -75,6 +85,7 @@ class ProcessStop:
     signal_sent: str
     exit_code: int | None
     state: State
+    left: tuple[ProcessLeft, ...] = ()
 
 
 @final

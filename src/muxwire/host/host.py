@@ -161,6 +161,9 @@ class Host(Protocol):
     def started(self, pid: int) -> str:
         """What distinguishes a process from a later one of the same number; "" if there is no such process."""
 
+    def session_since(self, leader: int, since: float) -> list[tuple[int, str]]:
+        """Number and name of each process of a pane that began at `since` or later; empty where nobody can tell."""
+
     def files_limit(self, pid: int) -> float:
         """How many files a process may have open; infinity where the kernel does not tell."""
 

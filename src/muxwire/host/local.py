@@ -49,6 +49,7 @@ class LocalHost:
     signal_process = staticmethod(processes.signal_process)
     listening_pid = staticmethod(processes.listening_pid)
     started = staticmethod(processes.started)
+    session_since = staticmethod(processes.session_since)
     make_folder = staticmethod(folders.private_folder)
     write_file = staticmethod(folders.write_private)
     replace_file = staticmethod(folders.replace_private)

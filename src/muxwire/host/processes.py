@@ -16,6 +16,7 @@ import struct
 import subprocess
 import termios
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,6 +106,23 @@ def session_processes(session_leader: int, tty: str) -> list[int]:
         there = [int(row[0]) for row in _ps("-o", "pid=", "-t", tty.removeprefix("/dev/")) if row]
         mine = [pid for pid in there if _session_of(pid) == session_leader]
     return sorted(mine, key=lambda pid: pid == session_leader)
+
+
+def session_since(session_leader: int, since: float) -> list[tuple[int, str]]:
+    """The number and the name of each process of a session that began at `since` or later, on the monotonic clock.
+
+    The kernel rounds down to a tick (10 ms): one that began in the tick of `since` counts. Empty without /proc.
+    """
+    if not HAS_PROC:
+        return []
+    ticks = os.sysconf("SC_CLK_TCK")
+    since += time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()  # proc(5): starttime counts from boot
+    found = []
+    for pid in _members(_STAT_SESSION, session_leader):
+        fields = _stat_fields(pid)
+        if fields and fields[0] not in b"ZX" and int(fields[_STAT_STARTED]) + 1 > since * ticks:
+            found.append((pid, shown_name(pid) or executable(pid)))
+    return found
 
 
 def _session_of(pid: int) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -15,7 +16,7 @@ from muxwire.errors import InvalidArgument, NotPermitted
 from muxwire.pane.foreground_shell import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT, prompt_after, quiet
 from muxwire.pane.interrupt import FORKS_WITHIN
 from muxwire.pane.state import LOOK_SECONDS
-from muxwire.results import ProcessStart, ProcessStop
+from muxwire.results import ProcessLeft, ProcessStart, ProcessStop
 from muxwire.shell.tab_state import prompt_due, ran_last
 from muxwire.tabs.attached import attached
 from muxwire.tabs.waits import Watch
@@ -38,6 +39,9 @@ _TAKEN_WITHIN = 0.15
 _ENTERED_WITHIN = 1.0
 # A shell whose program has ended shows its prompt by then, also where it asks git first on a busy machine.
 _PROMPT_WITHIN = 3.0
+
+# What a shell starts for its prompt, and what a signal was sent to, has ended by then.
+_GONE_WITHIN = 0.5
 
 STOPPING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 
@@ -91,7 +95,25 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
             )
         return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
     async with attached(tab):
-        return await _stop(tab.pane, tab.runner, first, grace)
+        job, newest = tab.pane.session.running, tab.pane.session.current
+        # A nested shell in which a command of ours has ended is no part of what keys have started in it since.
+        ended = newest.end_time if newest is not None else 0.0
+        since = job.typed_time if job is not None else max(tab.pane.session.prompt_time, ended)
+        return await _with_left(tab.pane, await _stop(tab.pane, tab.runner, first, grace), since)
+
+
+async def _with_left(pane: PaneState, stopped: ProcessStop, since: float) -> ProcessStop:
+    """The result with what of the job still runs, once what was about to end has: what began at `since` or later."""
+    if not stopped.success:
+        return stopped
+    deadline = time.monotonic() + _GONE_WITHIN
+    own = (pane.leader_pid, pane.session.shell_pid)
+    while True:
+        began = pane.host.session_since(pane.leader_pid, since)
+        left = tuple(ProcessLeft(name, pid) for pid, name in began if pid not in own)
+        if not left or time.monotonic() > deadline:
+            return replace(stopped, left=left, success=not left)
+        await pane.stream.changed_within(LOOK_SECONDS)
 
 
 def _stopping_signal(name: str) -> signal.Signals:

@@ -178,7 +178,9 @@ class StartProcess(InTab):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopProcess(InTab):
-    """Stop what runs in a tab: the signal, and after each grace_ms a stronger one, up to SIGKILL."""
+    """Stop what runs in a tab: the signal, and after each grace_ms a stronger one, up to SIGKILL. left:
+    what of it still runs.
+    """
 
     verb: ClassVar[str] = "stop_process"
     signal: Annotated[str, Help("the first signal: SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL")] = "SIGINT"

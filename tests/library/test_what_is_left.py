@@ -1,0 +1,82 @@
+"""`stop_process` says what of its job still runs; success means that what it started is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire.host.processes import HAS_PROC
+from tests.library.opened import tab_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muxwire import Terminals
+    from muxwire.results import ProcessStop
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(not HAS_PROC, reason="the kernel's account is not to be had")]
+
+DEADLINE = 40.0
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+
+
+@pytest.fixture
+def ends() -> Iterator[list[int]]:
+    """Processes that end with the test."""
+    pids: list[int] = []
+    yield pids
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def names(stopped: ProcessStop) -> list[str]:
+    return [one.name for one in stopped.left]
+
+
+@pytest.mark.parametrize("shell", [shell for shell in SHELLS if shell != "zsh"])  # zsh does not end such a wait
+async def test_a_job_that_outlives_its_command_is_named(terminals: Terminals, shell: str, ends: list[int]) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        await tab.execute("/bin/sleep 76 &")  # an earlier one is not of this job
+        await anyio.sleep(0.05)
+        await tab.execute("/bin/sleep 77 & wait", wait=False)
+        while [name for _, name in tab.pane.host.session_since(tab.pane.leader_pid, 0)].count("sleep") < 2:
+            await anyio.lowlevel.checkpoint()
+        stopped = await tab.stop_process()
+        ends += [one.pid for one in stopped.left]
+        assert (names(stopped), stopped.success, stopped.state) == (["sleep"], False, "prompt")
+        command = await tab.execute(f"ps -o args= -p {stopped.left[0].pid}")
+        assert command.output.split() == ["/bin/sleep", "77"]
+
+
+async def test_what_a_program_leaves_is_named(terminals: Terminals, ends: list[int]) -> None:
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        await tab.start_process("sh -c 'sleep 78 & echo up; exec sleep 79'", ready="up")
+        stopped = await tab.stop_process()  # a shell's job in the background ignores SIGINT
+        ends += [one.pid for one in stopped.left]
+        assert (names(stopped), stopped.success) == (["sleep"], False)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_where_nothing_is_left_it_is_a_success(terminals: Terminals, shell: str) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        await tab.execute("sleep 5 &")
+        await anyio.sleep(0.05)
+        await tab.start_process("sh -c 'echo up; sleep 80 | sleep 81'", ready="up")
+        stopped = await tab.stop_process()
+        assert (stopped.left, stopped.success) == ((), True)
+        assert (await tab.stop_process()).left == ()
+
+
+async def test_what_keys_started_is_named_too(terminals: Terminals, ends: list[int]) -> None:
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        await tab.send_keys(["sh -c 'sleep 82 & echo u''p; exec sleep 83'", "Enter"], wait=0)
+        await terminals.wait_for([tab.key], regex="^up", timeout=DEADLINE)
+        stopped = await tab.stop_process()
+        ends += [one.pid for one in stopped.left]
+        assert (names(stopped), stopped.success) == (["sleep"], False)
