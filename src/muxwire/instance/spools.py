@@ -47,6 +47,8 @@ _HELD_BYTES = 16 << 20
 JOIN_SECONDS = 1.0
 # What is kept is written within a ms of what tmux sends us; on a busy machine within seconds.
 KEPT_SECONDS = 10.0
+# From one look to the next no more than this counts: this process, or the whole machine, may have been stopped.
+_LOOK_MAX = 0.1
 
 
 class KeptOutput(ABC):
@@ -92,6 +94,7 @@ class StreamJoin:
         self._stream = tab.pane.stream
         self._heard = anyio.Event()
         self._looks = 0
+        self._looked, self._looked_at = 0.0, time.monotonic()  # for how many seconds, and when last
         self._stream.rejoining = True
         self._live = bytearray()
         self._begin()
@@ -135,7 +138,7 @@ class StreamJoin:
             elif self._looks and self._is_live:
                 await anyio.sleep(self._kept.look_seconds)
             elif self._looks:
-                self._looks = 0
+                self._looks, self._looked = 0, 0.0
                 with anyio.move_on_after(self._due - time.monotonic()):
                     await self._heard.wait()
         while not (self._is_live or self._is_over()):
@@ -151,9 +154,9 @@ class StreamJoin:
 
     def _take(self, first: int, data: bytes) -> bool:
         """Take what was kept from an offset on; return whether live output continues after it."""
-        stream, looked = self._stream, self._looks * self._kept.look_seconds
+        stream, looked = self._stream, self._looked
         if first < 0 and looked < self._kept.begin_seconds:
-            self._looks += 1
+            self._count_look()
             return False
         if first < 0 or looked > KEPT_SECONDS:
             self._kept.give_up(self.tab)
@@ -167,8 +170,17 @@ class StreamJoin:
         end = at + len(self._mark) if at >= 0 else len(data) - _begun(data, self._mark)
         if end:
             stream.feed(data[:end])
-        self._looks = 0 if end else self._looks + 1
+        if end:
+            self._looks, self._looked = 0, 0.0
+        else:
+            self._count_look()
         return at >= 0
+
+    def _count_look(self) -> None:
+        now = time.monotonic()
+        # By the clock: on a busy machine a look takes ten times as long as the pause between two.
+        self._looked += min(max(now - self._looked_at, self._kept.look_seconds), _LOOK_MAX) if self._looks else 0.0
+        self._looks, self._looked_at = self._looks + 1, now
 
     def _go_on_live(self) -> None:
         self.over, self._stream.rejoining = True, False

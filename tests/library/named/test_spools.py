@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 import re
+import shutil
 import signal
 import sys
 import termios
@@ -270,6 +271,37 @@ async def test_a_pipe_whose_writer_is_not_scheduled(instance: Instance, monkeypa
             assert raw[last.from_byte :].startswith(b"last\r\n")
             assert gaps(tab) == ""
             assert next(looks) > 5
+
+
+async def test_a_pipe_of_another_program_is_given_up_by_the_clock(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a version before spools left them. On a busy machine a look takes long, and 5,000 of them took minutes."""
+    read, looks = spools._Spools.read, itertools.count()
+
+    async def slowly(*given: Any) -> tuple[int, bytes] | None:
+        next(looks)
+        await anyio.sleep(20 * spools._LOOK_SECONDS)
+        return await read(*given)
+
+    monkeypatch.setattr(spools._Spools, "read", slowly)
+    monkeypatch.setattr(spools, "KEPT_SECONDS", 1.0)
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="piped")
+            await tab.execute("echo first")
+            assert await tab.pane.stream.log.flushed()
+        instance.tmux("pipe-pane", "-O", "-t", tab.window_id, "cat >/dev/null")
+        for path in instance.home.rglob("spool/*"):
+            shutil.rmtree(path)
+        async with instance.open() as second:
+            tab = await second.tab("piped")
+            assert (await tab.execute("echo last")).output == "last\n"
+            while gaps(tab) == "":
+                await tab.pane.stream.changed_within(0.05)
+            assert await tab.pane.stream.log.flushed()
+            assert "tmux did not keep" in gaps(tab)
+    assert next(looks) < 100
 
 
 async def test_a_terminal_that_a_person_has_stopped(instance: Instance) -> None:
