@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import resource
+import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -114,3 +116,59 @@ async def test_a_kill_in_the_middle_of_a_flood_leaves_a_beginning_of_the_truth(e
                 raw = read_raw(log, 0, len(expected))
                 assert len(raw) > 60_000
                 assert expected.startswith(raw)
+
+
+async def test_logs_that_were_removed_go_on_and_say_so(alone: muxwire.Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab()
+        await tab.execute("echo before")
+        assert await tab.pane.stream.log.flushed()
+        begins = tab.next_byte
+        shutil.rmtree(alone.folders.state)
+        for after in ("", "echo after"):
+            if after:
+                await tab.execute(after)
+            for strip in (False, True):
+                tail = await alone.read_logs(tab.window_id, strip_ansi=strip)
+                chunk = await alone.stream_logs(tab.window_id, strip_ansi=strip)
+                assert f"removed while it was written: what came before byte {begins} is lost" in tail.note
+                assert f"before byte {begins} is lost" in chunk.note
+                assert (chunk.dropped, tail.first_byte) == (begins, begins)
+                assert ("after\n" in tail.content) == bool(after)
+                assert "before\n" not in tail.content
+        other = await alone.create_tab()
+        await other.execute("echo other")
+        told = await alone.read_logs(other.window_id, grep="^other")
+        assert (told.content, told.note) == ("other\n", "")
+
+
+async def test_a_disk_without_inodes_takes_the_log_later_and_reads_say_so(
+    folder: Path, environ: dict[str, str]
+) -> None:
+    state = folder / "small"
+    state.mkdir()
+    mounted = ["mount", "-t", "tmpfs", "-o", "nr_inodes=40,size=8m", "muxwire-test", str(state)]
+    if subprocess.run(mounted, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk can be mounted by root only")
+    try:
+        async with muxwire.open_terminals(state_dir=state, environ=environ) as terminals:
+            with anyio.fail_after(DEADLINE):
+                await terminals.create_tab()
+                files = [state / str(number) for number in range(40)]
+                with suppress(OSError):
+                    for path in files:
+                        path.touch()
+                tab = await terminals.create_tab()
+                assert (await tab.execute("echo kept")).output == "kept\n"
+                told = await terminals.read_logs(tab.window_id)
+                assert "No space left on device" in told.note
+                assert "from byte 0 on is not in it yet" in told.note
+                assert "not in it yet" in (await terminals.stream_logs(tab.window_id)).note
+                for path in files:
+                    path.unlink(missing_ok=True)
+                while not await tab.pane.stream.log.flushed():
+                    await anyio.sleep(0.05)
+                told = await terminals.read_logs(tab.window_id, grep="^kept")
+                assert (told.content, told.note, told.first_byte) == ("kept\n", "", 0)
+    finally:
+        subprocess.run(["umount", str(state)], check=True)

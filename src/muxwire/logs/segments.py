@@ -202,6 +202,13 @@ def _records(path: Path) -> list[dict[str, Any]] | None:
     return found
 
 
+def _make_folders(folder: Path) -> None:
+    """Make a private directory, and those above it that are missing."""
+    if not folder.is_dir():
+        _make_folders(folder.parent)
+        folder.mkdir(0o700, exist_ok=True)
+
+
 def script_path(log: Path, name: str) -> Path:
     """Return where the script `script-ID.SUFFIX` of the tab with that log is kept."""
     return log.with_name(f"{log.stem}.{name}")
@@ -235,6 +242,8 @@ class LogFile:
         self.waiting: deque[bytes | Gap] = deque()
         self.closing = self.ended = False
         self.rotated = False
+        self.begun_anew = -1  # the offset from which on it is written after its file was removed
+        self.error: OSError | None = None  # why what waits could not be written last
         self.pruned = 0  # the offset up to which its spool was pruned last
         self._segment_bytes = segment_bytes
         self._descriptor: int | None = None
@@ -245,8 +254,22 @@ class LogFile:
                 layout = layout_of(self.path)
                 self.first, self.size = layout.live_first, layout.sizes[-1] if layout.sizes else None
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-            self._descriptor = os.open(self.path, flags, 0o600)
+            try:
+                self._descriptor = os.open(self.path, flags, 0o600)
+            except FileNotFoundError:
+                _make_folders(self.path.parent)
+                self._descriptor = os.open(self.path, flags, 0o600)
             self.end = self.first + os.fstat(self._descriptor).st_size
+
+    def renew(self) -> None:
+        """If somebody has removed the file, begin another one, which goes on at the same offset; OSError."""
+        if self._descriptor is None or os.fstat(self._descriptor).st_nlink:
+            return
+        self.close()
+        _make_folders(self.path.parent)
+        record(self.path, first=self.end)
+        self.first = self.begun_anew = self.end
+        self.open()
 
     def write(self) -> int:
         """Write what waits, as far as it goes in one go; return the cost of what need not be kept any more; OSError."""

@@ -73,6 +73,12 @@ class FollowerLog:
             await anyio.sleep(POLL_SECONDS)
         return True
 
+    begun_anew = False
+
+    async def trouble(self) -> str:
+        """Return nothing: its owner knows."""
+        return ""
+
     async def read(self, begin: int, end: int) -> bytes:
         await self.flushed()
         return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
@@ -172,6 +178,23 @@ class PaneLog:
         if self.file.end < target:
             await self._store.written()
         return self.file.end >= target
+
+    @property
+    def begun_anew(self) -> bool:
+        """Whether the file was removed, and another one begun in its place."""
+        return self.file.begun_anew >= 0
+
+    async def trouble(self) -> str:
+        """Return why the file does not hold all that was appended, in a sentence; "" if it does."""
+        self._store.examine(self)
+        await self._store.written()
+        file = self.file
+        if file.error is not None and file.end < self.end:
+            why = file.error.strerror or file.error
+            return f"the disk does not take the log ({why}): what came from byte {file.end} on is not in it yet"
+        if file.begun_anew >= 0:
+            return f"the log's file was removed while it was written: what came before byte {file.begun_anew} is lost"
+        return ""
 
     async def read(self, begin: int, end: int) -> bytes:
         if not await self.flushed() and self.file.end < end:
@@ -325,6 +348,10 @@ class LogStore:
         self._queue.put(done)
         await anyio.to_thread.run_sync(done.wait, FLUSH_WAIT_SECONDS, abandon_on_cancel=True)
 
+    def examine(self, log: PaneLog) -> None:
+        """Have the writer see whether the file is still there."""
+        self._queue.put((log.file, []))
+
     def close_log(self, log: PaneLog) -> None:
         self._hand_over()
         self._being_written.discard(log.path)
@@ -374,15 +401,18 @@ class LogStore:
             self._let_go_of(next(iter(self._files)))
         try:
             self._open(file)
+            file.renew()
             while file.waiting:
                 self._settled += file.write()
         except OSError as error:
+            file.error = error
             self._failing.add(file)
             if not self._said and self._on_error is not None:
                 with suppress(Exception):  # the logs continue whatever becomes of the message
                     self._on_error(file.path, error)
             self._said = True
             return
+        file.error = None
         self._failing.discard(file)
         self._said = self._said and bool(self._failing)
         if file.closing:

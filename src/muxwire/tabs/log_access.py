@@ -86,6 +86,12 @@ class LogSource:
         """Whether it is read as a person would have: as was asked, or as is the tab's default."""
         return asked if asked is not None else self.tab is not None and self.tab.strip_ansi
 
+    async def trouble(self, reached: int, end: int) -> str:
+        """Why what was read up to `reached` is not all up to `end`, or has lost its beginning; "" if it is whole."""
+        if self.tab is None or (reached >= end and not self.tab.pane.stream.log.begun_anew):
+            return ""
+        return await self.tab.pane.stream.log.trouble()
+
     async def flushed(self) -> bool:
         """Have everything that was received in the file; False if the disk does not take it."""
         return self.tab is None or await self.tab.pane.stream.log.flushed()
@@ -123,9 +129,21 @@ async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: st
     if not 0 < lines <= LINES_MAX:
         raise InvalidArgument(f"lines is {lines}", remedy=f"use 1 to {LINES_MAX}")
     within = source.within  # before all of it is in the file
+    end = source.end if within is None else within[1]
     view, _ = await _settled_view(source, strip=strip_ansi)
     if within is not None:
         view = replace(view, within=within, final=True)
+    find = partial(_tail, source, lines, view, strip_ansi=strip_ansi, grep=grep, before=before, after=after)
+    result = await find()
+    if trouble := await source.trouble(result.next_byte, end):
+        result = await find()  # it may begin anew
+        return replace(result, note="; ".join(filter(None, (trouble, result.note))))
+    return result
+
+
+async def _tail(
+    source: LogSource, lines: int, view: View, *, strip_ansi: bool, grep: str, before: int, after: int
+) -> LogTail:
     if grep:
         search = Search(Pattern(grep), before, after)
         find = partial(last_matches, source.path, search, lines, view, as_read=strip_ansi)
@@ -182,17 +200,22 @@ async def snapshot_of(
 
 async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> tuple[LogPiece, str, View, bool]:
     """A piece, a note on it, how it is shown, and whether the file had all that was received before."""
+    end = source.end
     view, flushed = await _settled_view(source, strip=strip)
-    note = ""
-    if strip:
-        piece, note = await anyio.to_thread.run_sync(read_readable, source.path, start, limit, view)
-    else:
-        piece = await anyio.to_thread.run_sync(read_range, source.path, start, limit, view)
+    find = partial(read_readable if strip else _read_range, source.path, start, limit, view)
+    piece, note = await anyio.to_thread.run_sync(find)
+    if not view.final and (trouble := await source.trouble(piece.end, end)):
+        piece, note = await anyio.to_thread.run_sync(find)  # it may begin anew
+        note = "; ".join(filter(None, (trouble, note)))
     if view.final and flushed and piece.next_offset >= piece.end < source.end:
         # The whole log was removed: it was too old, or one too many.
         lost = source.end - piece.next_offset
         piece = LogPiece(piece.data, source.end, source.end, True, piece.dropped + lost, source.end)
     return piece, note, view, flushed
+
+
+def _read_range(path: Path, start: int, limit: int, view: View) -> tuple[LogPiece, str]:
+    return read_range(path, start, limit, view), ""
 
 
 async def _settled_view(source: LogSource, *, strip: bool) -> tuple[View, bool]:
