@@ -4,6 +4,7 @@
 not. One process: an instance, workers that use it, one reader that follows logs, and one task that does harm:
 
     stop     SIGSTOP of this process for up to 1.5 s
+    tmux     SIGSTOP of the tmux server for as long: nothing may be answered before its end
     client   SIGKILL of our `tmux -C`: what tmux held for it is lost, and must be in a recorded gap
     server   SIGKILL of the tmux server: every tab dies, its log must be a beginning of the truth
     disk     no file may grow over 64 KiB for half a second: every write to a log fails
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 WORKERS = 6
 # Between two faults, so that each meets a machine that works.
 PAUSE_SECONDS = (0.5, 3.0)
-FAULTS = ("stop", "stop", "client", "disk", "disk", "garbage", "server")
+FAULTS = ("stop", "stop", "tmux", "tmux", "client", "disk", "disk", "garbage", "server")
 STOP_SECONDS = (0.2, 1.5)
 DISK_SECONDS = 0.5
 DISK_BYTES = 64 << 10
@@ -274,13 +275,23 @@ class Soak:
         subprocess.Popen(["sh", "-c", f"sleep {seconds}; kill -CONT {os.getpid()}"])
         os.kill(os.getpid(), signal.SIGSTOP)
 
+    async def _fault_tmux(self, seconds: float) -> None:
+        pid = await self._server_pid()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            await anyio.sleep(seconds)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
     async def _fault_client(self, _seconds: float) -> None:
         await self._kill((await self.terminals.server()).process.pid)
 
     async def _fault_server(self, _seconds: float) -> None:
-        server = await self.terminals.server()
-        (answer,) = await server.client.command("display-message", "-p", "#{pid}")
-        await self._kill(int(answer))
+        await self._kill(await self._server_pid())
+
+    async def _server_pid(self) -> int:
+        (answer,) = await (await self.terminals.server()).client.command("display-message", "-p", "#{pid}")
+        return int(answer)
 
     async def _kill(self, pid: int) -> None:
         before = await self.terminals.server()

@@ -288,3 +288,27 @@ async def test_nobody_is_woken_while_nobody_waits(terminals: muxwire.Terminals, 
     assert not client.patience.silent
     with pytest.raises(MuxwireError):
         await client.command("no-such-command")
+
+
+@pytest.mark.parametrize("seconds", [2.0, 4.0])
+async def test_a_writer_whose_tmux_is_stopped_is_not_said_to_have_ended(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, seconds: float
+) -> None:
+    """It sleeps in its write, as it would in a read; what it has written so far is no answer."""
+    pid, said = await server_pid(terminals), []
+
+    async def run() -> None:
+        said.append(await tab.execute("seq 500000", timeout=NEVER))
+
+    with anyio.fail_after(ENDS):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run)
+            while not tab.pane.session.running or not tab.pane.session.running.started:
+                await tab.pane.stream.changed()
+            with stopped(pid):
+                await anyio.sleep(seconds)  # as long as anything that judges a silence
+                assert not said
+        [result] = said
+        assert (result.exit_code, result.state, result.running) == (0, "prompt", False)
+        assert result.output == "".join(f"{number}\n" for number in range(1, 500_001))
+        assert (await tab.execute("echo next")).output == "next\n"
