@@ -34,15 +34,15 @@ class Driven:
         self._now += 1
         return self._now
 
-    def type(self, level: int = 1) -> Execution:
+    def type(self, level: int = 1, command: bytes = b"x", token: str = "") -> Execution:
         number = len(self.commands)
-        command = Execution(
-            command_id=f"{number:016x}", command=b"x", prompt_seq=self.session.prompt_seq, typed_at=len(self.data),
-            typed_time=self.now(), level=level, shell_pgrp=NESTED_PID if level > 1 else 0,
+        typed = Execution(
+            command_id=f"{number:016x}", command=command, prompt_seq=self.session.prompt_seq, typed_at=len(self.data),
+            typed_time=self.now(), level=level, shell_pgrp=NESTED_PID if level > 1 else 0, shell_token=token,
         )  # fmt: skip
-        self.commands.append(command)
-        self.session.typed(command)
-        return command
+        self.commands.append(typed)
+        self.session.typed(typed)
+        return typed
 
     # Marks of the command that was typed as that number, or of the shell.
 

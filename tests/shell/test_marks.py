@@ -92,6 +92,8 @@ def test_simple_mark(kind: str) -> None:
 
 def test_a_probe_tells_fish_from_others() -> None:
     assert scan(BEGIN + b"H;" + ID + b";\\;0\x07") == [ProbeReply(0, 30, NAME, fish=False, status=0)]
+    answer = BEGIN + b"H;" + ID + b";';7;" + OTHER + b"\x07"
+    assert scan(answer) == [ProbeReply(0, len(answer), NAME, fish=True, status=7, token=OTHER.decode())]
 
 
 def test_prompt_and_end_carry_the_directory() -> None:
@@ -245,7 +247,7 @@ def test_marks_follow_the_rules(pieces: list[bytes]) -> None:
 
 SIMPLE_RE = re.compile(
     rb"\x1b\]7770;([STR]|H(?=;[^;]*;['\\];\d)|[BCNX](?=;[^;]*;\d)|D(?=;[^;]*;\d+;\d))"
-    rb";([0-9a-f]{16}(?:(?<=H;.{16});['\\])?(?:;\d+)*)\x07",
+    rb";([0-9a-f]{16}(?:(?<=H;.{16});['\\];\d+(?:;[0-9a-f]{16})?|(?:;\d+)*))\x07",
     re.DOTALL,
 )
 RAW_RE = re.compile(

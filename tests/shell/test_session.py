@@ -159,7 +159,114 @@ def test_the_end_of_a_command_ends_what_was_typed_into_its_shell(begun: bool) ->
         driven.begin()
     assert (driven.session.state, driven.session.running) == (ShellState.RUNNING, inner)
     driven.finish(0, status=7)
-    assert [(one.ending, one.exit_code) for one in driven.commands] == [("completed", 7), ("aborted", 7)]
+    assert [(one.ending, one.exit_code) for one in driven.commands] == [("completed", 7), ("shell_lost", None)]
+    assert "reached by 'x', has ended (status 7); the tab is back in its own shell, in /tmp" in inner.note
+    assert driven.session.left is not None
+
+
+# A command in a nested shell, the status with which that ends, and the exit code that is known by it.
+LEFT = [
+    (b"exit 9", 9, 9),
+    (b"echo bye; exit 9", 9, 9),
+    (b"make || exit 1", 1, None),
+    (b"exit 9", 255, None),
+    (b"exit", 3, 3),
+    (b"exit", 255, None),
+    (b"logout\n", 0, 0),
+    (b"exec sleep 5", 0, 0),
+    (b"exec sleep 5", 137, None),
+    (b"exec 3>&1", 0, None),
+    (b"if true; then exit 4; fi", 4, None),
+    (b"echo exit", 0, None),
+]
+
+
+@pytest.mark.parametrize("keys", [False, True])
+@pytest.mark.parametrize(("command", "status", "code"), LEFT)
+def test_what_a_command_in_a_nested_shell_has_done_that_is_gone(
+    command: bytes, status: int, code: int | None, keys: bool
+) -> None:
+    driven = Driven()
+    driven.prompt()
+    if keys:
+        driven.session.line_entered()
+        driven.accept()
+    else:
+        driven.type(command=b"ssh box")
+        driven.begin()
+    inner = driven.type(level=3, command=command)
+    driven.begin()
+    if not keys:
+        driven.finish(0, status)
+    driven.prompt(status)
+    assert (inner.running, inner.exit_code) == (False, code)
+    assert f"the tab is back in its own shell, in {'/home' if keys else '/tmp'}" in inner.note
+    # Who leaves a shell knows it; for all others the next command is refused.
+    leaves = command.split(b"; ")[-1].split(maxsplit=1)[0] in (b"exit", b"logout") or b"sleep" in command
+    assert (driven.session.left is None) == leaves
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_prompt_of_the_tabs_own_ends_what_was_typed_into_a_nested_shell(begun: bool) -> None:
+    driven = Driven()
+    driven.prompt()
+    driven.session.line_entered()
+    driven.accept()
+    inner = driven.type(level=3)
+    if begun:
+        driven.begin()
+    driven.prompt(255)
+    assert (inner.ending, inner.exit_code) == ("shell_lost", None)
+
+
+def left_idle(driven: Driven) -> None:
+    driven.prompt()
+    driven.type(command=b"ssh box")
+    driven.begin()
+    driven.type(level=3)
+    driven.begin()
+    driven.finish()
+
+
+def test_a_nested_shell_that_ends_between_two_commands_is_told_once() -> None:
+    driven = Driven()
+    left_idle(driven)
+    assert driven.session.left is None
+    driven.finish(0, status=255)
+    driven.prompt(255)
+    session = driven.session
+    assert session.left is not None
+    assert session.left.note.startswith(
+        "the shell that ran the command before, reached by 'ssh box', has ended (status 255)"
+    )
+    told = []
+    for number in (1, 0):  # a caller has the result of what reached it
+        session.told_of(driven.commands[number])
+        told.append(session.left is None)
+    assert told == [False, True]
+
+
+def test_a_caller_who_typed_something_since_knows_of_it() -> None:
+    driven = Driven()
+    left_idle(driven)
+    driven.session.input_typed(b"\x04", len(driven.data))
+    driven.finish(0, status=0)
+    driven.prompt(0)
+    assert driven.session.left is None
+
+
+def test_another_shell_that_answers_in_place_of_a_nested_one_ends_what_ran_there() -> None:
+    driven = Driven()
+    driven.prompt()
+    driven.session.line_entered()
+    driven.accept()
+    inner = driven.type(level=3, token=NONCE)
+    driven.begin()
+    driven.feed(osc(f"H;{inner.command_id};';1;{NONCE}"))
+    assert inner.running
+    driven.feed(osc(f"H;{inner.command_id};';255;{OTHER}"))
+    assert (inner.ending, inner.exit_code) == ("shell_lost", None)
+    assert "has ended (status 255); the tab is back in the shell before it" in inner.note
 
 
 def test_a_command_in_a_nested_shell_does_not_move_the_tabs_own() -> None:

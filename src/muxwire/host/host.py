@@ -155,6 +155,9 @@ class Host(Protocol):
     def supervisor_waits(self, pid: int) -> bool:
         """Whether the supervisor of that number has seen its program end."""
 
+    def group_exists(self, pgrp: int) -> bool:
+        """Whether there is a process in that group, as far as it may be seen."""
+
     def is_stopped(self, pid: int) -> bool:
         """Whether a process is stopped by a signal; False where nobody can tell."""
 

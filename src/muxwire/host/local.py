@@ -39,6 +39,7 @@ class LocalHost:
     sleeps_for_keys = staticmethod(looking.sleeps_for_keys)
     takes = staticmethod(processes.takes)
     runs_script = staticmethod(processes.runs_script)
+    group_exists = staticmethod(processes.group_exists)
     is_stopped = staticmethod(processes.is_stopped)
     files_limit = staticmethod(processes.files_limit)
     shares_folder = staticmethod(processes.shares_folder)

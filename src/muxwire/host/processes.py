@@ -221,6 +221,17 @@ def command_name(pid: int) -> str:
     return Path(rows[0][0]).name if rows and rows[0] else ""
 
 
+def group_exists(pgrp: int) -> bool:
+    """Whether there is a process in that group, whoever's it is."""
+    try:
+        os.killpg(pgrp, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
 def is_stopped(pid: int) -> bool:
     """Whether a process is stopped by a signal (state T); False where the kernel's account is not to be had."""
     return _stat_fields(pid)[:1] == [b"T"]

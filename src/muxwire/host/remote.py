@@ -511,6 +511,9 @@ class RemoteHost:
     def supervisor_waits(self, pid: int) -> bool:
         return self.program_of(pid) in ("sleep", "busybox", "coreutils")
 
+    def group_exists(self, pgrp: int) -> bool:
+        return self._of(pgrp) is not _NOTHING
+
     def is_stopped(self, pid: int) -> bool:
         found = self._process(pid)
         return found is not None and any(one.state == "T" for one in found.sleeps[:1])

@@ -72,7 +72,8 @@ class ForegroundShell:
 
     `shell` is None where all must be typed (a probe shows whether it is `fish`), `pgrp` 0 where it is not needed.
     `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`). `fresh`: nobody can have
-    typed anything at its prompt yet. `status`: what its `$?` was when it answered a probe.
+    typed anything at its prompt yet. `status`: what its `$?` was when it answered a probe; `token`: what tells it from
+    every other shell then.
     """
 
     shell: Shell | None
@@ -82,6 +83,7 @@ class ForegroundShell:
     fresh: bool = False
     fish: bool = False
     status: int = 0
+    token: str = ""
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from muxwire.pane.foreground_shell import (
     prompt_again,
     prompt_begun,
     prompt_drawn,
+    quiet,
 )
 from muxwire.pane.state import shown_again
 from muxwire.shell import foreign_end, foreign_wrap, probe
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
+    from muxwire.shell.left_shell import LeftShell
 
 # A shell on the other side of the world answers a probe within half a second; one that just starts, on a machine with
 # much to do, took 2 s.
 PROBE_TIMEOUT = 5.0
 # A format, and its value where lines are shown and typed: top hides the cursor, vim and less switch.
 _SCREEN, _LINES = "#{alternate_on}#{cursor_flag}", b"01"
+# What a nested shell wrote before it ended has come by then, on a busy machine too.
+GONE_QUIET = 1.0
 # `exec` of a program and nothing after it; without a program it only redirects.
 _EXEC = re.compile(rb"\s*exec\s+(?:-\S+\s+)*[^\s<>&|;()\d-][^<>&|;()\n]*")
 # With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
@@ -65,7 +69,7 @@ async def reach_shell(
     session = pane.session
     await pane.stream.until(lambda: session.reply is not None and session.reply.probe_id == probe_id, PROBE_TIMEOUT)
     if (reply := session.reply) is not None and reply.probe_id == probe_id:
-        return replace(found, fish=reply.fish, status=reply.status)
+        return replace(found, fish=reply.fish, status=reply.status, token=reply.token)
     raise TabUnavailable(
         "no shell answered through the program in the foreground: a test line was typed into it",
         state=pane.tab_state(),
@@ -101,9 +105,22 @@ def check_reach(env: Mapping[str, str], cwd: str | None) -> None:
         )
 
 
+def not_there(pane: PaneState, left: LeftShell) -> TabUnavailable:
+    """What a command is refused with that was given for a nested shell which is gone."""
+    machine = pane.host.prefix.removesuffix("/") or "this machine"
+    return TabUnavailable(
+        f"nothing was run: {left.note} on {machine}",
+        state=pane.tab_state(),
+        remedy="run it again if it is meant for there; else reach the other shell again first",
+    )
+
+
 def typed_lines(command: bytes, command_id: str, listener: ForegroundShell, before: bytes) -> bytes:
     """Everything to type for a command in a shell over a relay, which prints `before` as soon as it has it all."""
-    return b"".join(foreign_wrap(command, command_id, fish=listener.fish, before=before, status=listener.status))
+    lines = foreign_wrap(
+        command, command_id, fish=listener.fish, before=before, status=listener.status, token=listener.token
+    )
+    return b"".join(lines)
 
 
 def hide_line(pane: PaneState, execution: Execution, shown: bytes) -> bytes:
@@ -120,6 +137,8 @@ def settle_end(pane: PaneState, keyboard: Keyboard, execution: Execution) -> Non
     """End a command whose end no mark announced: a shell is at its prompt, a nested one, or another after `exec`."""
     _settle_replaced(pane, execution)
     if execution.running:
+        _settle_gone(pane, execution)
+    if execution.running:
         _settle_aborted(pane, keyboard, execution)
 
 
@@ -133,6 +152,19 @@ def _settle_replaced(pane: PaneState, execution: Execution) -> None:
         return
     prompt = len(pane.last_line())
     pane.session.shell_replaced(execution, shell, time.monotonic(), end=max(execution.begin, pane.stream.end - prompt))
+
+
+def _settle_gone(pane: PaneState, execution: Execution) -> None:
+    """End a command whose nested shell, or the relay to it, is no more, where no mark will say so: its process group
+    has ended, and the shell in front now is one of which no mark comes.
+    """
+    session, host, group = pane.session, pane.host, execution.shell_pgrp
+    front = host.foreground_pgrp(pane.leader_pid)
+    if execution.level == 1 or group in (0, session.shell_pid) or front in (None, group) or session.tells_end(front):
+        return
+    if quiet(pane, GONE_QUIET) and pane.waits_for_input() and not host.group_exists(group):
+        end = max(execution.begin, pane.stream.end - len(pane.last_line()))
+        session.nested_gone(execution, time.monotonic(), end=end)
 
 
 def _settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) -> None:
@@ -149,7 +181,8 @@ def _settle_aborted(pane: PaneState, keyboard: Keyboard, execution: Execution) -
     again = b"\r" + (b"\x1b[%dA" % rows if rows else b"") + b"\x1b[J"
     before = shown_again(command_id) + again if pane.hidden.hide(command_id, pane.stream.end) else b""
     try:
-        keyboard.press(_CLEAR_LINE + foreign_end(command_id, before, fish=execution.shell_name == "fish"))
+        fish = execution.shell_name == "fish"
+        keyboard.press(_CLEAR_LINE + foreign_end(command_id, before, fish=fish, token=execution.shell_token))
         pane.session.prompt_seen_again(execution, prompt)
     except ConnectionClosed:  # between two connections: whoever looks again asks
         pane.hidden.give_up()

@@ -191,7 +191,7 @@ def output_range(execution: Execution, stream: PaneStream, shell: Shell | None) 
     end = settled_end(execution, stream, shell)
     if execution.running:
         end = _whole_characters(execution, stream, end)
-    only_echo = execution.ending in ("lost", "never_ran") and not execution.ran
+    only_echo = execution.ending in ("lost", "shell_lost", "never_ran") and not execution.ran
     return (end if only_echo or not execution.started else min(execution.begin, end)), end
 
 
@@ -266,6 +266,8 @@ async def result_of(
         text = await read_output(stream, begin, end, how, max_chars=max_chars)
     if waited and execution.read_up_to >= 0:
         execution.delivered(end)
+    if not execution.running:
+        pane.session.told_of(execution)
     state = pane.state_after(execution)
     return ExecutionResult(
         command_id=execution.command_id,

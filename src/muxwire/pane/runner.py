@@ -51,6 +51,7 @@ from muxwire.pane.nesting import (
     check_reach,
     hide_line,
     nested_prompt,
+    not_there,
     reach_shell,
     settle_end,
     typed_lines,
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from muxwire.pane.keyboard import Keyboard, TypingLock
     from muxwire.pane.state import PaneState
     from muxwire.shell import Shell, Wrapped
+    from muxwire.shell.left_shell import LeftShell
 
 # `silent`: what runs may wait for input, where that cannot be seen.
 Outcome = Literal["ended", "timed_out", "interactive", "silent"]
@@ -157,6 +159,8 @@ class Runner:
         self._unsticking = False
         self._typed_on = 0  # by which of the client's connections the newest line went
         self._typed: list[Pending] = []  # its commands
+        self._told: tuple[LeftShell, float] | None = None  # the newest shell whose end refused a command, and when
+        self.on_refused: Callable[[], None] | None = None  # called then
 
     async def start(
         self,
@@ -174,16 +178,19 @@ class Runner:
         InvalidArgument for a NUL or more than 16 MiB; TabUnavailable if the pane cannot take it in time.
         """
         check_command(command)
-        deadline = time.monotonic() + turn_timeout
+        given = time.monotonic()
+        deadline = given + turn_timeout
         try:
             self.turn.acquire_nowait()  # nearly always: a scope and its timer would cost more than all the rest here
         except anyio.WouldBlock:
             await self._wait_turn(turn_timeout)
         try:
             listener = await reached(self.pane, deadline, lambda: self._ready(deadline, env, cwd))
+            prompt = await nested_prompt(self.pane, self.keyboard, listener) if listener.level > 1 else b""
+            self._check_place(given)
             if write is not None:
                 write()
-            return await self._type(command, shown or command, listener, env=env, cwd=cwd)
+            return await self._type(command, shown or command, listener, prompt, env=env, cwd=cwd)
         except BaseException:
             self.pane.hidden.give_up(seen=True)
             raise
@@ -394,14 +401,35 @@ class Runner:
             return waited >= QUIET and quiet(pane) and await self._surely_waits()
         return await in_vain(pane, self._client, waited)
 
+    def _check_place(self, given: float) -> None:
+        """Refuse a command if the shell is gone that it was given for, at that time: TabUnavailable.
+
+        That is one that nobody was told of, or was told of only after this command had been given.
+        """
+        session = self.pane.session
+        if (left := session.left) is not None:
+            self._told = left, time.monotonic()
+            session.refused()
+            if self.on_refused is not None:
+                self.on_refused()
+        elif self._told is None or given >= self._told[1]:
+            return
+        raise not_there(self.pane, self._told[0])
+
     # -- typing
 
     async def _type(
-        self, command: bytes, shown: bytes, listener: ForegroundShell, *, env: Mapping[str, str], cwd: str | None
+        self,
+        command: bytes,
+        shown: bytes,
+        listener: ForegroundShell,
+        prompt: bytes,
+        *,
+        env: Mapping[str, str],
+        cwd: str | None,
     ) -> Execution:
         pane, session, shell = self.pane, self.pane.session, listener.shell
         command_id = own_id(os.urandom(ID_RANDOM), session.nonce)
-        prompt = await nested_prompt(pane, self.keyboard, listener) if listener.level > 1 else b""
         # Before the command counts as typed: it may refuse, or find out that it cannot be done.
         drawn, ours = b"", shell if listener.level == 1 else None
         if ours is not None:
@@ -420,6 +448,7 @@ class Runner:
             shell_pgrp=listener.pgrp,
             shell_name=listener.name,
             shell_prompt=prompt,
+            shell_token=listener.token,
         )
         if listener.level > 1:
             drawn = hide_line(pane, execution, shown)
@@ -435,7 +464,7 @@ class Runner:
         )
         if self._again is not None and self._retyped < KEY_LOST:
             self._retyped = 0  # the last one took its line at the first try
-        wrapped = wrap(nested=listener.level > 1)
+        wrapped = wrap(nested=listener.level > 1, others=session.shells_behind(listener.pgrp))
         if self._prompt_end.aside and shell.back_key and listener.level == 1:
             wrapped = replace(wrapped, typed=shell.back_key)
         if not listener.edits or self._retyped >= KEY_LOST:  # a key would mean nothing
@@ -490,6 +519,8 @@ class Runner:
                 self._retype(execution)
 
     def _retype(self, execution: Execution) -> None:
+        if not execution.running:  # its nested shell is gone: the one that is here now is another
+            return
         if self._again is None or self._again[0] is not execution:
             self._discard(execution)
             return

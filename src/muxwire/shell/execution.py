@@ -17,15 +17,16 @@ SIGNAL_STATUS = 128
 INTERRUPTED = SIGNAL_STATUS + 2
 
 # How a command's life ended. `aborted`: the shell gave it up (C-c, `set -u`), known by its next prompt. `lost`: nobody
-# knows how, or whether. `never_ran`: the line was typed, and the shell provably ran none of it.
-Ending = Literal["", "completed", "aborted", "shell_exited", "lost", "never_ran"]
+# knows how, or whether. `shell_lost`: the nested shell that it was typed into is gone; how far it came is not known.
+# `never_ran`: the line was typed, and the shell provably ran none of it.
+Ending = Literal["", "completed", "aborted", "shell_exited", "shell_lost", "lost", "never_ran"]
 
 
 # What becomes of a command whose time is over.
 OnTimeout = Literal["interrupt", "leave"]
 
 # The states of a command: its line was typed, its output has begun, it has ended in one of these ways.
-Phase = Literal["typed", "running", "completed", "aborted", "shell_exited", "lost", "never_ran"]
+Phase = Literal["typed", "running", "completed", "aborted", "shell_exited", "shell_lost", "lost", "never_ran"]
 
 # What a shell says about itself (the N mark, by its number): why a command, or what comes after it, is not quite exact.
 SHELL_NOTES = {
@@ -66,6 +67,8 @@ class Execution:
     shell_pgrp: int = 0
     shell_name: str = ""
     shell_prompt: bytes = b""
+    # What tells a shell over a relay from every other one (`shell/foreign.py`); "" for the rest.
+    shell_token: str = ""
     # Where its output ends although the end mark comes later, because it had to be asked for; -1 if it was not.
     cut: int = -1
     read_up_to: int = -1

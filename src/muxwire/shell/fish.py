@@ -51,8 +51,10 @@ class Fish(Shell):
         files = ((script, request.command + b"\n"),) if request.isolated else ()
         body = self._apart(request, script) if request.isolated else request.command + b"\n"
         keep = b"set -g __muxwire_w $PWD\n" if request.isolated else b""
+        others = b" ".join(b"%d" % pid for pid in request.others)
+        only = b"if contains -- $fish_pid " + others + b"; set -g __muxwire_c; return $s; end\n" if others else b""
         start = (
-            b"set -l s $status\n" + keep + b"set -g __muxwire_c " + fish_quote(body)
+            b"set -l s $status\n" + only + keep + b"set -g __muxwire_c " + fish_quote(body)
             + b"\nset -g __muxwire_d " + request.command_id + b"\n" + repair + prints + b"\nreturn $s\n"
         )  # fmt: skip
         if not request.nested:

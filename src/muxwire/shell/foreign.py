@@ -15,33 +15,54 @@ _PIECE = 700
 _PLAIN = re.compile(rb"[^A-Za-z0-9 _./=,:@^+-]")
 # fish returns a status from functions only; sh from a subshell, in a list that `set -e` lets fail.
 _FISH_RETURNS = b"function __muxwire_r; return $argv; end; "
+# The variable that holds a shell's token is not exported. Where it has none, or another one, an unset variable that
+# must be set (`:?`) ends an interactive shell's line, and not the shell (POSIX, 2.8.1).
+_ONLY_IN = b' case "${__muxwire_p-}" in %s) ;; *) : "${__muxwire_no:?}" 2>/dev/null; esac; '
+_FISH_IF = b'if test "$__muxwire_p" = %s; '
+_FISH_TOKEN = b"set -q __muxwire_p; or set -g __muxwire_p %s; builtin echo $__muxwire_p"
 
 
 def probe(probe_id: str) -> bytes:
-    """Return the line that makes any POSIX-like shell, and fish, say H with `probe_id` and its last status.
+    """Return the line that makes any POSIX-like shell, and fish, say H with `probe_id`, its last status and its token.
 
-    In fish a quoted backslash hides the quote after it, so that it takes the second word of `$status`, and sh that of
+    The token is `probe_id` for a shell that has none yet, in a variable that no other process sees: what is typed for
+    this shell checks it, and does nothing in another one, should this one end before it reads that.
+
+    In fish a quoted backslash hides the quote after it, so that it takes the words with `$status`, and sh those with
     `$?`, which fish refuses to read; the first word shows which it was. The redirections are there because a shell
     without /dev/tty, or one that takes them for something else (csh), could not run a command between marks: it says
     nothing.
     """
-    words = b"""'\\' "$?" ' $status \\'"""
-    return b" \\printf '\\033]7770;H;%s;%%.1s;%%s%%.0s\\007' %s >/dev/tty 2>/dev/null\r" % (probe_id.encode(), words)
+    token = probe_id.encode()
+    words = rb"""'\' "$?" "${__muxwire_p:=%s}" ' $status (%s) \'""" % (token, _FISH_TOKEN % token)
+    return b" \\printf '\\033]7770;H;%s;%%.1s;%%s;%%s%%.0s\\007' %s >/dev/tty 2>/dev/null\r" % (token, words)
 
 
-def foreign_end(command_id: str, before: bytes, *, fish: bool = False) -> bytes:
-    """Return the line that prints `before`, and E with the last status: C-c threw the rest of a typed line away."""
-    returns = _FISH_RETURNS if fish else b""
-    return b" " + _end(command_id.encode(), before, fish=fish, returns=returns) + b"\r"
+def foreign_end(command_id: str, before: bytes, *, fish: bool = False, token: str = "") -> bytes:
+    """Return the line that prints `before`, and E with the last status: C-c threw the rest of a typed line away.
+
+    With `token` it is for the shell of that token; another one says H, with the command's id and its own token.
+    """
+    mark, key = command_id.encode(), token.encode()
+    end = _end(mark, before, fish=fish, returns=_FISH_RETURNS if fish else b"")
+    if not token:
+        return b" " + end + b"\r"
+    other = b"\\printf '" + printf_format(before) + b"\\033]7770;H;" + mark + b";\\047;%s;%s\\007' "
+    if fish:
+        end = _FISH_RETURNS + b"__muxwire_r $__muxwire_s; " + end
+        other += b'$__muxwire_s "$__muxwire_p" >/dev/tty'
+        return b" set -g __muxwire_s $status; " + _FISH_IF % key + end + b"; else; " + other + b"; end\r"
+    other += b'"$?" "${__muxwire_p:-0000000000000000}" >/dev/tty'
+    return b' case "${__muxwire_p-}" in ' + key + b") " + end + b";; *) " + other + b"; esac 2>/dev/null\r"
 
 
 def foreign_wrap(
-    command: bytes, command_id: str, *, fish: bool = False, before: bytes = b"", status: int = 0
+    command: bytes, command_id: str, *, fish: bool = False, before: bytes = b"", status: int = 0, token: str = ""
 ) -> list[bytes]:
     """Return the lines to type, each with its Enter: the command in octal, in pieces, then `before` and S, `eval`, E.
 
     `before` is printed verbatim; if it is not empty, B between two pieces shows a reader that they are ours.
-    `status` is what the command finds as the last one.
+    `status` is what the command finds as the last one. With `token` another shell than that runs none of it.
     """
     mark = command_id.encode()
     pieces = [_octal(command[at : at + _PIECE]) for at in range(0, len(command), _PIECE)]
@@ -54,14 +75,15 @@ def foreign_wrap(
         lines += [sets + b"$__muxwire_b'" + piece + b"'" + goes_on + b"\r" for piece in pieces]
         body = b'"$__muxwire_b"'
     start = b"\\printf '" + printf_format(before) + b"\\033]7770;S;" + mark + b"\\007' >/dev/tty; "
+    end = _end(mark, b"", fish=fish, returns=b"")
     if fish:
-        line = b" set -g __muxwire_b (\\printf " + body + b" | string collect); " + _FISH_RETURNS + start
-        line += b"__muxwire_r %d; eval $__muxwire_b; " % status
-    else:
-        line = b' __muxwire_b="$(\\printf ' + body + b')"; { ' + start
-        line += b"(\\exit %d) && :; " % status if status else b""
-        line += b'} 2>/dev/null; \\eval "$__muxwire_b"; '
-    return [*lines, line + _end(mark, b"", fish=fish, returns=b"") + b"\r"]
+        line = b"set -g __muxwire_b (\\printf " + body + b" | string collect); " + _FISH_RETURNS + start
+        line += b"__muxwire_r %d; eval $__muxwire_b; " % status + end
+        return [*lines, b" " + (_FISH_IF % token.encode() + line + b"; end" if token else line) + b"\r"]
+    line = _ONLY_IN % token.encode() if token else b" "
+    line += b'__muxwire_b="$(\\printf ' + body + b')"; { ' + start
+    line += b"(\\exit %d) && :; " % status if status else b""
+    return [*lines, line + b'} 2>/dev/null; \\eval "$__muxwire_b"; ' + end + b"\r"]
 
 
 def _end(mark: bytes, before: bytes, *, fish: bool, returns: bytes) -> bytes:

@@ -39,7 +39,7 @@ _ID, _NUMBER = rb"[0-9a-f]{16}", rb"[0-9]{1,20}"
 _HEAD = (
     (
         rb"\x1b\]7770;(?:"
-        rb"([STR];ID|[BCNX];ID;NUMBER|D;ID;NUMBER;NUMBER|H;ID;['\\];NUMBER)\x07"  # 1: a simple mark
+        rb"([STR];ID|[BCNX];ID;NUMBER|D;ID;NUMBER;NUMBER|H;ID;['\\];NUMBER(?:;ID)?)\x07"  # 1: a simple mark
         rb"|(P;ID;NUMBER;NUMBER;NUMBER|E;ID;STATUS|Q;ID;STATUS;NUMBER;ID);"  # 2: a directory follows
         rb")"
     )
@@ -191,11 +191,12 @@ class ShellExited(Mark):
 @final
 @dataclass(frozen=True, slots=True)
 class ProbeReply(Mark):
-    """H: a shell answered a probe."""
+    """H: a shell answered a probe. `token` is the one that its first probe gave it ("" in the logs of old versions)."""
 
     probe_id: str
     fish: bool
     status: int
+    token: str = ""
 
 
 @final
@@ -257,7 +258,7 @@ _TYPED: dict[bytes, Callable[[int, int, str, Sequence[bytes]], Mark]] = {
     b"Q": lambda at, to, key, f: _finished(at, to, key, f[0], f[3], f[2].decode(), int(f[1])),
     b"D": lambda at, to, key, f: PostExec(at, to, key, int(f[0]), int(f[1])),
     b"X": lambda at, to, key, f: ShellExited(at, to, key, int(f[0])),
-    b"H": lambda at, to, key, f: ProbeReply(at, to, key, f[0] == b"'", int(f[1])),
+    b"H": lambda at, to, key, f: ProbeReply(at, to, key, f[0] == b"'", int(f[1]), b"".join(f[2:]).decode()),
     b"B": lambda at, to, key, f: EchoStart(at, to, key, int(f[0])),
     b"T": lambda at, to, key, _: EchoEnd(at, to, key),
     b"R": lambda at, to, key, _: Rejoined(at, to, key),

@@ -93,6 +93,7 @@ def one_file(request: Request, words: Words, *, start_apart: bool = False, first
     `eval` takes the body as one string, so that nothing unclosed in it can swallow E. `start_apart`: see below.
     `first`: see `start_group`.
     """
+    first = b"case $$ in %b) " % request.other_pids + words.returns + b' "$__muxwire_s";; esac; ' + first
     start, body = start_group(request, words, first), body_to_eval(request, words)
     ahead, text = (start + b"; ", body) if start_apart else (b"", start + b"\n" + body)
     return ahead + words.builtin + b"eval " + posix_quote(text) + b"; " + end_group(request, words)

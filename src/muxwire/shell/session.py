@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.execution import INTERRUPTED, SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
+from muxwire.shell.left_shell import LeftShell, exit_status, gone_note, leaves_shell
 from muxwire.shell.marks import (
     CommandFinished,
     EchoEnd,
@@ -208,6 +209,8 @@ class ShellSession:
         self.repair_tty = False  # whether a signal may have left the terminal raw
         self.current: Execution | None = None  # the newest that was typed
         self.last_input = NOTHING  # that is no command
+        self.left: LeftShell | None = None  # a nested shell that is gone, of which no caller was told yet
+        self._left_after: Execution | None = None  # the newest command when that was found out
         self.sleeps_since: float | None = None  # from when on the shell was seen to sleep at this prompt
         self.hidden_id = ""  # of what is typed out of sight now
         self.hidden_since = -1  # the stream's end when a line was about to be typed out of sight; -1 if none is
@@ -275,7 +278,7 @@ class ShellSession:
             case ShellNote():
                 self._on_note(mark)
             case ProbeReply():
-                self.reply, self.ended_at = mark, mark.end
+                self._on_reply(mark, now)
 
     def _is_of_this_tab(self, mark: Mark) -> bool:
         """Whether nothing but muxwire can have written it here; where it holds the nonce, that is compared later."""
@@ -284,7 +287,7 @@ class ShellSession:
                 known = mark.command_id in self._open or mark.command_id in self._noted
                 return known or is_own_id(mark.command_id, self.nonce)
             case ProbeReply():
-                return is_own_id(mark.probe_id, self.nonce)
+                return mark.probe_id in self._open or is_own_id(mark.probe_id, self.nonce)
             case Rejoined():
                 return is_own_id(mark.nonce, self.nonce)
         return True
@@ -315,9 +318,12 @@ class ShellSession:
         status = shell_status(mark.status)
         end = mark.begin if execution.cut < 0 else execution.cut
         self._end(execution, Input.COMMAND_FINISHED, now, end=end, exit_code=status, cwd=mark.cwd, took=mark.took)
+        where = f"{'its own shell' if self._is_own(execution) else 'the shell before it'}, in {mark.cwd}"
         for inner in self._open.values():
-            if inner.typed_at > execution.typed_at:
-                self._end(inner, Input.OUTER_FINISHED, now, end=mark.begin, exit_code=status, cwd=mark.cwd)
+            if inner.running and inner.typed_at > execution.typed_at:
+                self._nested_gone(inner, execution, where, status, mark.cwd, now, end=mark.begin)
+        if not (execution.signal_sent or execution.timed_out):  # else the caller has ended it
+            self._left_idle(execution.typed_at, execution, where, status)
 
     def _on_prompt(self, mark: PromptStart, now: float, whole_from: int) -> None:
         if mark.nonce != self.nonce or self.shell_pid not in (0, mark.pid) or mark.seq <= self.prompt_seq:
@@ -331,15 +337,22 @@ class ShellSession:
         status = self.status_at_prompt = shell_status(mark.status)
         # What a bash before 4.4 says of a loop that C-c ended is 1: the C-c distinguishes it from an error.
         signalled = self.repair_tty if self._name == "bash" and not self.has_preexec_mark else None
+        where = f"its own shell, in {mark.cwd}"
         for execution in self._open.values():
+            nested = not self._is_own(execution)
+            if execution.phase == "typed" and nested:
+                self._nested_gone(execution, None, where, status, mark.cwd, now, end=mark.begin)
             if execution.phase != "running":
                 continue
             end, code = cut_short(execution, mark.begin, status, self._name, self._read, signalled=signalled)
             if execution.typed_at < whole_from:
                 note = "the connection was lost while it ran; its end was not seen"
                 self._end(execution, Input.PROMPT_FOUND, now, end=end, exit_code=None, cwd=mark.cwd, note=note)
+            elif nested:
+                self._nested_gone(execution, None, where, status, mark.cwd, now, end=end)
             else:
                 self._end(execution, Input.PROMPT_START, now, end=end, exit_code=code, cwd=mark.cwd)
+        self._left_idle(-1, None, where, status)
         self._tell(PromptBegan(mark.end, status))
 
     def _on_accepted(self, mark: LineAccepted, now: float) -> None:
@@ -366,11 +379,87 @@ class ShellSession:
         self.exit_status = mark.status
         for execution in self._open.values():
             if not execution.ending:
-                note = "the command ended its shell; the tab is closed"
+                note: str = "the command ended its shell; the tab is closed"
+                status: int | None = mark.status
+                if not self._is_own(execution):
+                    note, status = "the shell it ran in has ended, and the tab with it", None
+                    if leaves_shell(execution.command):
+                        status = exit_status(execution.command, mark.status)
                 # fish says where the output ended before it cleans up its terminal modes.
                 end = execution.post_exec[0] if execution.post_exec else mark.begin
-                self._end(execution, Input.SHELL_EXITED, now, end=end, exit_code=mark.status, note=note)
+                self._end(execution, Input.SHELL_EXITED, now, end=end, exit_code=status, note=note)
         self._tell(ShellGone(mark.status))
+
+    def _on_reply(self, mark: ProbeReply, now: float) -> None:
+        self.reply, self.ended_at = mark, mark.end
+        asked = self._open.get(mark.probe_id)
+        if asked is not None and asked.running and mark.token != asked.shell_token:
+            # Asked how that command ended, another shell answered: the one from which its own was reached.
+            end = asked.cut if asked.cut >= 0 else mark.begin
+            self._nested_gone(asked, None, "the shell before it", mark.status, "", now, end=end)
+
+    def tells_end(self, group: int | None) -> bool:
+        """Whether a mark will say that the shell of that process group is back: a prompt's, or a command's end."""
+        outer = (one for one in self._open.values() if one.running and (one.shell_pgrp or self.shell_pid) == group)
+        return any(outer) or (self.integrated and not self.adopted and group == self.shell_pid)
+
+    def shells_behind(self, group: int) -> list[int]:
+        """The shells that are known to be there once the nested one of that process group has ended."""
+        behind = {self.shell_pid, *(one.shell_pgrp for one in self._open.values() if one.running)}
+        return sorted(behind - {0, group}) if group else []
+
+    def nested_gone(self, execution: Execution, now: float, *, end: int) -> None:
+        """The nested shell in which a command runs is no more, by the kernel's word; no mark says what came of it."""
+        self._nested_gone(execution, None, "the shell before it", None, "", now, end=end)
+
+    def _nested_gone(
+        self,
+        inner: Execution,
+        outer: Execution | None,
+        where: str,
+        status: int | None,
+        cwd: str,
+        now: float,
+        *,
+        end: int,
+    ) -> None:
+        """A nested shell is gone, and a command that was typed into it had not said that it ended."""
+        code = exit_status(inner.command, status) if status is not None and inner.started else None
+        if code is not None:
+            note = f"it ended the shell it ran in; the tab is back in {where}"
+            self._end(inner, Input.OUTER_FINISHED, now, end=end, exit_code=code, cwd=cwd, note=note)
+        else:
+            note = gone_note("it ran in", outer.command if outer is not None else b"", status, where)
+            self._end(inner, Input.NESTED_GONE, now, end=end, exit_code=None, cwd=cwd, note=note)
+        self._left_after = self.current
+        if not leaves_shell(inner.command):
+            self.left = LeftShell(note, outer, midway=True)
+
+    def _left_idle(self, since: int, outer: Execution | None, where: str, status: int) -> None:
+        """The shell is back in which `outer` ran: a nested one that ran our newest command, typed later, is gone.
+
+        That is no news to a caller who has typed something else since, or whose command was to end it.
+        """
+        newest = self.current
+        if newest is None or newest.running or newest is self._left_after or self._is_own(newest):
+            return
+        # A prompt that is older than the newest command says nothing of its shell.
+        if newest.typed_at <= since or (outer is None and newest.prompt_seq >= self.prompt_seq):
+            return
+        self._left_after = newest
+        if self.last_input.offset < newest.end and not leaves_shell(newest.command):
+            reached_by = outer.command if outer is not None else b""
+            note = gone_note("that ran the command before", reached_by, status, where)
+            self.left = LeftShell(note, outer, midway=False)
+
+    def told_of(self, execution: Execution | None = None) -> None:
+        """A caller knows that it is gone: they have seen the end of what reached it, or have ended that themselves."""
+        if self.left is not None and not self.left.midway and (execution is None or self.left.outer is execution):
+            self.left = None
+
+    def refused(self) -> None:
+        """A command was refused because of it: who gives one from now on knows where the tab is."""
+        self.left = None
 
     def _on_note(self, mark: ShellNote) -> None:
         ours = [execution for execution in self._open.values() if not execution.ending and execution.level == 1]

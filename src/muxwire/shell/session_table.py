@@ -10,7 +10,8 @@ An input is a mark that counts, or what we did or found out ourselves. Rules, ea
    command was typed into the tab's own shell, and not into one nested in it.
 4. A prompt ends every command that had begun: the shell is back, so nothing of ours runs.
 5. A prompt never ends a command that had not begun: its body has provably not run, and it may be typed again.
-6. The end of a command ends those that were typed later: they ran in a shell inside of it, which ended without a word.
+6. The end of a command, or a prompt of the tab's own shell, ends those that were typed later into a nested shell, also
+   those that had not begun: that shell is gone. The status is theirs only if they were to end it (`exit`).
 7. What comes after the end of the shell, or for a pane that is gone, moves nothing: nobody waits for it.
 8. What was typed moves a shell only from its prompt: elsewhere it is for the program that runs.
 9. A line accepted after the end of a command of ours is somebody's, whose prompt mark was lost. While our command
@@ -65,6 +66,7 @@ class Input(IntEnum):
     SHELL_EXITED = auto()
     PANE_CLOSED = auto()
     OUTER_FINISHED = auto()  # the command ended in whose shell this one was typed
+    NESTED_GONE = auto()  # the nested shell that it was typed into is gone, and did not say how it ended
     LINE_DISCARDED = auto()  # the typed line was thrown away, or its shell ran something else first
     LINE_INTERRUPTED = auto()  # C-c threw it away in a shell that does not say so
     SHELL_REPLACED = auto()  # the command was `exec` of another shell, which waits at its prompt
@@ -95,6 +97,7 @@ COMMAND_TABLE: Final[Mapping[Input, tuple[Ending, Ending]]] = {
     Input.COMMAND_FINISHED: ("completed",    "completed"),
     Input.PROMPT_START:     ("",             "aborted"),  # 4, 5
     Input.OUTER_FINISHED:   ("aborted",      "aborted"),  # 6
+    Input.NESTED_GONE:      ("shell_lost",   "shell_lost"),  # 6
     Input.SHELL_EXITED:     ("shell_exited", "shell_exited"),  # 7
     Input.PROMPT_FOUND:     ("lost",         "lost"),
     Input.PANE_CLOSED:      ("lost",         "lost"),  # 7

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import PurePath
 
 # Asks the integrated line editor to take our line. Nobody's keyboard sends a function key 7770.
@@ -62,11 +62,17 @@ class Request:
     repair_tty: bool
     nested: bool
     again: int | None
+    others: Collection[int]
 
     @property
     def stem(self) -> str:
         """The wrapper's name. A nested shell may not overwrite the file that its outer shell still reads."""
         return f"{WRAPPER}-{self.command_id.decode()}" if self.nested else WRAPPER
+
+    @property
+    def other_pids(self) -> bytes:
+        """`others` as a pattern of `case`, which matches no pid if there are none."""
+        return b"|".join(b"%d" % pid for pid in self.others) or b"0"
 
     @property
     def isolated(self) -> bool:
@@ -135,6 +141,7 @@ class Shell(ABC):
         repair_tty: bool = False,
         nested: bool = False,
         again: int | None = None,
+        others: Collection[int] = (),
     ) -> Wrapped:
         """Make `command` ready to run between S and E.
 
@@ -142,10 +149,13 @@ class Shell(ABC):
         `nested`: for a shell that our integration does not reach; the path is typed and none of our variables is used.
         `again`: for one that it reaches, but the line was not run; the path is typed, after what may mend the shell
         and gives it back its last status, which this is.
+        `others`: the pids of the shells behind a nested one: they run nothing of it, should it end before it reads.
         """
         nested = nested or again is not None
-        request = Request(command, command_id.encode(), tab_folder, redraw, env or {}, cwd, repair_tty, nested, again)
-        return self.compose(request)
+        name = command_id.encode()
+        return self.compose(
+            Request(command, name, tab_folder, redraw, env or {}, cwd, repair_tty, nested, again, others)
+        )
 
     @abstractmethod
     def compose(self, request: Request) -> Wrapped:

@@ -99,7 +99,9 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
         # A nested shell in which a command of ours has ended is no part of what keys have started in it since.
         ended = newest.end_time if newest is not None else 0.0
         since = job.typed_time if job is not None else max(tab.pane.session.prompt_time, ended)
-        return await _with_left(tab.pane, await _stop(tab.pane, tab.runner, first, grace), since)
+        stopped = await _with_left(tab.pane, await _stop(tab.pane, tab.runner, first, grace), since)
+    tab.pane.session.told_of()  # if that has ended a nested shell, the caller wanted it
+    return stopped
 
 
 async def _with_left(pane: PaneState, stopped: ProcessStop, since: float) -> ProcessStop:

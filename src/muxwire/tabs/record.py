@@ -34,6 +34,8 @@ _TAB, _COMMANDS, _LOG = "tab", "commands", "log"
 # What a later process cannot learn of a command from the marks; and its bytes, with so many of them as are kept: of the
 # text enough to say which one it was.
 _AS_TYPED = ("typed_at", "typed_time", "prompt_seq", "cwd", "level", "shell_pgrp", "shell_name")
+# The same, which the records of an earlier version do not have.
+_NEWER = {"shell_token": ""}
 _ENCODED = {"command": 200, "shell_prompt": None}
 # How many commands a later process may be asked about, and the size at which older ones are dropped.
 REMEMBERED = 200
@@ -124,7 +126,7 @@ class CommandBook:
 
     def note(self, execution: Execution, shell_pid: int) -> None:
         """Write down a command that was typed, and its end when that comes. Never fails: it is a help, not the job."""
-        row = {name: getattr(execution, name) for name in _AS_TYPED}
+        row = {name: getattr(execution, name) for name in (*_AS_TYPED, *_NEWER)}
         for name, longest in _ENCODED.items():
             row[name] = base64.b64encode(getattr(execution, name)[:longest]).decode()
         self._write(row | {"id": execution.command_id, "shell_pid": shell_pid})
@@ -198,6 +200,7 @@ class CommandBook:
 
 def _typed(row: Mapping[str, Any]) -> Execution:
     known: dict[str, Any] = {name: row[name] for name in _AS_TYPED}
+    known |= {name: row.get(name, default) for name, default in _NEWER.items()}
     known |= {name: base64.b64decode(row[name]) for name in _ENCODED}
     # The monotonic clock is the machine's: the same in every process until it is started anew.
     known["typed_time"] = min(row["typed_time"], time.monotonic())

@@ -93,6 +93,11 @@ class Tab:
             if self.record is not None:
                 self.record.note_input(pane.stream.end)
 
+        def on_refused() -> None:
+            if self.record is not None:  # a later process is not to refuse it once more
+                self.record.note_input(pane.stream.end)
+
+        runner.on_refused = on_refused
         self._keys = KeySender(pane, runner.keyboard, server.client, on_input=on_input)
         self._view = ScreenView(pane, server.client, server.version, zones)
 

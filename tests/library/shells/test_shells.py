@@ -14,6 +14,8 @@ from muxwire.host import shells
 from tests.library.shells.pty_shell import DEADLINE, EXECUTABLES, Deadline, Opener
 
 STATUS = {"fish": b"$status"}
+# The id of another probe, and the token of another shell.
+OTHER = "fedcba9876543210"
 
 
 @pytest.mark.parametrize("name", EXECUTABLES)
@@ -248,18 +250,41 @@ def test_a_foreign_shell_takes_typed_lines(start: Opener, name: str) -> None:
     session.until_quiet(1.0)
     session.type(shell_package.probe("0123456789abcdef"))
     heard = session.wait_mark(first, deadline, lambda mark: mark.kind == "H")
-    assert heard.fields == b"0123456789abcdef;" + (b"'" if name == "fish" else b"\\") + b";7"
+    kind = b"'" if name == "fish" else b"\\"
+    assert heard.fields == b"0123456789abcdef;" + kind + b";7;0123456789abcdef"
+    session.until_quiet(1.0)
+    first = len(session.marks)
+    session.type(b"sh -c 'exit 8'" + shell_package.probe(OTHER).replace(b" ", b"; ", 1))
+    heard = session.wait_mark(first, deadline, lambda mark: mark.kind == "H")
+    assert heard.fields == OTHER.encode() + b";" + kind + b";8;0123456789abcdef"
+    session.until_quiet(1.0)
+
+    # What is meant for another shell: nothing of it runs, and it is asked which one this is.
+    first, fish = len(session.marks), name == "fish"
+    for line in shell_package.foreign_wrap(b"echo ran", OTHER, fish=fish, token=OTHER):
+        session.type(line)
+    session.until_quiet(1.0)
+    session.type(shell_package.foreign_end(OTHER, b"", fish=fish, token=OTHER))
+    heard = session.wait_mark(first, deadline, lambda mark: mark.kind in "SEH")
+    assert (heard.kind, heard.fields[-17:]) == ("H", b";0123456789abcdef")
     session.until_quiet(1.0)
 
     command = b"echo \"it's\" '$x' \\\\; sh -c 'exit 5' # " + b"x" * 3000
     first = len(session.marks)
-    for line in shell_package.foreign_wrap(command, "0123456789abcdef", fish=name == "fish"):
+    for line in shell_package.foreign_wrap(command, "0123456789abcdef", fish=fish, token="0123456789abcdef"):
         session.type(line)
     begin = session.wait_mark(first, deadline, lambda mark: mark.kind == "S")
     end = session.wait_mark(first, deadline, lambda mark: mark.kind == "E")
 
     assert bytes(session.data[begin.end : end.start]) == b"it's $x \\\r\n"
     assert end.fields.startswith(b"0123456789abcdef;5;")
+    session.until_quiet(1.0)
+    first = len(session.marks)
+    session.type(b"sh -c 'exit 6'\r")
+    session.until_quiet(1.0)
+    session.type(shell_package.foreign_end("0123456789abcdef", b"", fish=fish, token="0123456789abcdef"))
+    end = session.wait_mark(first, deadline, lambda mark: mark.kind in "EH")
+    assert (end.kind, end.fields[:19]) == ("E", b"0123456789abcdef;6;")
 
 
 def test_a_deadline_tells_what_came(start: Opener) -> None:

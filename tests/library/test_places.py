@@ -1,0 +1,237 @@
+"""A shell that was reached through a program (ssh, su, what relays a terminal) and is gone, in mid-command or between.
+
+Nothing that was meant for it runs in the shell that is in front then.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+from muxwire import ExecutionResult, TabUnavailable
+from tests.library.opened import seen, tab_for
+from tests.sshd import ssh_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+LONG = 20.0
+# As `docker exec -it` does it: the relay's terminal is raw, and the shell has another one.
+RELAY = "script -q -e -c '{}' /dev/null"
+THERE = "exec env -i TERM=screen PLACE=there bash --norc"
+NESTED = "env PLACE=there bash --norc"
+PLACES = {
+    "relay": RELAY.format(THERE),
+    "fish-behind-a-relay": RELAY.format("exec env PLACE=there fish --no-config"),
+    "dash-behind-a-relay": RELAY.format("exec env PLACE=there dash"),
+    "nested": NESTED,
+    "su": "su -s /bin/bash nobody",
+    "ssh": "",
+}
+COMMAND = "echo begun; sleep 60; echo never"
+
+
+@pytest.fixture(scope="module")
+def ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with ssh_server(tmp_path_factory.mktemp("ssh")) as options:
+        yield f"ssh -q -t {' '.join(options)} {getpass.getuser()}@127.0.0.1 '{THERE}'"
+
+
+async def typed(tab: Tab, login: str) -> None:
+    """Reach another shell by keys, and return when its prompt is drawn."""
+    sent = await tab.send_keys([login, "Enter"])
+    since = sent.next_byte + len(login)  # at least: it may be echoed more than once
+    while not any(tab.pane.stream.ring.find(end, since) > 0 for end in (b"# ", b"$ ", b"> ")):
+        await tab.pane.stream.changed()
+
+
+async def reach(tab: Tab, login: str, by: str = "execute") -> int:
+    """Reach the other shell, have it run a command, and return what to kill so that it is gone."""
+    if by == "keys":
+        await typed(tab, login)
+    else:
+        reached = await tab.execute(login, timeout=LONG)
+        assert reached.state == "interactive", reached
+    assert (await tab.execute("echo here", timeout=LONG)).output == "here\n"
+    current = tab.pane.session.current
+    assert current is not None
+    return current.shell_pgrp
+
+
+def lose(group: int) -> None:
+    os.killpg(group, signal.SIGKILL)
+
+
+async def refused(tab: Tab, command: str) -> TabUnavailable:
+    with pytest.raises(TabUnavailable) as error:
+        await tab.execute(command, timeout=LONG)
+    return error.value
+
+
+async def is_back(tab: Tab, place: str) -> None:
+    """The next command is refused once, then they run in the tab's own shell, and all is as it was there."""
+    for_there = await refused(tab, f"touch {place}")
+    assert "the tab is back in its own shell, in / on this machine" in str(for_there), for_there
+    assert for_there.state == "prompt"
+    assert not os.path.lexists(place)
+    here = await tab.execute("echo $PLACE; false", timeout=LONG)
+    assert (here.output, here.exit_code, here.state, here.note) == ("\n", 1, "prompt", ""), here
+
+
+def no_marks(*results: ExecutionResult) -> None:
+    for result in results:
+        assert "7770" not in result.output, result
+        assert "__muxwire" not in result.output, result
+        assert "\x1b[?1049" not in result.output, result
+
+
+@pytest.mark.parametrize("by", ["execute", "keys"])
+@pytest.mark.parametrize("kind", PLACES)
+async def test_a_command_whose_shell_is_gone_has_no_exit_code(
+    terminals: Terminals, tmp_path: Path, request: pytest.FixtureRequest, kind: str, by: str
+) -> None:
+    if kind == "su" and os.geteuid():
+        pytest.skip("su asks everyone but root for a password")
+    tmp_path.parent.chmod(0o755)
+    tmp_path.chmod(0o777)
+    login = PLACES[kind] or request.getfixturevalue("ssh")
+    async with tab_for(4 * LONG, terminals) as tab:
+        group = await reach(tab, login, by)
+        results: list[ExecutionResult] = []
+        async with anyio.create_task_group() as calls:
+
+            async def call() -> None:
+                results.append(await tab.execute(COMMAND, timeout=LONG))
+
+            calls.start_soon(call)
+            await seen(tab, b"\x07begun\r\n")
+            lose(group)
+        (lost,) = results
+        assert (lost.exit_code, lost.running, lost.state, lost.timed_out) == (None, False, "prompt", False), lost
+        assert lost.output.startswith("begun\n"), lost
+        assert "never" not in lost.output
+        assert "the shell it ran in" in lost.note, lost
+        assert "the tab is back in its own shell, in /" in lost.note, lost
+        assert lost.cwd == "/"
+        no_marks(lost)
+        await is_back(tab, str(tmp_path / "place"))
+
+
+@pytest.mark.parametrize("kind", ["relay", "nested"])
+async def test_a_shell_that_is_gone_between_two_commands_refuses_the_next(
+    terminals: Terminals, tmp_path: Path, kind: str
+) -> None:
+    async with tab_for(LONG, terminals) as tab:
+        lose(await reach(tab, PLACES[kind]))
+        await is_back(tab, str(tmp_path / "place"))
+
+
+async def test_what_was_given_before_anybody_was_told_is_refused_too(terminals: Terminals, tmp_path: Path) -> None:
+    async with tab_for(LONG, terminals) as tab:
+        group, told = await reach(tab, PLACES["relay"]), []
+        async with anyio.create_task_group() as calls:
+
+            async def call(number: int) -> None:
+                with pytest.raises(TabUnavailable) as error:
+                    await tab.execute(f"touch {tmp_path}/{number}", timeout=LONG)
+                told.append(str(error.value))
+
+            running = await tab.execute("sleep 60", wait=False)
+            for number in range(3):
+                calls.start_soon(call, number)
+            await anyio.wait_all_tasks_blocked()
+            lose(group)
+        assert (await terminals.command_result(running.command_id, wait=LONG)).exit_code is None
+        assert all("the shell it ran in" in text for text in told), told
+        assert not list(tmp_path.iterdir())
+        assert (await tab.execute("echo here")).output == "here\n"
+
+
+async def test_a_caller_who_knows_that_it_is_gone_is_not_refused(terminals: Terminals) -> None:
+    async with tab_for(LONG, terminals) as tab:
+        for known in ("result", "keys", "stop", "exit", "logout"):
+            outer = await tab.execute(PLACES["relay"], timeout=LONG)
+            assert (await tab.execute("true", timeout=LONG)).exit_code == 0
+            if known == "result":
+                current = tab.pane.session.current
+                assert current is not None
+                lose(current.shell_pgrp)
+                await terminals.command_result(outer.command_id, wait=LONG)
+            elif known == "keys":
+                await tab.send_keys(["C-d"])
+                await terminals.command_result(outer.command_id, wait=LONG)
+            elif known == "stop":
+                assert (await tab.stop_process()).success
+            else:
+                left = await tab.execute("exit 3" if known == "exit" else "echo bye; exit", timeout=LONG)
+                assert left.exit_code == (3 if known == "exit" else 0), left
+                assert left.note.startswith("it ended the shell it ran in; the tab is back in its own shell"), left
+                no_marks(left)
+            assert (await tab.execute("echo $PLACE", timeout=LONG)).output == "\n", known
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash"])
+@pytest.mark.parametrize("kind", ["relay", "nested", "fish-behind-a-relay"])
+async def test_a_line_that_its_shell_did_not_read_any_more_runs_in_no_other(
+    terminals: Terminals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, shell: str
+) -> None:
+    """The kernel keeps what was typed for whoever reads next."""
+    async with tab_for(4 * LONG, terminals, shell) as tab:
+        group = await reach(tab, PLACES[kind])
+        keyboard = tab.runner.keyboard
+        press = keyboard.press
+
+        def too_late(data: bytes, **options: Any) -> Any:
+            """The shell ends after it was last looked at, and its line is typed."""
+            if b"7770;S" not in data and b"/c-" not in data:
+                return press(data, **options)
+            monkeypatch.undo()
+            lose(group)
+            while Path(f"/proc/{group}/fd/0").exists():
+                pass
+            return press(data, **options)
+
+        monkeypatch.setattr(keyboard, "press", too_late)
+        with anyio.fail_after(LONG):
+            lost = await tab.execute(f"touch {tmp_path}/ran; echo ran", timeout=LONG)
+        assert (lost.exit_code, lost.running, lost.output) == (None, False, ""), lost
+        assert "the tab is back in its own shell" in lost.note, lost
+        await is_back(tab, f"{tmp_path}/place")
+        assert not list(tmp_path.iterdir())  # by now the line was read
+
+
+async def test_a_relay_in_a_relay_that_is_gone_is_not_taken_for_the_one_before(
+    terminals: Terminals, tmp_path: Path
+) -> None:
+    """Its prompt looks the same: only the shell itself can say which one it is."""
+    async with tab_for(2 * LONG, terminals) as tab:
+        await reach(tab, PLACES["relay"])
+        inner = f"{shutil.which('script')} -q -e -c '{THERE}' /dev/null"
+        await tab.send_keys([inner, "Enter"])
+        shown = await tab.execute("echo $PPID", timeout=LONG)
+        results: list[ExecutionResult] = []
+        async with anyio.create_task_group() as calls:
+
+            async def call() -> None:
+                results.append(await tab.execute(COMMAND, timeout=LONG))
+
+            calls.start_soon(call)
+            await seen(tab, b"\x07begun\r\n")
+            os.kill(int(shown.output), signal.SIGKILL)
+        (lost,) = results
+        assert (lost.exit_code, lost.running) == (None, False), lost
+        assert "the tab is back in the shell before it" in lost.note, lost
+        no_marks(lost)
+        assert "the shell before it" in str(await refused(tab, "echo for there"))
+        assert (await tab.execute("echo $PLACE", timeout=LONG)).output == "there\n"
