@@ -114,8 +114,8 @@ class Rejoin:
         self._end_joins()
         try:
             await self._connection.reopen()
-        except TmuxUnavailable:
-            return reason
+        except TmuxUnavailable as error:  # it says why the programs there have ended, or cannot be reached
+            return f"{reason}; {error}"
         return ""
 
     def on_reconnected(self) -> None:

@@ -44,9 +44,32 @@ fi
 # What shells read at every command: a file on a disk takes 0.5 ms.
 in_memory() { { [ ! -h "$q" ] && own "$q" && [ -d "$q/$name" ]; } || q=$b; }
 t() { tmux -u -S "$d/s" "$@"; }
-# A server that ran before is asked twice: on a busy machine the program that asks may fail to start.
-if ! t has-session -t =hub 2>/dev/null && { [ ! "$again" ] || { sleep 1; ! t has-session -t =hub 2>/dev/null; }; }; then
-  [ "$again" ] && fail gone "the tmux server there has ended"
+# Whether the server that ran before is there still; the helper has noted its process, and when that began.
+lives() {
+  read -r p k <"$d/server" && kill -0 "$p" || return
+  [ "$k" ] || return 0
+  read -r x <"/proc/$p/stat" && set -- ${x##*") "} && [ "${20}" = "$k" ] && [ "$1" != Z ]
+}
+# One that does not answer has lost its socket, which it makes anew on SIGUSR1 (tmux(1)), or no process can be started.
+if [ "$again" ] && ! t has-session -t =hub 2>/dev/null; then
+  in_memory
+  [ -r "$d/server" ] || cp "$q/$name/server" "$d/server" 2>/dev/null
+  for n in 1 2 3 4; do
+    if lives 2>/dev/null; then kill -USR1 "$p"; elif [ -r "$d/server" ]; then break; fi
+    sleep 1
+    t has-session -t =hub 2>/dev/null && break
+  done
+  if ! e=$(t has-session -t =hub 2>&1); then
+    lives 2>/dev/null && fail shell "its tmux server runs and does not answer: $e"
+    # The helper says why as soon as it has seen that.
+    for n in 1 2 3; do
+      [ -r "$d.ended" ] || sleep 1
+    done
+    [ -r "$d.ended" ] && read -r e <"$d.ended" && rm -f "$d.ended" || e="the tmux server there has ended"
+    rmdir "$d" "$b" 2>/dev/null
+    fail gone "$e"
+  fi
+elif ! t has-session -t =hub 2>/dev/null; then
   mkdir "$q" "$q/$name" 2>/dev/null
   in_memory
   mkdir "$q/$name/shells" 2>/dev/null

@@ -3,8 +3,16 @@
 d=$1 keep=$2 q=$3
 exec 2>/dev/null
 trap '' HUP INT QUIT TSTP
-stty raw -echo
-t() { tmux -S "$d/s" "$@"; }
+n= server=${5:-$PPID} began=$6 silent=${7:-0} b=$8
+if ! [ "$4" ]; then
+  stty raw -echo min 0 time 20
+  muxwire_helper=$(cat "$d/helper")
+  export muxwire_helper
+  IFS= read -r s <"/proc/$server/stat" && set -- ${s##*") "} && began=${20}
+  printf '%s %s\n' "$server" "$began" >"$d/server"
+  printf '%s %s\n' "$server" "$began" >"$q/server"
+fi
+t() { tmux -S "$d/s" "$@" </dev/null; }
 
 # The processes of the session that $1 leads; every process is read, so only at an end.
 members() {
@@ -46,6 +54,9 @@ hang_up() {
   [ "$a" ] && kill -KILL $a
 }
 
+# Why all of this ends, in a line that the next connection reads (bootstrap.sh): the directory goes.
+say_why() { printf '%s\n' "$1" >"$d.ended"; }
+
 # Hang up on every pane, end the server, remove what is ours.
 end_all() {
   hang_up "$(t list-panes -a -F '#{pane_pid}')"
@@ -58,38 +69,40 @@ remove_all() {
   rmdir "${d%/*}" "${q%/*}"
 }
 
-# Signal the server, which has our socket in its arguments; nobody else who has its number by now.
-signal_server() {
-  a=$(tr '\0' ' ' <"/proc/$PPID/cmdline" || ps -o args= -p "$PPID")
-  case $a in *"$d/s"*) kill -"$1" "$PPID" ;; esac
-}
-
-server_gone() {
-  signal_server TERM
-  sleep 1
-  signal_server KILL
-  hang_up "$(sessions)"
-  remove_all
+# Whether the server is there still; it is the parent of the pane's first process. No process is started for it.
+server_lives() {
+  kill -0 "$server" || return
+  [ "$began" ] || return 0
+  IFS= read -r s <"/proc/$server/stat" || return
+  set -- ${s##*") "}
+  [ "${20}" = "$began" ] && [ "$1" != Z ]
 }
 
 beat() { t display-message -p -t =hub '#{@muxwire-beat}'; }
 
-# The far half of the watch over the connection: a client whose driver says nothing for 8 s is killed, for with it every
-# pane stands still; after `keep` seconds without one all ends here.
+# The far half of the watch over the connection, every two seconds in which nothing is asked: a client whose driver says
+# nothing for 8 s is killed, for with it every pane stands still; after `keep` seconds without one all ends here.
 watch() {
-  n=0 b=
-  while sleep 2; do
-    # Without an answer, twice, it is gone, or its socket is: then nobody can ever reach it again.
-    x=$(beat) || { sleep 1; x=$(beat); } || { server_gone; exit; }
-    if [ "$x" = "$b" ]; then n=$((n + 2)); else n=0 b=$x; fi
-    [ "$n" -ge 8 ] || continue
-    for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill -9 "$p"; done
-    [ "$n" -ge "$keep" ] || continue
-    # A person who is attached still uses it.
-    [ "$(t list-clients)" ] && n=8 || { end_all; exit; }
-  done
+  if ! x=$(beat); then
+    # A question that fails says nothing of the server: its socket may be gone, or no process can be started. It makes its
+    # socket anew on SIGUSR1 (tmux(1)), in a directory that is there.
+    [ -d "$d" ] || { umask 077; mkdir "${d%/*}"; mkdir "$d"; }
+    server_lives && kill -USR1 "$server"
+    [ -r "$d/server" ] || printf '%s %s\n' "$server" "$began" >"$d/server"
+    return
+  fi
+  if [ "$x" = "$b" ]; then silent=$((silent + 2)); else silent=0 b=$x; fi
+  [ "$silent" -ge 8 ] || return 0
+  for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill -9 "$p"; done
+  [ "$silent" -ge "$keep" ] || return 0
+  # A person who is attached still uses it.
+  if [ "$(t list-clients)" ]; then
+    silent=8
+  else
+    say_why "no muxwire was connected for $keep s (keep), so its programs were ended"
+    end_all
+  fi
 }
-watch </dev/null >/dev/null &
 
 # What is read or polled is known by the arguments of the system call, where they may be read: these numbers (see
 # host/look.py) are its first word.
@@ -327,33 +340,61 @@ spooled() {
 }
 command -v base64 >/dev/null && e64=base64 || e64='od -An -v -tx1'
 
-# Until the pane is gone.
 serve() {
-  while IFS= read -r l; do
-    set -f
-    set -- $l
-    set +f
-    [ "$#" -ge 2 ] || continue
-    n=$1 v=$2
-    shift 2
-    case $v in
-    p) probe "$@" ;;
-    k) kill -"$1" "$2" ;;
-    K) signal_session "$@" ;;
-    w) printf %b "$2" >"$1" ;;
-    r) printf %b "$2" >"$1" </dev/null & ;;
-    s) spooled "$@" ;;
-    # A file: what stores the output, or is about to, cannot do so then, and ends.
-    e) rm -rf "$d/spool-$1"; : >"$d/spool-$1" ;;
-    m) stty icrnl opost onlcr icanon isig echo iexten <"$1" ;;
-    d) rm -rf "$q/$1" ;;
-    f) f=$(printf %b "$1"); cd "$f" && printf '%s\tf\t%s\n' "$n" "$(pwd)"; cd / ;;
-    x) f=$(command -v "$(printf %b "$1")") && [ -x "$f" ] && printf '%s\tx\t%s\t%s\n' "$n" "$f" "$(readlink -f "$f")" ;;
-    q) end_all </dev/null >/dev/null & ;;
-    esac
-    printf '%s\t.\n' "$n"
-  done
-  exit 0
+  set -f
+  set -- $1
+  set +f
+  [ "$#" -ge 2 ] || return 0
+  n=$1 v=$2
+  shift 2
+  case $v in
+  p) probe "$@" ;;
+  k) kill -"$1" "$2" ;;
+  K) signal_session "$@" ;;
+  w) printf %b "$2" >"$1" ;;
+  r) printf %b "$2" >"$1" </dev/null & ;;
+  s) spooled "$@" ;;
+  # A file: what stores the output, or is about to, cannot do so then, and ends.
+  e) rm -rf "$d/spool-$1"; : >"$d/spool-$1" ;;
+  m) stty icrnl opost onlcr icanon isig echo iexten <"$1" ;;
+  d) rm -rf "$q/$1" ;;
+  f) f=$(printf %b "$1"); cd "$f" && printf '%s\tf\t%s\n' "$n" "$(pwd)"; cd / ;;
+  x) f=$(command -v "$(printf %b "$1")") && [ -x "$f" ] && printf '%s\tx\t%s\t%s\n' "$n" "$f" "$(readlink -f "$f")" ;;
+  q) end_all </dev/null >/dev/null & ;;
+  esac
+  printf '%s\t.\n' "$n"
+  n=
 }
-# What a sh takes for a fatal error ends one round only.
-until (serve); do :; done
+
+# What a sh takes for a fatal error, one that cannot start a process among them, ends no more than one answer: it begins
+# anew in the same process, which takes none.
+again() {
+  [ "$n" ] && printf '%s\t.\n' "$n"
+  [ -r "$d/helper" ] || printf '%s\n' "$muxwire_helper" >"$d/helper" || exit
+  exec sh "$d/helper" "$d" "$keep" "$q" again "$server" "$began" "$silent" "$b"
+}
+trap again 0
+# A read of this terminal ends after two seconds without a key (`min 0 time 20`): also that starts no process.
+l=
+while :; do
+  if IFS= read -r k; then
+    serve "$l$k"
+    l=
+  else
+    l=$l$k
+    [ -t 0 ] || break
+    [ "$k" ] || watch
+  fi
+done
+# The pane is gone, and with it the server, unless only this window was closed. One that was killed lets go of its
+# terminals a little before it is no process any more.
+for k in 1 2 3; do
+  server_lives && sleep 1
+done
+if ! server_lives; then
+  [ -d "$d" ] && say_why "the tmux server there has ended: something has killed it, or ended it"
+  hang_up "$(sessions)"
+  remove_all
+fi
+trap - 0
+exit 0
