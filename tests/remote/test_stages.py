@@ -138,3 +138,30 @@ async def test_folder(folder: Path, environ: dict[str, str]) -> None:
     path = environ["PATH"]
     error = await unavailable(folder, environ, ["env", "-i", f"PATH={path}", "HOME=/", f"TMPDIR={place}"])
     assert (error.stage, "not yours alone" in error.reason) == ("directory", True), error
+
+
+# What the program says on stderr, or sends back, then the stage, a part of the reason, a part of the remedy.
+SAID = {
+    "echo": ("head -c 20000", "shell", "it sends back what it is sent", "sh"),
+    "long": ("echo first; printf '%05000d\\n' 7 >&2; exit 1", "shell", "0000...", "sh"),
+    "two-lines": ("printf 'a notice\\nthe last line\\n'; exit 1", "shell", "the last line", "sh"),
+    "no-process": ("echo 'sh: 1: Cannot fork' >&2; exit 2", "connect", "Cannot fork", "ulimit -u"),
+}
+
+
+@pytest.mark.parametrize("kind", SAID)
+async def test_the_reason_is_one_short_line(folder: Path, environ: dict[str, str], kind: str) -> None:
+    said, stage, reason, remedy = SAID[kind]
+    error = await unavailable(folder, environ, [program(folder, kind, f"#!/bin/sh\n{said}\n")])
+    assert (error.stage, reason in error.reason, remedy in error.remedy) == (stage, True, True), error
+    assert len(error.reason) <= 300
+    assert "\n" not in error.reason
+    assert "notice" not in error.reason
+
+
+async def test_the_path_of_a_socket_is_too_long(folder: Path, environ: dict[str, str]) -> None:
+    place = folder / ("long-" * 20)
+    place.mkdir(exist_ok=True)
+    path = environ["PATH"]
+    error = await unavailable(folder, environ, ["env", "-i", f"PATH={path}", "HOME=/", f"TMPDIR={place}"])
+    assert (error.stage, "is too long" in error.reason, "short" in error.remedy) == ("directory", True, True), error

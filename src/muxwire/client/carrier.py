@@ -31,6 +31,11 @@ _LOGIN_FAILED = ("Permission denied", "Host key verification failed", "Too many 
 # What engines say of a container or a pod that is not there, or does not run.
 _NO_MACHINE = ("No such container", "no container with", "no such container", 'pods "', 'namespaces "', "not running")
 _NO_SHELL = ("not found", "no such file", "cannot execute", "not available")
+# What a sh says where it cannot start a process (EAGAIN).
+_NO_PROCESS = ("annot fork", "an't fork", "fork: ", "Resource temporarily unavailable")
+# The longest reason that is given, and what every script that is sent holds.
+_REASON_CHARACTERS = 300
+_SENT = "put_files() {"
 _REMEDIES = {
     "connect": "try the same command in a terminal; is the machine up, and its name right?",
     "login": "log in there once by hand: muxwire answers no question for a password or a host key",
@@ -38,7 +43,7 @@ _REMEDIES = {
     "tmux_missing": "install tmux 3.3 or newer there",
     "tmux_too_old": "install tmux 3.3 or newer there",
     "locale": "install a UTF-8 locale there (C.UTF-8 or en_US.UTF-8), or set LC_ALL to one that it has",
-    "directory": "set TMPDIR there to a directory of yours, or make room on its disk",
+    "directory": "set TMPDIR there to a directory of yours whose path is short, or make room on its disk",
 }
 
 
@@ -144,7 +149,11 @@ class CarrierProcess(ProcessPipes):
         """At which stage it ended, and the reason: the last line that was said."""
         self._read_complaint()
         said = [line for line in self._complaint.splitlines() if line.strip()]
-        reason = said[-1].strip() if said else seen.decode("utf-8", "replace").strip()[-_COMPLAINT_CHARACTERS:]
+        if not said:
+            said = [line for line in seen.decode("utf-8", "replace").splitlines() if line.strip()]
+        reason = said[-1].strip() if said else ""
+        if _SENT in reason:
+            reason = "it sends back what it is sent: no sh was started at the other end"
         if any(text in reason for text in _LOGIN_FAILED):
             return "login", reason
         if any(text in reason for text in _NO_MACHINE):
@@ -153,6 +162,11 @@ class CarrierProcess(ProcessPipes):
         return "shell" if no_shell else "connect", reason or otherwise
 
     def unavailable(self, stage: str, reason: str) -> HostUnavailable:
-        """What to raise for a machine that is of no use, with what to do next."""
-        shown = "".join(sign if sign.isprintable() else " " for sign in reason)
-        return HostUnavailable(self.carrier.host, stage, shown, remedy=_REMEDIES[stage])
+        """What to raise for a machine that is of no use, with what to do next; the reason becomes one short line."""
+        shown = "".join(sign if sign.isprintable() else " " for sign in reason).strip()
+        if len(shown) > _REASON_CHARACTERS:
+            shown = shown[: _REASON_CHARACTERS - len("...")] + "..."
+        remedy = _REMEDIES[stage]
+        if any(text in shown for text in _NO_PROCESS):
+            remedy = "no process can be started there: end some, or raise the user's limit (ulimit -u, pids.max)"
+        return HostUnavailable(self.carrier.host, stage, shown, remedy=remedy)

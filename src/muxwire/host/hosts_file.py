@@ -119,7 +119,11 @@ class HostsFile:
         if len(name) > _NAME_MAX or not argv:
             raise _refused(name, "that cannot be the name of a host", "use a name of ssh_config, or user@name")
         if not any(_allows(pattern, name) for pattern in self.allow):
-            raise _refused(name, f"it is not in {self.path}", f"the person may add it to `allow` in {self.path}")
+            raise _refused(
+                name,
+                f"it is not in {self.path}",
+                f"the person may add it to `allow`, or a table for it, in {self.path}",
+            )
         return Carrier(name, argv, login_shell=not colon)
 
 

@@ -75,7 +75,10 @@ elif ! t has-session -t =hub 2>/dev/null; then
   mkdir "$q/$name/shells" 2>/dev/null
   put_files || fail directory "cannot write in $d"
   e=$(cd "$d" && t -f "$d/tmux.conf" new-session -d -s hub -x "$columns" -y "$rows" -n muxwire-keeper -- \
-    sh "$d/helper" "$d" "$keep" "$q/$name" </dev/null 2>&1) || fail shell "tmux did not start: $e"
+    sh "$d/helper" "$d" "$keep" "$q/$name" </dev/null 2>&1) || {
+    case $e in *"File name too long"*) fail directory "the path of the socket, $d/s, is too long" ;; esac
+    fail shell "tmux did not start: $e"
+  }
 fi
 in_memory
 # What an earlier client has sent is done or dropped once it is gone: then it can be said which.
