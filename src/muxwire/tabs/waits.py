@@ -25,6 +25,7 @@ from muxwire.pane.output import cut_middle, shown_text
 from muxwire.pane.runner import LOOK_EVERY, LOOKS
 from muxwire.results import WaitOutcome
 from muxwire.shell import TYPED_LINES
+from muxwire.shell.marks import INTRODUCER
 from muxwire.shell.session import echo_end
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
@@ -112,7 +113,7 @@ class TextSearch:
         self._cut = False  # whether `_text` has lost its beginning
         self._awaited = awaited
         typed = pane.session.last_input
-        self._typed = typed if start == typed.offset and typed.text else None
+        self._typed = self._ahead = typed if start == typed.offset and typed.text else None
         self._stripper = AnsiStripper()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
@@ -155,9 +156,12 @@ class TextSearch:
         # ^ holds after a line end, not at a cut.
         at_line_end = bool(begin) and text[(begin or 0) - 1] == "\n"
         match = await search(self._pattern, text, begin or 0, at_line_end=at_line_end)
-        if match is not None:
+        while match is not None:
             first, after = match
-            return Found(text[first:after], self._raw_end(data, base, start, stop, after, before))
+            end = self._raw_end(data, base, start, stop, after, before)
+            if not self._is_drawn_at_prompt(text, first, after, end):
+                return Found(text[first:after], end)
+            match = await search(self._pattern, text, after, at_line_end=False)
         if self._typed is not None and (begin or 0) <= len(self._text):
             self._typed = None
             if begin:
@@ -176,6 +180,30 @@ class TextSearch:
         # A line editor may colour and complete what it shows; the end of its line, or a mark, is near.
         unended = "\n" not in text or (shell is not None and shell.redraws)
         return None if editor and unended else echo_end(self._typed.text, text)
+
+    def _is_drawn_at_prompt(self, text: str, first: int, after: int, end: int) -> bool:
+        """Whether a match, which ends at the raw offset `end`, is the line editor's echo of keys that came before it.
+
+        The terminal echoes them when they are typed, and the editor draws them once more behind its prompt. There the
+        newest mark is that of a prompt; behind it a line that is, up to the match's end, what was typed is no answer.
+        Where the editor draws it in pieces (fish), any part of it is none.
+        """
+        if self._ahead is None or self._pane.session.prompt_end <= self._ahead.offset:
+            return False
+        drawn = self._stream.ring.read(self._ahead.offset, end)
+        newest = drawn.rfind(INTRODUCER)
+        if newest < 0 or drawn[newest + len(INTRODUCER) :][:1] not in (b"P", b"Q"):
+            return False
+        wanted, shell = text[first:after], self._pane.shell
+        if shell is not None and shell.redraws:
+            return wanted in self._ahead.text
+        for line in self._ahead.text.splitlines():
+            at = line.find(wanted)
+            while at >= 0:
+                if first >= at and text[first - at : first] == line[:at]:
+                    return True
+                at = line.find(wanted, at + 1)
+        return False
 
     def _go_on_from(self, offset: int) -> None:
         """A command's output begins there, at the beginning of a line; fish goes there once more by a CR."""

@@ -1,0 +1,53 @@
+"""What is typed before the prompt is there is echoed by the terminal and by the line editor: neither is an answer."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+if TYPE_CHECKING:
+    from muxwire import Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+EDITORS = ("bash", "zsh", "fish")
+
+
+@pytest.mark.parametrize("shell", EDITORS)
+async def test_the_echo_of_what_was_typed_before_the_first_prompt_is_no_answer(
+    terminals: Terminals, shell: str
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await terminals.create_tab(shell=shutil.which(shell))
+        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=2.0)
+        assert begun.ready is False, begun
+        begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
+        assert begun.ready
+        await tab.close(force=True)
+
+
+@pytest.mark.parametrize("shell", EDITORS)
+async def test_nor_of_what_was_typed_while_a_command_ran(terminals: Terminals, shell: str) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await terminals.create_tab(shell=shutil.which(shell))
+        await tab.execute("sleep 0.5", wait=False)
+        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=2.0)
+        assert begun.ready is False, begun
+        begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
+        assert begun.ready
+        await tab.close(force=True)
+
+
+@pytest.mark.parametrize("shell", EDITORS)
+async def test_what_a_program_has_read_is_no_echo_of_a_line(terminals: Terminals, shell: str) -> None:
+    """The prompt, and an output that is what was typed, are found."""
+    with anyio.fail_after(DEADLINE):
+        tab = await terminals.create_tab(shell=shutil.which(shell))
+        await tab.execute("cat", wait=False)
+        begun = await tab.start_process("up\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
+        assert begun.ready
+        await tab.close(force=True)
