@@ -41,8 +41,13 @@ if TYPE_CHECKING:
     # A block of what was seen, in the parts between cuts, each after the offset at which it begins.
     Piece = list[tuple[int, bytes]]
 
-# Blocks of the way back from a log's end: 500 lines are usually in the first.
+# Blocks of the way back from a log's end: 500 lines are usually in the first. For fewer lines it is smaller, because
+# finding the marks of commands in it takes longer than all else. Less than 4 KiB gains nothing, since what lies before
+# a block is read with it (`lookbehind`: 32 KiB).
 _BLOCK_FIRST = 64 * 1024
+_BLOCK_MIN = 4 * 1024
+# Of a short command's line: with its marks, two lines are some 300 bytes.
+_LINE_BYTES = 128
 _BLOCK_MAX = 1024 * 1024
 
 # The most that the last lines may hold: a pane that writes 100 MB without a newline has one line.
@@ -120,7 +125,7 @@ def last_lines(path: Path, lines: int, view: View) -> LogTail:
     with LogFileReader(path, view.within) as log:
         pieces: list[bytes] = []
         found = size = 0
-        for _, piece in log.backwards(view):
+        for _, piece in log.backwards(view, _first_block(lines)):
             pieces.append(piece)
             found += piece.count(b"\n")
             size += len(piece)
@@ -130,6 +135,11 @@ def last_lines(path: Path, lines: int, view: View) -> LogTail:
             found = -1  # this is the whole log
         text = undo_onlcr(b"".join(reversed(pieces)))
         return cut_to_lines(text, lines, log, whole=found < 0)
+
+
+def _first_block(lines: int) -> int:
+    """How many bytes probably hold so many lines."""
+    return min(max(lines * _LINE_BYTES, _BLOCK_MIN), _BLOCK_FIRST)
 
 
 def cut_to_lines(text: bytes, lines: int, log: LogFileReader, *, whole: bool) -> LogTail:
@@ -193,13 +203,13 @@ class LogFileReader:
             data, base, start, limit, view.typed_lines, final=final, typed_from=view.typed_from, joint=view.joint
         )
 
-    def backwards(self, view: View) -> Iterator[tuple[int, bytes]]:
+    def backwards(self, view: View, first_block: int = _BLOCK_FIRST) -> Iterator[tuple[int, bytes]]:
         """Yield what was seen, in blocks from the end to the start, each after the offset at which it begins."""
-        for start, parts in self.parts_backwards(view):
+        for start, parts in self.parts_backwards(view, first_block):
             yield start, view.joint.join(part for _, part in parts)
 
-    def parts_backwards(self, view: View) -> Iterator[tuple[int, Piece]]:
-        size = _BLOCK_FIRST
+    def parts_backwards(self, view: View, first_block: int = _BLOCK_FIRST) -> Iterator[tuple[int, Piece]]:
+        size = first_block
         for first, last in reversed(self.ranges):
             stop = last
             while stop > first:
@@ -255,7 +265,7 @@ def last_readable_lines(path: Path, lines: int, view: View) -> LogTail:
         pieces: list[bytes] = []
         found = size = tried = 0
         text, start = Readable(""), log.first
-        for start, piece in log.backwards(view):
+        for start, piece in log.backwards(view, _first_block(lines)):
             pieces.append(piece)
             found += piece.count(b"\n")
             size += len(piece)
