@@ -268,9 +268,10 @@ def test_grep_in_a_long_line_takes_linear_time(path: Path) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(", "*", "a{99999999999999999999}", "[z-a]"])
-def test_a_bad_pattern(pattern: str) -> None:
+def test_a_bad_pattern(path: Path, pattern: str) -> None:
+    path.write_bytes(b"x\n")
     with pytest.raises(InvalidArgument, match="no regular expression"):
-        Pattern(pattern)
+        last_matches(path, Search(Pattern(pattern)), 5, VIEW)
 
 
 def test_the_end_of_a_large_log_costs_no_more_than_that_of_a_small_one(path: Path) -> None:

@@ -101,14 +101,17 @@ def lines(
 ) -> Iterator[bool]:
     deadline = time.monotonic() + seconds
     for text in texts:
+        # A line that is no longer than a piece is one.
+        step = longest - overlap if len(text) > longest else longest
         if time.monotonic() > deadline:
             return
-        signal.setitimer(signal.ITIMER_PROF, limit)
-        if len(text) <= longest:
-            yield pattern.search(text) is not None
-        else:
-            pieces = range(0, len(text), longest - overlap)
-            yield any(pattern.search(text, begin, begin + longest) for begin in pieces)
+        yield any(piece_matches(pattern, limit, text, begin, longest) for begin in range(0, len(text) or 1, step))
+
+
+def piece_matches(pattern: re.Pattern[str], limit: float, text: str, begin: int, longest: int) -> bool:
+    """Whether a piece of a line matches; each has its own time, so that a line may be as long as it likes."""
+    signal.setitimer(signal.ITIMER_PROF, limit)
+    return pattern.search(text, begin, begin + longest) is not None
 
 
 if __name__ == "__main__":
