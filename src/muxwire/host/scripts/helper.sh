@@ -4,10 +4,12 @@ d=$1 keep=$2 q=$3
 exec 2>/dev/null
 trap '' HUP INT QUIT TSTP
 n= server=${5:-$PPID} began=$6 silent=${7:-0} b=$8
+# Here, and not where it begins anew: whatever starts a process ends that too.
 if ! [ "$4" ]; then
   stty raw -echo min 0 time 20
   muxwire_helper=$(cat "$d/helper")
-  export muxwire_helper
+  muxwire_machine=$(uname -m)
+  export muxwire_helper muxwire_machine
   IFS= read -r s <"/proc/$server/stat" && set -- ${s##*") "} && began=${20}
   printf '%s %s\n' "$server" "$began" >"$d/server"
   printf '%s %s\n' "$server" "$began" >"$q/server"
@@ -106,7 +108,7 @@ watch() {
 
 # What is read or polled is known by the arguments of the system call, where they may be read: these numbers (see
 # host/look.py) are its first word.
-case $(uname -m) in
+case $muxwire_machine in
 x86_64) calls='0 read 19 read 1 write 20 write 7 poll 271 ppoll 23 select 270 select 232 epoll 281 epoll 441 epoll2' ;;
 aarch64 | riscv64) calls='63 read 65 read 64 write 66 write 72 select 73 ppoll 22 epoll 441 epoll2' ;;
 *) calls= ;;
