@@ -216,9 +216,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     asked = []
     refresh = RemoteHost.refresh
 
-    async def counted(host: RemoteHost, leader: int, tty: str, pane: str, begins: Callable[[], None]) -> None:
+    async def counted(
+        host: RemoteHost, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
+    ) -> None:
         asked.append(leader)
-        await refresh(host, leader, tty, pane, begins)
+        await refresh(host, leader, tty, pane, begins, wide=wide)
 
     monkeypatch.setattr(RemoteHost, "refresh", counted)
     return asked
