@@ -139,10 +139,12 @@ def find_shell(pane: PaneState, waited: float, folder: Path) -> ForegroundShell 
 
     `folder` is the tab's own: a shell that cannot read in it gets its commands typed.
     """
-    session, found = pane.session, pane.judgement()
+    session, front, found = pane.session, pane.front(), pane.judgement()
     kind = found.waiting
-    front = pane.front() if kind or found.hidden else None
-    if front is None or (session.running is not None and not quiet(pane, DRAWN)):
+    # What is judged must be what is in front: between the two a command may begin or end.
+    if front is None or not (kind or found.hidden) or pane.front() != front:
+        return None
+    if session.running is not None and not quiet(pane, DRAWN):
         return None
     own = pane.shell if front.pgrp == session.shell_pid else None
     shell = own or pane.host.shell_for(front.program)

@@ -371,7 +371,9 @@ class PaneState:
         """What the kernel says now, or of another machine the newest answer."""
         if near or not self.host.is_local:
             return self.host.look(self.leader_pid, self.tty, near=near)
-        if time.monotonic() - self._looked_at > NEW_SECONDS:
+        running = self.session.running
+        typed = running.typed_time if running is not None else 0.0
+        if self._looked_at < typed or time.monotonic() - self._looked_at > NEW_SECONDS:
             self._look = self.host.look(self.leader_pid, self.tty)
             self._looked_at = time.monotonic()
         return self._look
@@ -391,6 +393,8 @@ class PaneState:
         if near.foreground == shell and running is None:
             return found  # the shell itself, which computes: nobody else has a word
         look = self.seen()
+        if look.foreground != near.foreground:
+            return found  # what was seen of all processes is older than what is in front
         return judge(look, shell, self.shown(look))
 
     def waits_near(self) -> Waiting:
