@@ -160,10 +160,11 @@ async def test_a_full_disk_is_said_once_and_costs_nothing_when_there_is_room_aga
 
 async def test_whoever_waits_for_the_file_has_it_tried_again(tmp_path: Path) -> None:
     async with LogStore() as store:
+        (tmp_path / "later").write_bytes(b"")  # a file where the directory should be
         log = store.open(tmp_path / "later" / "pane-@1.log")
         log.append(b"text")
         assert not await log.flushed()
-        (tmp_path / "later").mkdir()
+        (tmp_path / "later").unlink()
         assert await log.flushed()
     assert log.path.read_bytes() == b"text"
 
@@ -173,10 +174,11 @@ async def test_a_log_that_fails_is_tried_again_while_others_are_written(
 ) -> None:
     monkeypatch.setattr(log_module, "RETRY_SECONDS", 0.05)
     async with LogStore() as store:
+        (tmp_path / "later").write_bytes(b"")
         log, other = store.open(tmp_path / "later" / "pane-@1.log"), store.open(tmp_path / "pane-@2.log")
         log.append(b"text")
         assert not await log.flushed()
-        (tmp_path / "later").mkdir()
+        (tmp_path / "later").unlink()
 
         def written() -> bool:
             other.append(b"x")
