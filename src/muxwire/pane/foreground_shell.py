@@ -306,8 +306,11 @@ def hidden_waiting(pane: PaneState) -> Waiting:
 
 
 def falls_silent(pane: PaneState) -> bool:
-    """Whether a text that reads like a question has stood there for long, where it cannot be seen what waits."""
-    return quiet(pane, SILENT_SECONDS) and is_question(pane.open_line()) and pane.judgement().hidden
+    """Whether a text that reads like a question, or a program's screen, has stood there for long unchanged, where it
+    cannot be seen what waits.
+    """
+    stands = is_question(pane.open_line()) or pane.has_screen()
+    return stands and quiet(pane, SILENT_SECONDS) and pane.judgement().hidden
 
 
 def asks_secret(pane: PaneState) -> bool:

@@ -295,8 +295,8 @@ def _notes(execution: Execution, pane: PaneState, text: OutputText) -> list[str]
         what = f"the program waits for {execution.asked_for}; it still runs"
         notes.insert(0, f"{what}: answer with `send_keys`, or `stop_process`")
     elif execution.running and execution.silent_at == end:
-        after = pane.open_line().strip()[-_SHOWN_OF_LINE:]
-        what = f"silent for {SILENT_SECONDS:g} s after {after!r}; whether it waits cannot be seen here"
+        after = "a screen was drawn" if pane.has_screen() else repr(pane.open_line().strip()[-_SHOWN_OF_LINE:])
+        what = f"silent for {SILENT_SECONDS:g} s after {after}; whether it waits cannot be seen here"
         notes.insert(0, f"{what}: answer with `send_keys`, or wait with `command_result`")
     if text.lost_bytes:
         notes.append(f"the first {text.lost_bytes} bytes are lost: neither memory nor the log holds them")

@@ -250,7 +250,7 @@ class Runner:
         if not execution.started or pane.stream.written_end == execution.asked_at:
             return False
         if execution.silent_at != pane.stream.written_end and quiet(pane, SILENT_SECONDS):
-            return is_question(pane.open_line())
+            return is_question(pane.open_line()) or pane.has_screen()
         return bool(pane.waits_near())
 
     async def examine(self, execution: Execution) -> None:

@@ -415,11 +415,15 @@ class PaneState:
         """What the pane shows; only looked for where it decides something."""
         if not any(may_read(sleep.where) and sleep.tty is not False for one in look.processes for sleep in one.sleeps):
             return Shown()
+        return Shown(line=bool(self.open_line().strip()), screen=self.has_screen())
+
+    def has_screen(self) -> bool:
+        """Whether a program draws a screen of its own: on the alternate screen, or with the cursor hidden."""
         ring = self.stream.ring
         last_on = max(ring.rfind(switch, ring.start) for switch in _SCREEN_ON)
-        screen = last_on > max(ring.rfind(switch, ring.start) for switch in _SCREEN_OFF)
-        hides = ring.rfind(_CURSOR_OFF, ring.start) > ring.rfind(_CURSOR_ON, ring.start)
-        return Shown(line=bool(self.open_line().strip()), screen=screen or hides)
+        if last_on > max(ring.rfind(switch, ring.start) for switch in _SCREEN_OFF):
+            return True
+        return ring.rfind(_CURSOR_OFF, ring.start) > ring.rfind(_CURSOR_ON, ring.start)
 
     def announces_editor(self) -> bool:
         """Whether a line editor has said that it is on, and not that it is off: readline, zsh and others do."""
