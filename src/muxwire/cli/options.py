@@ -42,8 +42,8 @@ _OTHER_WORDS = {
 class Parser(argparse.ArgumentParser):
     """A parser that says what is wrong as every other error is said, with `--json` too.
 
-    `taken` is all that it takes, in order. `described` has the parameters of verbs of which that was made. `verbs` are
-    the parsers of its verbs, `summary` what the list of verbs says of it.
+    `taken` lists every argument that the parser takes, in order. `described` has the verbs' parameters from which they
+    were made. `verbs` are the parsers of the verbs below it, `summary` its line in the list of verbs.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 (argparse's)

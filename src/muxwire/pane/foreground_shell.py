@@ -309,8 +309,12 @@ def falls_silent(pane: PaneState) -> bool:
     """Whether a text that reads like a question, or a program's screen, has stood there for long unchanged, where it
     cannot be seen what waits.
     """
-    stands = is_question(pane.open_line()) or pane.has_screen()
-    return stands and quiet(pane, SILENT_SECONDS) and pane.judgement().hidden
+    return quiet(pane, SILENT_SECONDS) and may_ask(pane) and pane.judgement().hidden
+
+
+def may_ask(pane: PaneState) -> bool:
+    """Whether a text that reads like a question stands on the cursor's line, or a program has drawn a screen."""
+    return is_question(pane.open_line()) or pane.has_screen()
 
 
 def asks_secret(pane: PaneState) -> bool:

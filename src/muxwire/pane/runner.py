@@ -35,6 +35,7 @@ from muxwire.pane.foreground_shell import (
     find_shell,
     has_not_begun,
     hidden_waiting,
+    may_ask,
     may_be_read,
     mend_line_modes,
     quiet,
@@ -60,7 +61,6 @@ from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, own_listene
 from muxwire.pane.state import waited_words
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.execution import Execution
-from muxwire.shell.look import asks as is_question
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import redraw
 from muxwire.shell.tab_state import line_lost, not_begun
@@ -250,7 +250,7 @@ class Runner:
         if not execution.started or pane.stream.written_end == execution.asked_at:
             return False
         if execution.silent_at != pane.stream.written_end and quiet(pane, SILENT_SECONDS):
-            return is_question(pane.open_line()) or pane.has_screen()
+            return may_ask(pane)
         return bool(pane.waits_near())
 
     async def examine(self, execution: Execution) -> None:
