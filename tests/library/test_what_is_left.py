@@ -39,7 +39,7 @@ def names(stopped: ProcessStop) -> list[str]:
     return [one.name for one in stopped.left]
 
 
-@pytest.mark.parametrize("shell", [shell for shell in SHELLS if shell != "zsh"])  # zsh does not end such a wait
+@pytest.mark.parametrize("shell", [shell for shell in SHELLS if shell != "zsh"])  # below
 async def test_a_job_that_outlives_its_command_is_named(terminals: Terminals, shell: str, ends: list[int]) -> None:
     async with tab_for(DEADLINE, terminals, shell) as tab:
         await tab.execute("/bin/sleep 76 &")  # an earlier one is not of this job
@@ -52,6 +52,26 @@ async def test_a_job_that_outlives_its_command_is_named(terminals: Terminals, sh
         assert (names(stopped), stopped.success, stopped.state) == (["sleep"], False, "prompt")
         command = await tab.execute(f"ps -o args= -p {stopped.left[0].pid}")
         assert command.output.split() == ["/bin/sleep", "77"]
+
+
+@pytest.mark.parametrize("how", ["stopped", "timed out", "typed by keys"])
+async def test_zsh_that_waits_for_its_jobs_is_stopped_by_ending_them(terminals: Terminals, how: str) -> None:
+    async with tab_for(DEADLINE, terminals, "zsh") as tab:
+        await tab.execute("/bin/sleep 84 &!")  # an earlier one is not of this command
+        await anyio.sleep(0.05)
+        if how == "timed out":
+            ran = await tab.execute("/bin/sleep 85 & wait", timeout=0.2)
+            assert (ran.running, ran.timed_out, ran.state) == (False, True, "prompt"), ran
+        else:
+            if how == "stopped":
+                await tab.execute("/bin/sleep 85 & wait", wait=False)
+            else:
+                await tab.send_keys(["/bin/sleep 85 & wait", "Enter"])
+            while [name for _, name in tab.pane.host.session_since(tab.pane.leader_pid, 0)].count("sleep") < 2:
+                await anyio.lowlevel.checkpoint()
+            stopped = await tab.stop_process()
+            assert (stopped.success, stopped.left, stopped.state) == (True, (), "prompt"), stopped
+        assert [name for _, name in tab.pane.host.session_since(tab.pane.leader_pid, 0)].count("sleep") == 1
 
 
 async def test_what_a_program_leaves_is_named(terminals: Terminals, ends: list[int]) -> None:

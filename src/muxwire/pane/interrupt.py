@@ -114,7 +114,8 @@ class Interrupter:
             await self._begun(execution)
             spared = execution.shell_pgrp
             await self.forked(execution.begin_time, first, over, spared)
-            execution.signalled(await self.stop(over, first=first, grace=grace, spared=spared))
+            since = execution.typed_time
+            execution.signalled(await self.stop(over, first=first, grace=grace, spared=spared, since=since))
             answered = over() or self._pane.reachable
             tasks.cancel_scope.cancel()
         if not answered:
@@ -127,7 +128,8 @@ class Interrupter:
             self._pane.session.line_interrupted(execution, time.monotonic(), end=self._pane.stream.end)
         elif execution.running:
             execution.resisted(
-                "could not be interrupted: its shell ignores SIGINT, or hangs; close the tab with `close_tab.force`"
+                "could not be interrupted: its shell ignores SIGINT, waits for an earlier job (zsh), or hangs; "
+                "close the tab with `close_tab.force`"
             )
         return answered
 
@@ -199,11 +201,14 @@ class Interrupter:
         first: signal.Signals = signal.SIGINT,
         grace: float | None = None,
         spared: int = 0,
+        since: float = math.inf,
     ) -> str:
         """Escalate from `first` until it is `over`.
 
         Return the name of the last signal that was sent, "" if none could be. `grace` replaces the first step's time.
         `spared` is the process group of a nested shell or a relay that runs the command: it gets C-c as a key only.
+        Where C-c does not end what the shell runs itself, its jobs that began at `since` (monotonic) or later get what
+        the shell is spared.
         """
         order = [number for number, _ in STEPS]
         escalation = (
@@ -219,7 +224,7 @@ class Interrupter:
             await self._pane.refresh()
             if over() or not self._pane.reachable:  # what would be sent now would all come at once, later
                 break
-            if (taken := self._send(number, typed=typed, spared=spared)) is not None:
+            if (taken := self._send(number, typed=typed, spared=spared, since=since)) is not None:
                 typed += taken == signal.SIGINT
                 sent = taken.name
                 self._pane.session.signalled()
@@ -245,15 +250,17 @@ class Interrupter:
                 self._press()
         return over()
 
-    def _send(self, number: signal.Signals, *, typed: int, spared: int) -> signal.Signals | None:
+    def _send(self, number: signal.Signals, *, typed: int, spared: int, since: float) -> signal.Signals | None:
         """Send one signal the best way, and return which; None if nothing may get it."""
         pane = self._pane
         continue_shell(pane)
         group = pane.host.foreground_pgrp(pane.leader_pid)
         if group is not None and group == spared:
             return signal.SIGINT if number == signal.SIGINT and self._press() else None
-        if group == pane.session.shell_pid:  # of what a shell runs itself nothing else is the end; it may lose one
-            number = signal.SIGINT
+        if group == pane.session.shell_pid:
+            if number != signal.SIGINT and typed and self._signal_jobs(number, since):
+                return number
+            number = signal.SIGINT  # of what a shell runs itself nothing else is the end; it may lose one
         if number == signal.SIGINT:
             modes = pane.host.tty_modes(pane.tty)
             if modes is None:
@@ -262,6 +269,13 @@ class Interrupter:
                 return number
             # A second C-c, and the signal itself: a tty left raw for a moment may have eaten the key.
         return number if group is not None and self._signal(group, number) else None
+
+    def _signal_jobs(self, number: signal.Signals, since: float) -> bool:
+        """Signal what the shell has started since then; False if nothing got it. zsh ends `wait` for nothing else."""
+        pane = self._pane
+        own = (pane.leader_pid, pane.session.shell_pid)
+        jobs = [pid for pid, _ in pane.host.session_since(pane.leader_pid, since) if pid not in own]
+        return True in [pane.host.signal_process(pid, number) for pid in jobs]
 
     def _signal(self, group: int, number: signal.Signals) -> bool:
         pane = self._pane

@@ -99,7 +99,7 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
         # A nested shell in which a command of ours has ended is no part of what keys have started in it since.
         ended = newest.end_time if newest is not None else 0.0
         since = job.typed_time if job is not None else max(tab.pane.session.prompt_time, ended)
-        stopped = await _with_left(tab.pane, await _stop(tab.pane, tab.runner, first, grace), since)
+        stopped = await _with_left(tab.pane, await _stop(tab.pane, tab.runner, first, grace, since), since)
     tab.pane.session.told_of()  # if that has ended a nested shell, the caller wanted it
     return stopped
 
@@ -125,8 +125,8 @@ def _stopping_signal(name: str) -> signal.Signals:
     return signal.Signals[full]
 
 
-async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float) -> ProcessStop:
-    """Stop what runs in the foreground; success if nothing runs afterwards."""
+async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float, since: float) -> ProcessStop:
+    """Stop what runs in the foreground, and began at `since`; success if nothing runs afterwards."""
     await pane.refresh()
     execution, newest = pane.session.running, pane.session.current
     if newest is not None and newest.level > 1 and not newest.running:
@@ -151,7 +151,7 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
         def gone() -> bool:
             return pane.host.foreground_pgrp(pane.leader_pid) != busy
 
-        sent = await runner.interrupter.stop(lambda: pane.is_back or gone(), first=first, grace=grace)
+        sent = await runner.interrupter.stop(lambda: pane.is_back or gone(), first=first, grace=grace, since=since)
         await runner.settled(_PROMPT_WITHIN if gone() else PROMPT_GRACE)
     status = pane.session.exit_status
     if not sent and newest is not None and ran_last(pane.session, newest):
