@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from muxwire.vt.bells import TITLE_MAX, BellScanner, Signal
 
@@ -30,6 +30,10 @@ CASES: dict[bytes, list[tuple[int, int, int] | bytes]] = {
     b"\x1bktitle\x07x\x1b\\\x07\x07": [(2, 12, 13)],
     b"\x1b]0;" + b"x" * 2000 + b"\x07": [b"x" * TITLE_MAX],
     b"\x07" * 5000: [(5000, 1, 5000)],
+    # tmux sets a title when the ESC arrives, not when the byte after it does (input.c: the exit of a state).
+    b"\x1b]0;\x1b": [b""],
+    b"\x1b]0;a\x1b": [b"a"],
+    b"\x1bP data\x1b": [],
 }
 
 
@@ -69,6 +73,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@example(b"\x1b]0;\x1b", [])
 @given(st.lists(PIECES, max_size=20).map(b"".join), st.lists(st.integers(0, 60), max_size=4))
 def test_no_bell_and_no_last_title_is_missed_in_any_split(data: bytes, cuts: list[int]) -> None:
     bells, titles = one_by_one(data)

@@ -71,9 +71,9 @@ class BellScanner:
 
     def _scan(self, held: bytes, end: int, found: _Found) -> None:
         at = 0
-        while at < end:
+        while at < (len(held) if self._string else end):
             if self._string:
-                at = self._in_string(held, at, end, found)
+                at = self._in_string(held, at, found)
                 continue
             begin = _BEGIN.search(held, at, end)
             stop = begin.start() if begin is not None else end
@@ -88,15 +88,18 @@ class BellScanner:
                 self._string, self._collected = held[stop + 1 : stop + 2] if begin is not None else b"", b""
                 at = stop + 2
 
-    def _in_string(self, held: bytes, at: int, end: int, found: _Found) -> int:
-        """Go on in a string, to its end or that of the chunk; return where it ended."""
+    def _in_string(self, held: bytes, at: int, found: _Found) -> int:
+        """Go on in a string, to its end or that of the chunk; return where it ended.
+
+        An ESC at the end of the chunk ends it too, and is kept: the next byte says whether it begins another.
+        """
         is_osc = self._string == b"]"
-        over = (_OSC_END if is_osc else _OTHER_END).search(held, at, end)
-        stop = over.start() if over is not None else end
+        over = (_OSC_END if is_osc else _OTHER_END).search(held, at)
+        stop = over.start() if over is not None else len(held)
         if is_osc:
             self._collected += held[at : min(stop, at + TITLE_MAX + len(_TITLE[0]) - len(self._collected))]
         if over is None:
-            return end
+            return stop
         self._string = b""
         if is_osc and over[0] in (b"\x07", b"\x1b"):
             found.string(self._collected, over.end())
