@@ -17,6 +17,9 @@ import pytest
 
 from muxwire import TabUnavailable
 from muxwire.client.watchdog import process_table
+from muxwire.host import remote as questions
+from muxwire.host.remote import RemoteHost
+from muxwire.tmux.start import KEEPER_NAME
 from tests.remote.proxied import PATIENT, Proxied, environ_there, place_of, proxied
 
 if TYPE_CHECKING:
@@ -30,6 +33,8 @@ DEADLINE = 60.0
 # A user of its own, so that its limit of processes counts nobody else's.
 USER = 54321
 PROCESSES = 60
+# So many questions without an answer: after two a call was refused.
+ASKED_IN_VAIN = 8
 
 
 @pytest.fixture
@@ -75,6 +80,34 @@ async def test_a_socket_that_was_removed_is_made_anew_by_the_next_connection(box
     box.lose("kill")
     await box.regained(tab, connections)
     assert (await tab.execute("echo $kept", timeout=PATIENT)).output == "yes\n"
+
+
+async def test_a_helper_that_is_late_has_no_call_refused(box: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it said last is old: whether the tab is still busy is not known, so the call waits."""
+    monkeypatch.setattr(questions, "_ANSWER_SECONDS", 0.2)
+    tab = await box.opened.create_tab(host="box", shell="bash")
+    await tab.execute("true")
+    host = tab.pane.host
+    assert isinstance(host, RemoteHost)
+    rows = await tab.client.command("list-panes", "-a", "-F", "#{pane_pid} #{window_name}")
+    helper = next(int(row.split()[0]) for row in rows if row.endswith(KEEPER_NAME.encode()))
+    await tab.send_keys(["echo begun; read -r line", "Enter"])  # as a person does
+    await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)
+    os.kill(helper, signal.SIGSTOP)
+    try:
+        async with anyio.create_task_group() as calls:
+
+            async def call() -> None:
+                assert (await tab.execute("echo after", timeout=PATIENT)).output == "after\n"
+
+            calls.start_soon(call)
+            asked = host._helper._number
+            while host._helper._number < asked + ASKED_IN_VAIN:
+                await anyio.sleep(0.01)
+            await tab.send_keys(["x", "Enter"])
+            os.kill(helper, signal.SIGCONT)
+    finally:
+        os.kill(helper, signal.SIGCONT)
 
 
 async def test_the_reason_of_an_end_there_is_told(box: Proxied) -> None:

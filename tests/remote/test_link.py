@@ -172,12 +172,3 @@ async def test_a_stopped_reader_does_not_stop_the_programs_there(folder: Path, e
         driver.wait()
         if driver.stdout is not None:
             driver.stdout.close()
-
-
-async def test_a_server_there_that_nobody_can_reach_ends(own: Terminals) -> None:
-    tab = await own.create_tab(host="box")
-    place = place_of(tab)
-    tmux = int((await tab.client.command("display-message", "-p", "#{pid}"))[0])
-    (place / "s").unlink()
-    await until(lambda: not Path(f"/proc/{tmux}").exists())
-    await until(lambda: not place.exists())

@@ -398,8 +398,11 @@ class Runner:
         """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
         pane = self.pane
         if pane.session.running is not None:
-            return waited >= QUIET and quiet(pane) and await self._surely_waits()
-        return await in_vain(pane, self._client, waited)
+            no_use = waited >= QUIET and quiet(pane) and await self._surely_waits()
+        else:
+            no_use = await in_vain(pane, self._client, waited)
+        # Where the helper of another machine has not answered, what is known of the pane is old: the call waits.
+        return no_use and pane.reachable
 
     def _check_place(self, given: float) -> None:
         """Refuse a command if the shell is gone that it was given for, at that time: TabUnavailable.
