@@ -14,7 +14,7 @@ import pytest
 import muxwire
 from muxwire.client import client as patience
 from muxwire.errors import MuxwireError, TabUnavailable, TmuxSilent
-from muxwire.pane import interrupt
+from muxwire.shell import driver
 from muxwire.tabs import processes
 from tests.library.opened import known_prompt
 from tests.processes import stopped
@@ -161,9 +161,9 @@ async def test_a_command_that_runs_when_it_is_stopped_is_ended_when_it_continues
     terminals: muxwire.Terminals, tab: muxwire.Tab, command: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pid = await server_pid(terminals)
-    steps, results, done = interrupt.STEPS, [], anyio.Event()
+    steps, results, done = driver.STEPS, [], anyio.Event()
     with anyio.fail_after(ENDS):
-        monkeypatch.setattr(interrupt, "STEPS", ((signal.SIGINT, NEVER),))
+        monkeypatch.setattr(driver, "STEPS", (("SIGINT", NEVER),))
         async with anyio.create_task_group() as calls:
 
             async def call() -> None:
@@ -174,7 +174,7 @@ async def test_a_command_that_runs_when_it_is_stopped_is_ended_when_it_continues
             await terminals.wait_for([tab.key], regex="^begun", timeout=ENDS)
             with stopped(pid):
                 await done.wait()
-                monkeypatch.setattr(interrupt, "STEPS", steps)
+                monkeypatch.setattr(driver, "STEPS", steps)
         assert (results[0].running, results[0].timed_out) == (True, True), results
         assert f"process {pid}) is stopped" in results[0].note
         ended = await terminals.command_result(results[0].command_id, wait=ENDS)

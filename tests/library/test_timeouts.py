@@ -303,7 +303,7 @@ async def test_a_call_cancelled_while_it_interrupts_still_ends_its_command(
         await anyio.lowlevel.checkpoint()
         return ""
 
-    monkeypatch.setattr(Interrupter, "stop", given_up)
+    monkeypatch.setattr(Interrupter, "carry_out", given_up)
     with scope:
         await tab.execute("sleep 100", timeout=0.1)
     running = tab.pane.session.current

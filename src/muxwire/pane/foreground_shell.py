@@ -112,19 +112,6 @@ async def caught_up(pane: PaneState, client: ControlClient) -> bool:
     return pane.stream.end == end and not pane.stream.rejoining
 
 
-async def has_not_begun(pane: PaneState, execution: Execution, client: ControlClient, seconds: float) -> bool:
-    """Whether a line that was typed has been at its terminal for that long and did not begin. ConnectionClosed.
-
-    On this machine it is there at once. Of another one tmux's answers say both: that it had the line, and that nothing
-    came of it.
-    """
-    if not pane.host.is_local:
-        await caught_up(pane, client)
-        await pane.stream.until(lambda: execution.started, seconds)
-        await caught_up(pane, client)
-    return not (execution.started or pane.stream.rejoining)
-
-
 async def fall_silent(pane: PaneState, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
     """Wait until the pane has written nothing for that long from now on, or it is enough."""
     changed = True

@@ -1,9 +1,9 @@
 """Runs commands in one pane: takes turns, types the line that runs the body, waits for the end mark.
 
-Every wait is for the stream's next bytes or the command's end. The kernel, which reports nothing by itself, is asked
-where marks alone do not say: a few times while a command runs, at growing intervals, whether it waits for input
-(`LOOKS`); before typing, who listens if no prompt was announced (foreground_shell.py), and for a moment whether the
-line editor has taken the tty.
+Every wait is for the stream's next bytes or the command's end. When a command is looked at, whether its line has to be
+typed once more, and how it is ended, `shell/driver.py` decides; here that is carried out. Before typing the kernel is
+asked who listens, if no prompt was announced (foreground_shell.py), and for a moment whether the line editor has taken
+the tty.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from muxwire.pane.foreground_shell import (
     caught_up,
     falls_silent,
     find_shell,
-    has_not_begun,
     hidden_waiting,
     may_ask,
     may_be_read,
@@ -47,7 +46,6 @@ from muxwire.pane.foreground_shell import (
     stranger,
 )
 from muxwire.pane.interrupt import Interrupter, continue_shell, interrupt_taken
-from muxwire.pane.keys import CTRL_C
 from muxwire.pane.nesting import (
     check_reach,
     hide_line,
@@ -60,6 +58,23 @@ from muxwire.pane.nesting import (
 from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, own_listener, prompt_soon
 from muxwire.pane.state import waited_words
 from muxwire.shell import CLEAR_LINE
+from muxwire.shell.driver import (
+    AskReads,
+    CatchUp,
+    Ended,
+    Examine,
+    LookNear,
+    Outcome,
+    Press,
+    Report,
+    Retry,
+    RetryView,
+    Retype,
+    TryAgain,
+    Wait,
+    Watch,
+    WatchView,
+)
 from muxwire.shell.execution import Execution
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import redraw
@@ -75,19 +90,9 @@ if TYPE_CHECKING:
     from muxwire.shell import Shell, Wrapped
     from muxwire.shell.left_shell import LeftShell
 
-# `silent`: what runs may wait for input, where that cannot be seen.
-Outcome = Literal["ended", "timed_out", "interactive", "silent"]
 _Found = TypeVar("_Found")
 Progress = Callable[[Execution], Awaitable[None]]
 
-# Seconds after typing at which a silent command is examined; then every LOOK_EVERY. A password prompt shows by 0.15.
-LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
-LOOK_EVERY = 5.0
-# A question is to be noticed within 2 s, whenever it comes: so often it is seen whether something was written, and
-# whether the leader of the foreground group reads. That takes 0.1 ms.
-TICK_SECONDS = 1.0
-# Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
-RETYPE_AFTER = 0.4
 # So many commands on end that had to be typed again: the integration's key is no more.
 KEY_LOST = 2
 
@@ -105,29 +110,6 @@ class _Bell:
 
     def ring(self) -> None:
         self._event.set()
-
-
-@final
-class _Looks:
-    """When a silent command is looked at next: at growing intervals."""
-
-    def __init__(self, delay: float) -> None:
-        """`delay`: seconds on top of the first interval, for another machine."""
-        self._delay = delay
-        self._intervals = iter((LOOKS[0] + delay, *LOOKS[1:]))
-        self._due = 0.0
-        self.next()
-
-    @property
-    def left(self) -> float:
-        """Seconds until then."""
-        return self._due - time.monotonic()
-
-    def next(self) -> None:
-        self._due = time.monotonic() + next(self._intervals, LOOK_EVERY)
-
-    def restart(self) -> None:
-        self._intervals = iter((LOOKS[0] + self._delay, *LOOKS[1:]))
 
 
 @final
@@ -217,32 +199,32 @@ class Runner:
             self._client.waiters -= 1
 
     async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
-        pane, deadline = self.pane, time.monotonic() + timeout
-        looks, reports = _Looks(round_trip(pane.host)), _Looks(round_trip(pane.host))
-        examined = -1  # the stream's end at the newest look
+        pane = self.pane
+        watch = Watch(time.monotonic(), timeout, reports=progress is not None, delay=round_trip(pane.host))
         waiting = _Bell()
         execution.ends_with(waiting.ring)
-        while execution.running and (left := deadline - time.monotonic()) > 0:
-            await self._alarm.wait(waiting.next(), min(left, looks.left, TICK_SECONDS))
-            if execution.ending:
-                break
-            if progress is not None and reports.left <= 0:
-                reports.next()
-                await progress(execution)
-            if looks.left > 0 and pane.stream.end == examined and not self._begins_to_wait(execution):
-                continue
-            if pane.stream.end != examined:  # what asks has written something
-                looks.restart()
-            looks.next()
-            # Who is asked may not answer.
-            with anyio.move_on_after(deadline + PROMPT_GRACE - time.monotonic()):
-                if not execution.started:
-                    await self._unstick(execution)
-                elif quiet(pane):
-                    examined = pane.stream.end
-                    if outcome := await self._examined(execution):
-                        return outcome
-        return "timed_out" if execution.running else "ended"
+        while not watch.outcome:
+            view = WatchView(execution.running, execution.started, pane.stream.end, quiet(pane))
+            match watch.next(view, time.monotonic()):
+                case Wait(seconds):
+                    await self._alarm.wait(waiting.next(), seconds)
+                case Report():
+                    assert progress is not None
+                    await progress(execution)
+                case LookNear():
+                    watch.on_done(self._begins_to_wait(execution))
+                case TryAgain():
+                    with self._in_time(watch):
+                        await self._unstick(execution)
+                case Examine():
+                    with self._in_time(watch):
+                        watch.on_found(await self._examined(execution))
+        return watch.outcome
+
+    @staticmethod
+    def _in_time(watch: Watch) -> anyio.CancelScope:
+        """A limit for a question to a machine, or a tmux, that may not answer."""
+        return anyio.move_on_after(watch.deadline + PROMPT_GRACE - time.monotonic())
 
     def _begins_to_wait(self, execution: Execution) -> bool:
         """Whether a command that has written nothing new waits all the same, by a look that costs little."""
@@ -500,26 +482,35 @@ class Runner:
 
     async def _look_and_retype(self, execution: Execution) -> None:
         pane = self.pane
-        if self._client.connections != self._typed_on and (pane.host.is_local or not pane.heard_since(execution)):
-            return  # it may have begun, and ended, while nobody heard
-        since_prompt = time.monotonic() - pane.session.prompt_time
-        if line_lost(pane.session, execution) and since_prompt >= RETYPE_AFTER:
-            if await has_not_begun(pane, execution, self._client, RETYPE_AFTER):
-                self._retype(execution)
-        elif (
-            quiet(pane)
-            and time.monotonic() - execution.typed_time >= RETYPE_AFTER
-            and await has_not_begun(pane, execution, self._client, RETYPE_AFTER)
-            and await reads_on(pane, self._client)
-        ):
-            # An open quote that a person left: our line became part of it. C-c throws it away, unrun; zsh without its
-            # editor notices when it reads on.
-            for key in (CTRL_C, b"\r"):
-                if not pane.session.at_prompt:
-                    await self.keyboard.type(key)
-                await pane.stream.until(lambda: pane.session.at_prompt, RETYPE_AFTER)
-            if not execution.started:
-                self._retype(execution)
+        retry = Retry(remote=not self.pane.host.is_local)
+        while not isinstance(action := retry.next(self._retry_view(execution), time.monotonic()), Ended):
+            match action:
+                case Wait():
+                    await pane.stream.changed_within(action.seconds)
+                case CatchUp():
+                    await caught_up(pane, self._client)
+                    retry.on_done(not pane.stream.rejoining, time.monotonic())
+                case AskReads():
+                    retry.on_done(await reads_on(pane, self._client), time.monotonic())
+                case Press():
+                    await self.keyboard.type(action.keys)
+                    retry.on_done(True, time.monotonic())
+                case Retype():
+                    self._retype(execution)
+
+    def _retry_view(self, execution: Execution) -> RetryView:
+        pane, session, now = self.pane, self.pane.session, time.monotonic()
+        same = self._client.connections == self._typed_on
+        same = same or (not pane.host.is_local and pane.heard_since(execution))
+        return RetryView(
+            begun=execution.started or not execution.running,
+            lost=line_lost(session, execution),
+            heard=same and not pane.stream.rejoining,
+            at_prompt=session.at_prompt,
+            silent=quiet(pane),
+            since_prompt=now - session.prompt_time,
+            since_typed=now - execution.typed_time,
+        )
 
     def _retype(self, execution: Execution) -> None:
         if not execution.running:  # its nested shell is gone: the one that is here now is another

@@ -12,6 +12,7 @@ import anyio.to_thread
 
 from muxwire.host.host import answer_seconds
 from muxwire.pane.stream import RING_MIN
+from muxwire.shell.driver import LOOK_SECONDS, StopTarget
 from muxwire.shell.look import Judgement, PaneLook, Shown, judge, may_read, reads
 from muxwire.shell.redraw import PromptColumns, readable
 from muxwire.shell.session import ShellSession
@@ -122,8 +123,6 @@ class HiddenLines:
 # A look that was taken no longer ago is not taken again, nor is an answer of another machine asked for again unless
 # something was typed since: several judgements are made of one moment.
 NEW_SECONDS = 0.01
-# Between two looks for a process group, which no event reports.
-LOOK_SECONDS = 0.001
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line continues.
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # How far back a secondary prompt is looked for: its last line, and escape sequences.
@@ -186,9 +185,13 @@ class PaneState:
         """Whether it was made for a program of its own, in place of a shell that we know."""
         return self.shell is None and self.supervised
 
-    def is_program(self, group: int | None, spared: int = 0) -> bool:
-        """Whether that foreground group is a program's: no shell's of ours, and not `spared`."""
-        return group not in (None, self.session.shell_pid, self.leader_pid, spared)
+    def stop_target(self, spared: int = 0) -> StopTarget:
+        """Whose its process groups are; `spared` is one that gets C-c as a key only."""
+        return StopTarget(self.leader_pid, self.session.shell_pid, spared, self.runs_program)
+
+    def is_program(self, group: int | None) -> bool:
+        """Whether that foreground group is a program's, and no shell's of ours."""
+        return self.stop_target().is_program(group)
 
     @property
     def listens(self) -> bool:

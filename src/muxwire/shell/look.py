@@ -89,6 +89,22 @@ class Foreground:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Front:
+    """Who is in front of a terminal, by the questions that cost least: to ask all of a `PaneLook` takes some ms.
+
+    `group` is the foreground process group, None if the pane's first process is gone; `modes` None if the terminal is.
+    `stopped`: a signal has stopped the tab's own shell. `takes`: the leader of the group takes the signal that is to be
+    sent as its program will, and not as the shell that has just forked it.
+    """
+
+    group: int | None
+    modes: TtyModes | None = None
+    stopped: bool = False
+    takes: bool = True
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Sleep:
     """What one thread does: its state (proc(5)), the function of the kernel in which it sleeps, and in which call.
 

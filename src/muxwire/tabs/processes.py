@@ -14,9 +14,8 @@ import anyio
 
 from muxwire.errors import InvalidArgument, NotPermitted
 from muxwire.pane.foreground_shell import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT, prompt_after, quiet
-from muxwire.pane.interrupt import FORKS_WITHIN
-from muxwire.pane.state import LOOK_SECONDS
 from muxwire.results import ProcessLeft, ProcessStart, ProcessStop
+from muxwire.shell.driver import FORKS_WITHIN, LOOK_SECONDS
 from muxwire.shell.tab_state import prompt_due, ran_last
 from muxwire.tabs.attached import attached
 from muxwire.tabs.waits import Watch
@@ -145,14 +144,11 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     await pane.line_taken(pane.pressed_at + _TAKEN_WITHIN - time.monotonic())
     await _forked(pane)
     if not pane.is_back:
-        await runner.interrupter.forked(pane.session.preexec_time or 0.0, first, lambda: pane.is_back)
-        busy = pane.host.foreground_pgrp(pane.leader_pid)
-
-        def gone() -> bool:
-            return pane.host.foreground_pgrp(pane.leader_pid) != busy
-
-        sent = await runner.interrupter.stop(lambda: pane.is_back or gone(), first=first, grace=grace, since=since)
-        await runner.settled(_PROMPT_WITHIN if gone() else PROMPT_GRACE)
+        began = pane.session.preexec_time or 0.0
+        sent, gone = await runner.interrupter.end_other(
+            lambda: pane.is_back, first=first, grace=grace, begun=began, leaves=True, since=since
+        )
+        await runner.settled(_PROMPT_WITHIN if gone else PROMPT_GRACE)
     status = pane.session.exit_status
     if not sent and newest is not None and ran_last(pane.session, newest):
         status = newest.exit_code  # it ended before the call, and nothing has run since
@@ -226,7 +222,7 @@ async def _stop_over(
     left = _ENTERED_WITHIN - (time.monotonic() - pane.pressed_at)
     if await pane.stream.until(lambda: b"\n" in pane.stream.ring.read(begin, pane.stream.end), left):
         await pane.stream.until(over, FORKS_WITHIN, look=DRAWN_REMOTE)
-    sent = await runner.interrupter.stop(over, first=first, grace=grace, spared=newest.shell_pgrp)
+    sent, _ = await runner.interrupter.end_other(over, first=first, grace=grace, spared=newest.shell_pgrp)
     success = over()
     return _stopped(pane, success, sent, None, newest if success else None)
 

@@ -22,9 +22,9 @@ from muxwire.host.patterns import Pattern, checked, search
 from muxwire.ids import LAST_USED, USED_BEFORE
 from muxwire.pane.foreground_shell import quiet
 from muxwire.pane.output import cut_middle, shown_text
-from muxwire.pane.runner import LOOK_EVERY, LOOKS
 from muxwire.results import WaitOutcome
 from muxwire.shell import TYPED_LINES
+from muxwire.shell.driver import LOOK_EVERY, LOOKS
 from muxwire.shell.marks import INTRODUCER
 from muxwire.shell.session import echo_end
 from muxwire.shell.session_table import ShellState

@@ -1,0 +1,708 @@
+"""What is done about a shell: typed, asked, signalled, waited for, given up. Pure, as `ShellSession` is.
+
+A request (`Stop`, for one) is fed with what is known (`next`), with looks at the terminal and with what became of its
+actions, and answers with one action at a time. `pane/` carries the actions out, and decides nothing. Time is an
+argument; no request reads a clock.
+
+1. After an action whose result matters (`Look`, `Press`, `Signal`) the request is told of it before it is asked again.
+2. `Wait` is over after its seconds, or as soon as the pane has written something or its state has changed.
+3. Each request ends: every state has a time limit, and the tables say what follows. After `Ended` nothing is done.
+4. What is known of the machine is as old as the newest look, so a request asks for one before it decides by it.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, auto
+from typing import TYPE_CHECKING, Final, Literal, final
+
+from muxwire.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muxwire.shell.look import Front
+
+# -- what there is to do
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Ask the machine who is in front; the answer is `on_look`'s."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Press:
+    """Type these keys; `on_done` is told whether tmux could be asked to."""
+
+    keys: bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Send a signal to a process group; `on_done` is told whether anything got it.
+
+    `spare_leader`: the group is that of the pane's first process, a supervisor, which gets none.
+    """
+
+    name: str
+    group: int
+    spare_leader: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SignalJobs:
+    """Send a signal to each process that the tab's shell has started for the command; `on_done` as for `Signal`."""
+
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Let the tab's own shell continue, which is stopped (SIGCONT)."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The step's signal was sent, by key or by the kernel: it may leave the terminal raw."""
+
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Ask again after so many seconds, or as soon as something has changed."""
+
+    seconds: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """There is nothing left to do."""
+
+
+Action = Look | Press | Signal | SignalJobs | Continue | Sent | Wait | Ended
+
+# The interrupt character of every terminal in its usual modes (termios(3), VINTR).
+CTRL_C: Final = b"\x03"
+
+# -- ending what runs in the foreground
+#
+# C-c first, as a person would; SIGTERM for programs that trap SIGINT; SIGHUP for nested interactive shells, which
+# ignore both; SIGKILL last; each only if the step before has failed. The pane's own shell never gets more than SIGINT,
+# which is also what ends a command that it runs itself, without a program; what it is spared, its jobs get. A line that
+# is typed and does not run yet is waited for: a signal would hit its shell, which may swallow it and run the line
+# afterwards.
+
+# Seconds each step gets before the next: sleep, pipelines and loops end within 10 ms of the first C-c; a program that
+# cleans up on SIGTERM gets a second. One C-c in about 60 is lost when it hits zsh between two forks: hence two.
+STEPS: tuple[tuple[str, float], ...] = (
+    ("SIGINT", 0.6),
+    ("SIGINT", 0.6),
+    ("SIGTERM", 1.0),
+    ("SIGHUP", 1.0),
+    ("SIGKILL", 1.0),
+)
+# The time of a first step that is none of those.
+_OTHER_STEP = 1.0
+# Seconds after which C-c throws a typed line away that its shell has not begun, because a program for its prompt runs,
+# or because it reads no more. A shell that has time begins within a few ms.
+BEGINS_WITHIN = 1.0
+# Two of them: one C-c may hit a program that the shell runs for its prompt.
+_LINES_THROWN_AWAY = 2
+# Seconds from the beginning of a command to its first program: without one by then, the shell itself runs it. A signal
+# before that is lost, and of C-c zsh loses some.
+FORKS_WITHIN = 0.1
+# A C-c that comes as a program ends is lost: bash takes it for one that the program has handled. The shell's loop has
+# begun its next program by now, and a program that C-c ended has left its shell time to say so.
+LOST_AFTER = 0.1
+# All of it, for a command that nothing but the last step ends.
+ESCALATION_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
+# Between two looks for a process group, which no event reports.
+LOOK_SECONDS = 0.001
+# Between two looks at a command that has been sent a signal: most of its end is reported by marks.
+WATCH_SECONDS = 0.05
+
+
+class StopState(IntEnum):
+    """How far the end of what runs is."""
+
+    BEGINNING = auto()  # its line is typed, and may still begin to run
+    FORKING = auto()  # it has begun, and its first program may still come
+    SENDING = auto()  # the next step's signal is about to be sent
+    WAITING = auto()  # it was sent, and has its time
+    ENDED = auto()
+
+
+class StopInput(IntEnum):
+    """What moves it on."""
+
+    OVER = auto()  # what was to end has ended
+    SILENT = auto()  # tmux, or the other machine, does not answer: all that is sent now would come at once, later
+    READY = auto()  # the line runs; its program takes the signal; the signal was sent
+    LATE = auto()  # the time of that state is over; of the steps none is left
+
+
+BEGINNING, FORKING, SENDING, WAITING, ENDED = StopState
+
+STOP_TABLE: Final[Mapping[StopInput, Mapping[StopState, StopState]]] = {
+    what: dict(zip(StopState, row, strict=True))
+    for what, row in {
+        #                  BEGINNING  FORKING  SENDING  WAITING  ENDED
+        StopInput.OVER:   (ENDED,     ENDED,   ENDED,   ENDED,   ENDED),
+        StopInput.SILENT: (BEGINNING, FORKING, ENDED,   WAITING, ENDED),
+        StopInput.READY:  (FORKING,   SENDING, WAITING, WAITING, ENDED),
+        StopInput.LATE:   (FORKING,   SENDING, ENDED,   SENDING, ENDED),
+    }.items()
+}  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StopView:
+    """What is known of what is to end.
+
+    `begun`: the typed line runs, or provably never will; `begin_time`: when it began. `reachable`: tmux, and the other
+    machine, answer.
+    """
+
+    over: bool
+    reachable: bool = True
+    begun: bool = True
+    begin_time: float = 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StopTarget:
+    """Which processes are whose. All are process groups.
+
+    `shell`: the tab's own shell, 0 if it has none; `leader`: the pane's first process; `runs_program`: that is our
+    supervisor, and the program beneath it, in place of a shell, is in its group. `spared`: a nested shell or a relay
+    that runs the command, which gets C-c as a key only; 0 for none.
+    """
+
+    leader: int
+    shell: int = 0
+    spared: int = 0
+    runs_program: bool = False
+
+    def is_program(self, group: int | None) -> bool:
+        """Whether the foreground group is a program's: no shell's of ours, and not the one that is spared."""
+        return group not in (None, self.shell, self.leader, self.spared)
+
+
+@final
+class Stop:
+    """Ends what runs in the foreground, in steps; `sent` is the last signal that was sent, "" if none could be."""
+
+    def __init__(
+        self,
+        target: StopTarget,
+        now: float,
+        *,
+        first: str = "SIGINT",
+        grace: float | None = None,
+        state: StopState = BEGINNING,
+        throws_away: bool = True,
+        round_trip: float = 0.0,
+    ) -> None:
+        """`first` is the step to begin with; `grace` replaces its time. `throws_away`: C-c throws a line away that does
+        not begin, which of a nested shell is not known. `round_trip`: seconds to the pane's machine and back.
+        """
+        self.state = state
+        self.target = target
+        self.sent = ""
+        self.front: Front | None = None  # by the newest look
+        self.group: int | None = None  # what was in front when the first step was about to be sent
+        self._steps = escalation(first)
+        self._first_grace = grace
+        self._throws_away = throws_away
+        self._round_trip = round_trip
+        self._deadline = now + BEGINS_WITHIN  # of the state
+        self._thrown = 0
+        self._at = 0  # the step
+        self._keys = 0  # how many of the signals sent were SIGINT
+        self._asked: Press | Signal | SignalJobs | None = None  # whose result is still to come
+        self._by_key = False  # whether this step's key was typed, and its signal is to follow
+        self._no_jobs = False  # whether the shell has none that could get this step's signal
+        self._looked = False
+        self._continued = False
+        self._told = True  # whether the signal that was sent is noted
+        self._lost_at, self._lost_after = 0.0, LOST_AFTER
+        self._hit: int | None = None  # the group that the newest C-c was meant for
+        self._ways = {BEGINNING: self._begin, FORKING: self._fork, SENDING: self._send, WAITING: self._watch}
+
+    @property
+    def name(self) -> str:
+        """The signal of this step."""
+        return self._steps[min(self._at, len(self._steps) - 1)][0]
+
+    def on_look(self, front: Front) -> None:
+        """Who is in front now."""
+        self.front, self._looked = front, True
+
+    def next(self, view: StopView, now: float) -> Action:
+        """What is to be done now."""
+        if not self._told:
+            self._told = True
+            return Sent(self.sent)
+        if view.over:
+            self._move(StopInput.OVER)
+        while self.state is not ENDED:
+            if (action := self._ways[self.state](view, now)) is not None:
+                return action
+        return Ended()
+
+    def on_done(self, done: bool, now: float) -> None:
+        """Whether the key was typed, or the signal got somewhere."""
+        asked, self._asked = self._asked, None
+        if self.state is not SENDING:  # a C-c that throws a line away, or that is repeated
+            if self.state is BEGINNING and done:
+                self.sent = "SIGINT"
+            elif self.state is BEGINNING:
+                self._move(StopInput.LATE)
+            return
+        if isinstance(asked, Press):
+            # A second C-c, and the signal itself: a tty left raw for a moment may have eaten the key.
+            only = self.front is not None and self.front.group == self.target.spared != 0
+            if only or (done and not self._keys):
+                self._finish_step(done, "SIGINT", now)
+            else:
+                self._by_key = True
+        elif isinstance(asked, SignalJobs) and not done:
+            self._no_jobs = True
+        elif asked is not None:
+            self._finish_step(done, asked.name, now)
+
+    def _begin(self, view: StopView, now: float) -> Action | None:
+        """Wait until the typed line runs, or provably never will; C-c throws away one that does not begin."""
+        if view.begun:
+            self._move(StopInput.READY)
+        elif now < self._deadline:
+            return Wait(self._deadline - now)
+        elif not self._throws_away or self._thrown == _LINES_THROWN_AWAY:
+            self._move(StopInput.LATE)
+        else:
+            self._thrown += 1
+            # After the last one nothing is waited for: the steps follow.
+            self._deadline = now + (BEGINS_WITHIN if self._thrown < _LINES_THROWN_AWAY else 0.0)
+            return self._ask(Press(CTRL_C))
+        return None
+
+    def _fork(self, view: StopView, now: float) -> Action | None:
+        """Wait until what began has a program in the foreground that takes the signal, if it is to have one."""
+        if now - view.begin_time >= FORKS_WITHIN:
+            self._move(StopInput.LATE)
+            return None
+        if not self._looked:
+            return Look()
+        front, self._looked = self.front, False
+        if front is None or front.group is None or (self.target.is_program(front.group) and front.takes):
+            self._move(StopInput.READY)
+            return None
+        return Wait(LOOK_SECONDS)
+
+    def _send(self, view: StopView, now: float) -> Action | None:
+        """Send this step's signal the best way; to the next step at once if nothing may get it."""
+        del now
+        if self._by_key:
+            self._by_key = False
+            return self._signal("SIGINT")
+        if not view.reachable:
+            self._move(StopInput.SILENT)
+            return None
+        if self._at == len(self._steps):
+            self._move(StopInput.LATE)
+            return None
+        if not self._looked:
+            return Look()
+        front = self.front
+        assert front is not None
+        if self.group is None:
+            self.group = front.group
+        if front.stopped and not self._continued:
+            self._continued = True
+            return Continue()
+        self._looked = self._continued = False
+        name, no_jobs, self._no_jobs = self.name, self._no_jobs, False
+        if front.group is not None and front.group == self.target.spared:
+            if name == "SIGINT":
+                return self._ask(Press(CTRL_C))
+            self._at += 1
+            return None
+        if front.group == self.target.shell:
+            if name != "SIGINT" and self._keys and not no_jobs:  # zsh ends its `wait` for nothing else
+                self._looked = True
+                return self._ask(SignalJobs(name))
+            name = "SIGINT"  # of what a shell runs itself nothing else is the end; it may lose one
+        if name == "SIGINT":
+            if front.modes is None:
+                self._at += 1
+                return None
+            if front.modes.isig:
+                return self._ask(Press(CTRL_C))
+        return self._signal(name)
+
+    def _signal(self, name: str) -> Action | None:
+        assert self.front is not None
+        group, target = self.front.group, self.target
+        # A program in place of a shell is in the group of its supervisor, which has to tell its status.
+        if group is None or (group == target.leader and not target.runs_program):
+            self._at += 1
+            return None
+        return self._ask(Signal(name, group, spare_leader=group == target.leader))
+
+    def _finish_step(self, done: bool, name: str, now: float) -> None:
+        seconds = self._steps[self._at][1]
+        self._at += 1
+        if not done:
+            return
+        self.sent, self._told = name, False
+        self._keys += name == "SIGINT"
+        self._deadline = now + (seconds if self._first_grace is None else self._first_grace)
+        self._first_grace = None
+        self._hit = self.front.group if self.front is not None else None
+        self._lost_after = LOST_AFTER
+        self._lost_at = now + LOST_AFTER + self._round_trip
+        self._move(StopInput.READY)
+
+    def _watch(self, view: StopView, now: float) -> Action | None:
+        """Wait for the end; press C-c again while the shell itself goes from one program to the next.
+
+        Each time after twice as long: they may be those of a nested shell's prompt, which it begins anew after a C-c.
+        """
+        del view
+        if now >= self._deadline:
+            self._looked = False
+            self._move(StopInput.LATE)
+            return None
+        if now < self._lost_at:
+            return Wait(min(self._deadline - now, self._lost_at - now, WATCH_SECONDS))
+        if not self._looked:
+            return Look()
+        front, self._looked = self.front, False
+        group = front.group if front is not None else None
+        pressed = group != self._hit and self.target.is_program(group)
+        if pressed:
+            self._hit, self._lost_after = group, 2 * self._lost_after
+        self._lost_at = now + self._lost_after + self._round_trip
+        return self._ask(Press(CTRL_C)) if pressed else Wait(min(self._deadline - now, WATCH_SECONDS))
+
+    def _ask(self, action: Press | Signal | SignalJobs) -> Action:
+        self._asked = action
+        return action
+
+    def _move(self, what: StopInput) -> None:
+        before, self.state = self.state, STOP_TABLE[what][self.state]
+        if self.state is not before:
+            self._looked = False
+
+
+def escalation(first: str) -> tuple[tuple[str, float], ...]:
+    """The steps that begin with that signal."""
+    order = [name for name, _ in STEPS]
+    if first not in order:
+        steps = ((first, _OTHER_STEP), *STEPS[order.index("SIGTERM") :])
+    else:
+        steps = STEPS[order.index(first) :]
+    if first != "SIGINT":  # of what a shell runs itself, a loop for one, nothing else is the end
+        steps += STEPS[: order.index("SIGTERM")]
+    return steps
+
+
+# -- typing a line once more
+#
+# A line that was typed may be lost: with keys that a person's half-typed line takes for more of it (an open quote), or
+# with a line editor that threw it away. It is typed again if its body provably never ran, and never else.
+
+# Seconds from a prompt without a start mark to typing again: the mark would have come before the prompt.
+RETYPE_AFTER = 0.4
+# C-c throws an unfinished line away, unrun; zsh without its editor notices that only when it reads on.
+_THROW_AWAY: Final = (CTRL_C, b"\r")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """Wait until all is here that the pane had written by now; `on_done` is told whether that can be had."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AskReads:
+    """Find out whether the tab's own shell sleeps until keys come, and all is here that it wrote; for `on_done`."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Retype:
+    """Type the line once more; or, if it was typed again before, give it up: it never ran."""
+
+
+RetryAction = CatchUp | AskReads | Press | Retype | Wait | Ended
+
+
+class RetryState(IntEnum):
+    """How far it is found out whether a line has to be typed again."""
+
+    LOOKING = auto()  # nothing is known but what the marks say
+    ARRIVING = auto()  # of another machine: whether the line is there by now, and nothing came of it
+    ASKING = auto()  # whether its shell reads on, though the line did not begin
+    CLEARING = auto()  # what took our line for more of itself is thrown away
+    RETYPING = auto()
+    DONE = auto()
+
+
+class RetryInput(IntEnum):
+    """What moves it on."""
+
+    LOST = auto()  # a prompt proves that the line never ran (rule 12 of `session_table.py`)
+    STUCK = auto()  # it did not begin for so long, and nothing was written
+    CLEAR = auto()  # nothing is in its way any more
+    HOPELESS = auto()  # it has begun or ended, or nothing is proved
+
+
+LOOKING, ARRIVING, ASKING, CLEARING, RETYPING, DONE = RetryState
+
+RETRY_TABLE: Final[Mapping[RetryInput, Mapping[RetryState, RetryState]]] = {
+    what: dict(zip(RetryState, row, strict=True))
+    for what, row in {
+        #                    LOOKING   ARRIVING  ASKING    CLEARING  RETYPING  DONE
+        RetryInput.LOST:     (ARRIVING, RETYPING, DONE,     RETYPING, DONE,     DONE),
+        RetryInput.STUCK:    (ARRIVING, ASKING,   CLEARING, RETYPING, DONE,     DONE),
+        RetryInput.CLEAR:    (DONE,     DONE,     DONE,     RETYPING, DONE,     DONE),
+        RetryInput.HOPELESS: (DONE,     DONE,     DONE,     DONE,     DONE,     DONE),
+    }.items()
+}  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RetryView:
+    """What is known of a line that was typed, and of its shell.
+
+    `begun`: it has begun, or ended; `lost`: a prompt proves that it never ran; `heard`: all is here that was written
+    since. `at_prompt`: the shell's newest prompt is the newest that is known of it; `silent`: nothing was written for
+    a while. Seconds: since the newest prompt, and since the line was typed.
+    """
+
+    begun: bool
+    lost: bool
+    heard: bool
+    at_prompt: bool
+    silent: bool
+    since_prompt: float
+    since_typed: float
+
+
+@final
+class Retry:
+    """Finds out whether a line has to be typed once more, and has that done."""
+
+    def __init__(self, *, remote: bool) -> None:
+        """On this machine a line is at its terminal at once; `remote`: tmux's answers have to say so."""
+        self.state = LOOKING
+        self._why = RetryInput.HOPELESS
+        self._keys = iter(_THROW_AWAY)
+        self._until = 0.0
+        self._to_ask: list[CatchUp | Wait] = [CatchUp(), Wait(RETYPE_AFTER), CatchUp()] if remote else []
+
+    def next(self, view: RetryView, now: float) -> RetryAction:
+        """What is to be done now."""
+        if self.state is LOOKING:
+            self._look(view)
+        if self.state is ARRIVING and (action := self._arrive(view, now)) is not None:
+            return action
+        if self.state is ASKING:
+            return AskReads()
+        if self.state is CLEARING and (action := self._clear(view, now)) is not None:
+            return action
+        if self.state is RETYPING:
+            self.state = DONE
+            return Retype()
+        return Ended()
+
+    def on_done(self, done: bool, now: float) -> None:
+        """What became of the question, or that the key is typed."""
+        if self.state is CLEARING:
+            self._until = now + RETYPE_AFTER
+        elif self.state is ASKING:
+            self._move(RetryInput.STUCK if done else RetryInput.HOPELESS)
+        elif not done and self.state is ARRIVING:
+            self._move(RetryInput.HOPELESS)
+
+    def _look(self, view: RetryView) -> None:
+        if view.begun or not view.heard:  # it may have begun, and ended, while nobody heard
+            self._why = RetryInput.HOPELESS
+        elif view.lost and view.since_prompt >= RETYPE_AFTER:
+            self._why = RetryInput.LOST
+        elif view.silent and view.since_typed >= RETYPE_AFTER:
+            self._why = RetryInput.STUCK
+        self._move(self._why)
+
+    def _arrive(self, view: RetryView, now: float) -> RetryAction | None:
+        if view.begun:
+            self._move(RetryInput.HOPELESS)
+            return None
+        if now < self._until:
+            return Wait(self._until - now)
+        if not self._to_ask:
+            self._move(self._why)
+            return None
+        action, *self._to_ask = self._to_ask
+        if isinstance(action, Wait):
+            self._until = now + action.seconds
+        return action
+
+    def _clear(self, view: RetryView, now: float) -> RetryAction | None:
+        if view.begun:
+            self._move(RetryInput.HOPELESS)
+        elif view.at_prompt:
+            self._move(RetryInput.CLEAR)
+        elif now < self._until:
+            return Wait(self._until - now)
+        elif (key := next(self._keys, None)) is None:
+            self._move(RetryInput.CLEAR)
+        else:
+            return Press(key)
+        return None
+
+    def _move(self, what: RetryInput) -> None:
+        self.state = RETRY_TABLE[what][self.state]
+
+
+# -- waiting for a command's end
+
+# Seconds after typing at which a silent command is examined; then every LOOK_EVERY. A password prompt shows by 0.15.
+LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
+LOOK_EVERY = 5.0
+# A question is to be noticed within 2 s, whenever it comes: so often it is seen whether something was written, and
+# whether the leader of the foreground group reads. That takes 0.1 ms.
+TICK_SECONDS = 1.0
+
+
+@final
+class Intervals:
+    """When a silent command is looked at next: at growing intervals."""
+
+    def __init__(self, now: float, delay: float) -> None:
+        """`delay`: seconds on top of the first interval, for another machine."""
+        self._delay = delay
+        self._intervals = iter((LOOKS[0] + delay, *LOOKS[1:]))
+        self.due = 0.0
+        self.next(now)
+
+    def next(self, now: float) -> None:
+        self.due = now + next(self._intervals, LOOK_EVERY)
+
+    def restart(self) -> None:
+        self._intervals = iter((LOOKS[0] + self._delay, *LOOKS[1:]))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Tell the caller how far the command is."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LookNear:
+    """Find out, by a look that costs little, whether a command that has written nothing new waits; for `on_done`."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TryAgain:
+    """The line has not begun: find out whether it has to be typed again (`Retry`)."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Examine:
+    """Find out, with proof, whether the command waits for input; for `on_found`."""
+
+
+# How a wait for a command ended. `silent`: what runs may wait for input, where that cannot be seen.
+Outcome = Literal["ended", "timed_out", "interactive", "silent"]
+WatchAction = Report | LookNear | TryAgain | Examine | Wait | Ended
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WatchView:
+    """What is known of a command: the end of what its pane wrote, and whether that has been silent for a while."""
+
+    running: bool
+    started: bool
+    end: int
+    silent: bool
+
+
+@final
+class Watch:
+    """Waits for a command's end, and has it looked at while that does not come.
+
+    `outcome` is `ended` or `timed_out`, or what `on_found` was told.
+    """
+
+    def __init__(self, now: float, timeout: float, *, reports: bool = False, delay: float = 0.0) -> None:
+        """`reports`: the caller is told from time to time. `delay`: seconds to the pane's machine and back."""
+        self.outcome: Outcome | Literal[""] = ""
+        self.deadline = now + timeout
+        self._looks = Intervals(now, delay)
+        self._reports = Intervals(now, delay) if reports else None
+        self._examined = -1  # the end of what was written, at the newest look
+        self._near: bool | None = None  # what the newest look nearby has found; None if it was not asked for
+        self._woken = False  # whether a wait has passed since the newest look
+
+    def next(self, view: WatchView, now: float) -> WatchAction:
+        """What is to be done now."""
+        if self.outcome:
+            return Ended()
+        if not view.running:
+            self.outcome = "ended"
+        elif now >= self.deadline:
+            self.outcome = "timed_out"
+        else:
+            return self._next(view, now)
+        return Ended()
+
+    def on_done(self, waits: bool) -> None:
+        """What the look nearby has found."""
+        self._near = waits
+
+    def on_found(self, outcome: Outcome | Literal[""]) -> None:
+        """What the examination has found; "" for nothing."""
+        self.outcome = outcome
+
+    def _next(self, view: WatchView, now: float) -> WatchAction:
+        if not self._woken:
+            self._woken = True
+            return Wait(min(self.deadline - now, max(self._looks.due - now, 0.0), TICK_SECONDS))
+        if self._reports is not None and self._reports.due <= now:
+            self._reports.next(now)
+            return Report()
+        written = view.end != self._examined
+        if now < self._looks.due and not written and view.started and self._near is None:
+            return LookNear()
+        near, self._near, self._woken = self._near, None, False
+        if now < self._looks.due and not written and not near:
+            return self._next(view, now)
+        if written:  # what asks has written something
+            self._looks.restart()
+        self._looks.next(now)
+        if not view.started:
+            return TryAgain()
+        if not view.silent:
+            return self._next(view, now)
+        self._examined = view.end
+        return Examine()

@@ -1,0 +1,293 @@
+"""How what runs is ended, without a terminal: a row for each kind of program, and any order of events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, strategies
+
+from muxwire.shell.driver import (
+    BEGINS_WITHIN,
+    ESCALATION_SECONDS,
+    FORKS_WITHIN,
+    STOP_TABLE,
+    Action,
+    Continue,
+    Ended,
+    Look,
+    Press,
+    Sent,
+    Signal,
+    SignalJobs,
+    Stop,
+    StopInput,
+    StopState,
+    StopTarget,
+    StopView,
+    Wait,
+    escalation,
+)
+from muxwire.shell.look import Front, TtyModes
+
+LEADER, SHELL, PROGRAM, NEXT, NESTED = 10, 11, 20, 21, 30
+LINES, RAW = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)
+KEY = "C-c"
+# Of two waits for an action that never comes to pass.
+SLACK = 2.0
+
+
+@dataclass
+class World:
+    """A pane whose clock moves only as the request waits. It writes down what is done, with the times."""
+
+    target: StopTarget = field(default_factory=lambda: StopTarget(LEADER, SHELL))
+    front: int | None = PROGRAM
+    modes: TtyModes | None = LINES
+    # What is done to the program that ends it, and how long it takes to end after that.
+    ends_by: tuple[str, ...] = (KEY,)
+    takes: float = 0.01
+    begins: float = 0.0  # when the typed line does; infinity for never
+    begins_by_key: bool = False  # C-c throws the line away
+    takes_signals_at: float = 0.0
+    stopped: bool = False
+    answers: bool = True  # tmux
+    gets_signals: bool = True
+    jobs: bool = False
+    next_after: float = float("inf")  # from when on the shell runs another program
+    now: float = 0.0
+    over_at: float = float("inf")
+    done: list[tuple[float, str]] = field(default_factory=list)
+
+    def view(self) -> StopView:
+        begun = self.now >= min(self.begins, self.over_at)
+        return StopView(self.now >= self.over_at, self.answers, begun, self.begins if begun else 0.0)
+
+    def act(self, stop: Stop, action: Action) -> None:
+        match action:
+            case Wait():
+                assert action.seconds > 0, "it would be asked again at once, for ever"
+                # A mark wakes it, too.
+                marks = (at for at in (self.begins, self.over_at) if at > self.now)
+                self.now = min(self.now + action.seconds, *marks, float("inf"))
+            case Look():
+                group = NEXT if self.now >= self.next_after else self.front
+                stop.on_look(Front(group, self.modes, self.stopped, self.now >= self.takes_signals_at))
+            case Press():
+                self._note(KEY)
+                if self.begins_by_key and self.now < self.begins:
+                    self.over_at = min(self.over_at, self.now + self.takes)
+                stop.on_done(self.answers, self.now)
+            case Signal():
+                self._note(f"{action.name} {action.group}" + (" spared" if action.spare_leader else ""))
+                stop.on_done(self.gets_signals, self.now)
+            case SignalJobs():
+                if self.jobs:
+                    self._note(f"{action.name} jobs")
+                stop.on_done(self.jobs, self.now)
+            case Continue():
+                self.done.append((self.now, "continue"))
+                self.stopped = False
+            case Sent():
+                pass
+
+    def _note(self, what: str) -> None:
+        self.done.append((round(self.now, 3), what))
+        if what in self.ends_by and self.now >= self.begins:
+            self.over_at = min(self.over_at, self.now + self.takes)
+
+    def run(self, **request: object) -> Stop:
+        stop = Stop(self.target, self.now, **request)  # type: ignore[arg-type]
+        for _ in range(10_000):
+            action = stop.next(self.view(), self.now)
+            if isinstance(action, Ended):
+                assert isinstance(stop.next(self.view(), self.now + 1), Ended)
+                return stop
+            self.act(stop, action)
+        raise AssertionError("it never ends")
+
+
+def actions(world: World) -> list[str]:
+    return [what for _, what in world.done]
+
+
+ESCALATES = [KEY, KEY, f"SIGINT {PROGRAM}", f"SIGTERM {PROGRAM}", f"SIGHUP {PROGRAM}", f"SIGKILL {PROGRAM}"]
+
+
+@pytest.mark.parametrize(
+    ("world", "request_", "expected", "sent"),
+    [
+        pytest.param(World(), {}, [KEY], "SIGINT", id="sleep"),
+        pytest.param(World(ends_by=(f"SIGTERM {PROGRAM}",)), {}, ESCALATES[:4], "SIGTERM", id="traps SIGINT"),
+        pytest.param(World(ends_by=(f"SIGKILL {PROGRAM}",)), {}, ESCALATES, "SIGKILL", id="traps all"),
+        pytest.param(World(ends_by=()), {}, ESCALATES, "SIGKILL", id="cannot be killed"),
+        pytest.param(World(over_at=0.0), {}, [], "", id="has ended"),
+        pytest.param(
+            World(modes=RAW, ends_by=(f"SIGINT {PROGRAM}",)), {}, [f"SIGINT {PROGRAM}"], "SIGINT", id="the tty is raw"
+        ),
+        pytest.param(
+            World(front=SHELL, ends_by=()), {}, [KEY, *[KEY, f"SIGINT {SHELL}"] * 4], "SIGINT",
+            id="the shell itself runs it: never more than SIGINT",
+        ),
+        pytest.param(
+            World(front=SHELL, jobs=True, ends_by=("SIGTERM jobs",)), {}, [KEY, KEY, f"SIGINT {SHELL}", "SIGTERM jobs"],
+            "SIGTERM", id="zsh waits for its jobs",
+        ),
+        pytest.param(
+            World(front=SHELL, jobs=True, ends_by=(KEY,)), {"first": "SIGKILL"}, [KEY], "SIGINT",
+            id="a loop of the shell, though it has jobs",
+        ),
+        pytest.param(
+            World(target=StopTarget(LEADER, SHELL, NESTED), front=NESTED, ends_by=()), {}, [KEY, KEY], "SIGINT",
+            id="a relay runs it: C-c as a key and nothing else",
+        ),
+        pytest.param(
+            World(target=StopTarget(LEADER, SHELL), front=LEADER, modes=RAW, ends_by=()), {}, [], "",
+            id="the supervisor is in front: it gets nothing",
+        ),
+        pytest.param(
+            World(
+                target=StopTarget(LEADER, runs_program=True), front=LEADER, modes=RAW,
+                ends_by=(f"SIGINT {LEADER} spared",),
+            ),
+            {}, [f"SIGINT {LEADER} spared"], "SIGINT", id="a program in place of a shell",
+        ),
+        pytest.param(World(front=None, ends_by=()), {}, [KEY, KEY], "SIGINT", id="nobody is in front: C-c only"),
+        pytest.param(World(modes=None, ends_by=(), front=None), {}, [], "", id="the terminal is gone"),
+        pytest.param(World(stopped=True), {}, ["continue", KEY], "SIGINT", id="the shell is stopped"),
+        pytest.param(World(answers=False), {}, [], "", id="tmux is silent"),
+        pytest.param(
+            World(gets_signals=False, modes=RAW), {}, [ESCALATES[2], *ESCALATES[2:]], "", id="is another user's"
+        ),
+        pytest.param(
+            World(ends_by=(f"SIGTERM {PROGRAM}",)), {"first": "SIGTERM"}, [f"SIGTERM {PROGRAM}"], "SIGTERM",
+            id="from SIGTERM on",
+        ),
+        pytest.param(
+            World(ends_by=(f"SIGQUIT {PROGRAM}",)), {"first": "SIGQUIT"}, [f"SIGQUIT {PROGRAM}"], "SIGQUIT",
+            id="SIGQUIT, which is no step",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_done_to(world: World, request_: dict[str, object], expected: list[str], sent: str) -> None:
+    stop = world.run(**request_)
+    assert actions(world) == expected
+    assert stop.sent == sent
+
+
+@pytest.mark.parametrize(
+    ("world", "expected"),
+    [
+        (World(begins=0.5), [(0.5 + FORKS_WITHIN, KEY)]),  # the program of its first signal has come by then
+        (World(begins=0.5, takes_signals_at=0.52), [(0.52, KEY)]),
+        (World(begins=float("inf"), begins_by_key=True), [(BEGINS_WITHIN, KEY)]),
+        (World(begins=1.5, ends_by=(f"SIGTERM {PROGRAM}",)), [(1.0, KEY), (1.5, KEY), (2.1, KEY)]),
+    ],
+)
+def test_when_a_line_that_is_typed_gets_its_first_signals(world: World, expected: list[tuple[float, str]]) -> None:
+    if not world.takes_signals_at:
+        world.takes_signals_at = 0.0 if world.begins == 1.5 else float("inf")
+    world.run()
+    first = world.done[: len(expected)]
+    assert [what for _, what in first] == [what for _, what in expected]
+    assert [when for when, _ in first] == pytest.approx([when for when, _ in expected], abs=0.01)
+
+
+def test_a_line_in_a_nested_shell_is_not_thrown_away_while_it_may_begin() -> None:
+    world = World(target=StopTarget(LEADER, SHELL, NESTED), front=NESTED, begins=float("inf"), ends_by=())
+    world.run(throws_away=False)
+    assert world.done[0][0] >= BEGINS_WITHIN
+
+
+def test_the_first_step_has_the_callers_time_and_no_other() -> None:
+    world = World(ends_by=(f"SIGTERM {PROGRAM}",))
+    world.run(grace=5.0)
+    assert [round(when, 1) for when, _ in world.done] == [0.0, 5.0, 5.0, 5.6]
+
+
+def test_c_c_is_pressed_again_for_the_next_program_of_a_loop() -> None:
+    world = World(next_after=0.05, ends_by=())
+    world.run()
+    keys = [when for when, what in world.done if what == KEY]
+    assert keys[:3] == [0.0, pytest.approx(0.1, abs=0.01), pytest.approx(0.6, abs=0.01)]
+
+
+def test_the_group_that_the_first_signal_is_meant_for_is_known_before_it_is_sent() -> None:
+    world, stop = World(), Stop(StopTarget(LEADER, SHELL), 0.0, state=StopState.SENDING)
+    while not isinstance(action := stop.next(world.view(), world.now), Press):
+        assert stop.group is None
+        world.act(stop, action)
+    assert stop.group == PROGRAM
+
+
+@pytest.mark.parametrize("first", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL"])
+def test_every_escalation_ends_in_sigkill_or_in_what_ends_a_shells_loop(first: str) -> None:
+    names = [name for name, _ in escalation(first)]
+    assert names[0] == first
+    assert "SIGKILL" in names
+    assert first == "SIGINT" or names[-1] == "SIGINT"
+
+
+def test_no_input_leads_out_of_the_end_and_each_state_has_a_way_there() -> None:
+    for moves in STOP_TABLE.values():
+        assert moves[StopState.ENDED] is StopState.ENDED
+    assert set(STOP_TABLE) == set(StopInput)
+    assert all(STOP_TABLE[StopInput.OVER][state] is StopState.ENDED for state in StopState)
+    late = STOP_TABLE[StopInput.LATE]
+    assert all(late[state] is not state for state in StopState if state is not StopState.ENDED)
+
+
+GROUPS = strategies.sampled_from([None, LEADER, SHELL, PROGRAM, NEXT, NESTED])
+MODES = strategies.sampled_from([None, LINES, RAW])
+EVENTS = strategies.lists(
+    strategies.tuples(
+        GROUPS, MODES, strategies.booleans(), strategies.booleans(), strategies.booleans(), strategies.booleans(),
+        strategies.floats(0.0, 1.0),
+    ),
+    max_size=60,
+)  # fmt: skip
+
+
+@given(
+    EVENTS,
+    strategies.sampled_from(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL"]),
+    strategies.sampled_from([0, NESTED]),
+    strategies.sampled_from(list(StopState)[:3]),
+    strategies.booleans(),
+)
+def test_whatever_happens_it_ends_in_time_and_does_nothing_afterwards(
+    events: list[tuple[int | None, TtyModes | None, bool, bool, bool, bool, float]],
+    first: str,
+    spared: int,
+    state: StopState,
+    throws_away: bool,
+) -> None:
+    stop = Stop(StopTarget(LEADER, SHELL, spared), 0.0, first=first, state=state, throws_away=throws_away)
+    now, begun_at, left = 0.0, 0.0, iter(events)
+    group: int | None = PROGRAM
+    modes: TtyModes | None = LINES
+    stopped, takes, done = False, True, True
+    for _ in range(50_000):
+        action = stop.next(StopView(False, True, begun_at > 0, begun_at), now)
+        if isinstance(action, Ended):
+            break
+        match action:
+            case Wait():
+                assert action.seconds > 0
+                share = 1.0
+                if (event := next(left, None)) is not None:
+                    group, modes, stopped, takes, done, begins, share = event
+                    begun_at = begun_at or (now if begins else 0.0)
+                now += max(action.seconds * share, 1e-4)
+            case Look():
+                stop.on_look(Front(group, modes, stopped, takes))
+            case Press() | Signal() | SignalJobs():
+                if isinstance(action, Signal):
+                    assert action.group == group != spared, "a nested shell gets keys only"
+                    assert group != SHELL or action.name == "SIGINT"
+                    assert group != LEADER
+                stop.on_done(done, now)
+    else:
+        raise AssertionError("it never ends")
+    assert now <= ESCALATION_SECONDS + BEGINS_WITHIN + SLACK
+    assert isinstance(stop.next(StopView(over=False), now + 100), Ended)
