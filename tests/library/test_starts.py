@@ -105,6 +105,22 @@ async def test_what_is_waited_for_is_said_as_long_as_it_is(terminals: Terminals,
         assert (done.running, done.exit_code, done.note) == (False, 0, "")
 
 
+async def test_what_was_answered_waits_no_longer_though_it_shows_nothing(terminals: Terminals, tab: Tab) -> None:
+    with anyio.fail_after(DEADLINE):
+        asked = await tab.execute("""sh -c 'stty -echo; printf "pw? "; read x; sleep 1; read x; stty echo; echo $x'""")
+        assert "waits for a password" in asked.note
+        await tab.send_keys(["1", "Enter"])
+        while tab.state == "interactive":  # it has not read it yet
+            await anyio.lowlevel.checkpoint()
+        answered = await terminals.command_result(asked.command_id)
+        assert (answered.running, answered.state, answered.note) == (True, "running", ""), answered
+        again = await terminals.command_result(asked.command_id, wait=DEADLINE)
+        assert (again.running, again.note) == (True, asked.note), again
+        await tab.send_keys(["2", "Enter"])
+        done = await terminals.command_result(asked.command_id, wait=DEADLINE)
+        assert (done.running, done.exit_code, done.output, done.note) == (False, 0, "2\n", ""), done
+
+
 async def cut_short(tab: Tab, timeout: float) -> ExecutionResult | None:
     """Run what does not end in that time; None if it was over before the prompt was drawn: nothing was typed."""
     try:

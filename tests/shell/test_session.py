@@ -566,3 +566,21 @@ def test_the_status_at_a_prompt_is_known_if_its_mark_said_so() -> None:
     driven.prompt(1)
     known.append(driven.session.status_at_prompt)
     assert known == [128 + 15, None, 1]
+
+
+def test_a_command_waits_no_longer_once_keys_were_typed_though_nothing_was_written() -> None:
+    driven = Driven()
+    driven.prompt()
+    command = driven.type()
+    driven.begin()
+    end = len(driven.data)
+    command.asks(end, "a line")
+    command.fell_silent(end)
+    assert command.waits_at(end)
+    assert command.silent_since(end)
+    assert not command.waits_at(end + 1)
+    driven.session.input_typed(b"y\r", end)
+    assert not command.waits_at(end)
+    assert not command.silent_since(end)
+    command.asks(end, "a line")  # by a new look
+    assert command.waits_at(end)

@@ -92,7 +92,11 @@ class ForegroundShell:
 
 
 def quiet(pane: PaneState, seconds: float = QUIET) -> bool:
-    return time.monotonic() - pane.stream.last_output >= seconds
+    """Whether nothing was written for that long; nor typed, if it is for what runs."""
+    since, running = pane.stream.last_output, pane.session.running
+    if running is not None and running.answered:
+        since = max(since, pane.pressed_at)
+    return time.monotonic() - since >= seconds
 
 
 async def ask_soon(pane: PaneState, client: ControlClient, *words: str) -> tuple[bytes, ...]:

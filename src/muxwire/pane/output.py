@@ -291,10 +291,10 @@ async def result_of(
 def _notes(execution: Execution, pane: PaneState, text: OutputText) -> list[str]:
     notes = [note for note in (execution.note, execution.running and execution.resists) if note]
     end = pane.stream.written_end
-    if execution.running and execution.asked_at == end:
+    if execution.running and execution.waits_at(end):
         what = f"the program waits for {execution.asked_for}; it still runs"
         notes.insert(0, f"{what}: answer with `send_keys`, or `stop_process`")
-    elif execution.running and execution.silent_at == end:
+    elif execution.running and execution.silent_since(end):
         after = "a screen was drawn" if pane.has_screen() else repr(pane.open_line().strip()[-_SHOWN_OF_LINE:])
         what = f"silent for {SILENT_SECONDS:g} s after {after}; whether it waits cannot be seen here"
         notes.insert(0, f"{what}: answer with `send_keys`, or wait with `command_result`")

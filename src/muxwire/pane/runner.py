@@ -229,15 +229,17 @@ class Runner:
     def _begins_to_wait(self, execution: Execution) -> bool:
         """Whether a command that has written nothing new waits all the same, by a look that costs little."""
         pane = self.pane
-        if not execution.started or pane.stream.written_end == execution.asked_at:
+        end = pane.stream.written_end
+        if not execution.started or execution.waits_at(end):
             return False
-        if execution.silent_at != pane.stream.written_end and quiet(pane, SILENT_SECONDS):
+        if not execution.silent_since(end) and quiet(pane, SILENT_SECONDS):
             return may_ask(pane)
         return bool(pane.waits_near())
 
     async def examine(self, execution: Execution) -> None:
         """Find out whether a command waits for input, for a result of it."""
-        known = self.pane.stream.written_end in (execution.asked_at, execution.silent_at)
+        end = self.pane.stream.written_end
+        known = execution.waits_at(end) or execution.silent_since(end)
         if execution.running and execution.started and not known and quiet(self.pane):
             with anyio.move_on_after(answer_seconds(self.pane.host)):
                 await self._examined(execution)
@@ -249,12 +251,12 @@ class Runner:
         continue_shell(pane)
         settle_end(pane, self.keyboard, execution)
         end = pane.stream.written_end
-        if execution.cut >= 0 or not execution.running or end == execution.asked_at:
+        if execution.cut >= 0 or not execution.running or execution.waits_at(end):
             return ""
         if waiting := await self._proved(lambda: awaited(pane, execution)):
             execution.asks(end, waited_words(waiting))
             return "interactive"
-        if end != execution.silent_at and await self._proved(lambda: falls_silent(pane)):
+        if not execution.silent_since(end) and await self._proved(lambda: falls_silent(pane)):
             execution.fell_silent(end)
             return "silent"
         return ""

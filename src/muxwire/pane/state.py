@@ -277,13 +277,13 @@ class PaneState:
             return state
         if state == "incomplete":
             return "running" if not running.started else state
-        proved = running.asked_at == self.stream.written_end
+        proved = running.waits_at(self.stream.written_end)
         return state if proved or not self.shell_in_front() else "running"
 
     def state_after(self, execution: Execution) -> State:
         """The state for a result of `execution`. After its end the prompt may be some microseconds away."""
         if execution.running:
-            if self.session.dead or execution.asked_at == self.stream.written_end:
+            if self.session.dead or execution.waits_at(self.stream.written_end):
                 return "dead" if self.session.dead else "interactive"
             state = self.tab_state()  # without a proof nothing waits (`Runner.examine`)
             return "running" if state == "interactive" or execution.level == 3 else state

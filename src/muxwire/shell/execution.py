@@ -77,6 +77,8 @@ class Execution:
     asked_for: str = ""
     # The stream's end when it was silent after what reads like a question, where it cannot be seen whether it waits.
     silent_at: int = -1
+    # Whether keys were typed since either was found out: what was true of it then need not be true any longer.
+    answered: bool = False
     # Parts of its output that are ours: marks and lines of commands in a shell that it started; and where one begins
     # whose end is not here yet, -1 if none does.
     ours: list[tuple[int, int]] = field(default_factory=list)
@@ -130,11 +132,23 @@ class Execution:
 
     def asks(self, offset: int, what: str) -> None:
         """It waits for input, after an output that ends at that offset."""
-        self.asked_at, self.asked_for = offset, what
+        self.asked_at, self.asked_for, self.answered = offset, what, False
 
     def fell_silent(self, offset: int) -> None:
         """It may wait for input, after an output that ends at that offset: nobody can see."""
-        self.silent_at = offset
+        self.silent_at, self.answered = offset, False
+
+    def was_answered(self) -> None:
+        """Keys are typed that it may read. They may show nothing, so its output does not tell that it has them."""
+        self.answered = True
+
+    def waits_at(self, offset: int) -> bool:
+        """Whether it is known to wait for input, if its output ends at that offset."""
+        return self.asked_at == offset and not self.answered
+
+    def silent_since(self, offset: int) -> bool:
+        """Whether it is known to be silent after what may be a question, if its output ends at that offset."""
+        return self.silent_at == offset and not self.answered
 
     def delivered(self, offset: int) -> None:
         """Its output up to there was given to a caller: the next one gets the rest."""

@@ -503,6 +503,8 @@ class ShellSession:
     def input_typed(self, data: bytes, end: int) -> None:
         """Keys are about to be typed that are no command, with the stream's end at that offset."""
         self.last_input = Typed.of(end, data, at_prompt=self.at_prompt)
+        if self.running is not None:
+            self.running.was_answered()
 
     def seen_asleep(self, asleep: bool, now: float) -> float:
         """After its prompt the shell sleeps until keys come, or does not; return since when it does."""
