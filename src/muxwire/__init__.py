@@ -88,4 +88,4 @@ if not typing.TYPE_CHECKING:  # a type checker would believe that there is every
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__():  # noqa: ANN202
-        return sorted({*globals(), *__all__, "operations"})
+        return sorted({*__all__, "operations"})

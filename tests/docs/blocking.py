@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
-    from typing import Self
+    from typing import Self, TypeAlias
 
     from muxwire.instance.connect import Wrap
     from muxwire.library.terminals import Terminals as AsyncTerminals
@@ -60,6 +60,21 @@ if TYPE_CHECKING:
     from muxwire.tabs.waits import Wanted
     from muxwire.tmux.server import Role
     from muxwire.verbs.types import Language, OnError, OnTimeout
+
+    Target: TypeAlias = "str | Tab"
+    Targets: TypeAlias = "Target | Sequence[Target]"
+
+
+def _twin_of(target: Target) -> str | AsyncTab:
+    return target if isinstance(target, str) else target._twin  # noqa: SLF001 - of this module
+
+
+def _public(kind: type) -> list[str]:
+    return sorted(name for name in vars(kind) if not name.startswith("_"))
+
+
+def _twins_of(targets: Targets) -> list[str | AsyncTab]:
+    return [_twin_of(target) for target in ([targets] if isinstance(targets, str | Tab) else targets)]
 '''
 TERMINALS = '''
 
@@ -80,7 +95,10 @@ class Terminals:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<muxwire.sync.Terminals, {{self._twin.role}}>"
+        return repr(self._twin).replace("muxwire.", "muxwire.sync.", 1)
+
+    def __dir__(self) -> list[str]:
+        return _public(type(self))
 
     def _of(self, twin: AsyncTab) -> Tab:
         return Tab(twin, self._twin, self._loop)
@@ -114,7 +132,10 @@ class Tab:
         return hash(self._twin)
 
     def __repr__(self) -> str:
-        return f"<muxwire.sync.Tab {self.key} {self.name!r}>"
+        return repr(self._twin).replace("muxwire.", "muxwire.sync.", 1)
+
+    def __dir__(self) -> list[str]:
+        return _public(type(self))
 
     async def _ready(self) -> None:
         """Return when the tab takes a command again, after one was interrupted."""
@@ -140,7 +161,10 @@ OF_TERMINALS = (
     "create_tab", "tab", "list_tabs", "close_tab", "close_session", "command_result", "snapshot", "wait_for",
     "watch_events", "run_operations", "read_logs", "stream_logs", "history", "set_history_limit",
 )  # fmt: skip
-OF_TAB = ("execute", "execute_script", "start_process", "stop_process", "send_keys", "snapshot", "close")
+OF_TAB = (
+    "execute", "execute_script", "command_result", "start_process", "stop_process", "send_keys", "wait_for", "snapshot",
+    "read_logs", "stream_logs", "close",
+)  # fmt: skip
 PROPERTIES_OF_TAB = ("key", "state", "columns", "tty", "cwd", "next_byte")
 # Attributes that a tab is made with, with their types.
 ATTRIBUTES_OF_TAB = {
@@ -158,6 +182,8 @@ CALLBACKS = {
     "on_input": ("Callable[[str], object]", "awaited"),
     "on_start": ("Callable[[str], object]", "noted"),
 }
+# What a twin is turned into before the library is given it.
+TWINS = {"Target": "_twin_of", "Targets": "_twins_of"}
 # Commands run in these, so C-c has something to interrupt.
 INTERRUPTED = ("execute", "execute_script", "start_process", "send_keys")
 
@@ -204,13 +230,17 @@ def member(owner: Any, name: str, kind: str) -> str:
 
 
 def parameters(owner: Any, name: str) -> Iterator[tuple[str, str, str, bool]]:
-    """Name, annotation, default (as source; "" for none) and whether it is named in a call, of each parameter."""
+    """Name, annotation, default (as source; "" for none) and whether it is named in a call, of each parameter.
+
+    The name of what takes all positional arguments has its `*`.
+    """
     for one in inspect.signature(inspect.unwrap(vars(owner)[name])).parameters.values():
         if one.name == "self":
             continue
         kind = CALLBACKS[one.name][0] + " | None" if one.name in CALLBACKS else str(one.annotation)
         default = "" if one.default is one.empty else "math.inf" if one.default == math.inf else source(one.default)
-        yield one.name, kind, default, one.kind is one.KEYWORD_ONLY
+        star = "*" if one.kind is one.VAR_POSITIONAL else ""
+        yield star + one.name, kind, default, one.kind is one.KEYWORD_ONLY
 
 
 def source(value: object) -> str:
@@ -222,8 +252,8 @@ def signature(owner: Any, name: str, indent: str) -> str:
     lines, starred = [], False
     for parameter, kind, default, named in parameters(owner, name):
         if named and not starred:
-            starred = True
             lines.append("*,")
+        starred = starred or named or parameter.startswith("*")
         # The verb's own word.
         shadows = "  # noqa: A002" if parameter == "exit" else ""
         lines.append(f"{parameter}: {kind}{f' = {default}' if default else ''},{shadows}")
@@ -232,8 +262,9 @@ def signature(owner: Any, name: str, indent: str) -> str:
 
 def arguments(owner: Any, name: str) -> str:
     given = []
-    for parameter, _, _, named in parameters(owner, name):
+    for parameter, kind, _, named in parameters(owner, name):
         value = f"call.{CALLBACKS[parameter][1]}({parameter})" if parameter in CALLBACKS else parameter
+        value = f"{TWINS[kind]}({parameter})" if kind in TWINS else value
         given.append(f"{parameter}={value}" if named else value)
     return ", ".join(given)
 

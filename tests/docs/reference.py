@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import muxwire
+import muxwire.library.terminals
+import muxwire.tabs.tab
 from muxwire.cli.command_line import command_line
 from muxwire.mcp.registry import output_schema
 from muxwire.mcp.tools import TOOLS
@@ -128,9 +130,13 @@ def _fields(found: Any) -> Iterator[str]:
     yield "```\n"
 
 
+# What `dir` shows of them.
+PUBLIC = {muxwire.Tab: muxwire.tabs.tab.PUBLIC, muxwire.Terminals: muxwire.library.terminals.PUBLIC}
+
+
 def _methods(found: type) -> Iterator[str]:
     for name, member in vars(found).items():
-        if name.startswith("_"):
+        if name.startswith("_") or name not in PUBLIC.get(found, (name,)):
             continue
         if isinstance(member, property):
             yield f"`{name}`: {_first_line(member)}\n"

@@ -31,13 +31,24 @@ def demo(tmp_path: Path, **changes: str) -> subprocess.CompletedProcess[str]:
 
 def test_it_shows_a_command_a_process_and_the_log(tmp_path: Path) -> None:
     done = demo(tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stdout + done.stderr
     assert 'two "quoted"\n  lines\nls: ' in done.stdout
-    assert re.search(r"-> exit code [12], in /, ", done.stdout)  # GNU's ls says 2, BSD's 1
+    took = re.search(r"-> exit code [12], in /, ([0-9.]+) ms", done.stdout)  # GNU's ls says 2, BSD's 1
+    assert took is not None, done.stdout
+    assert float(took[1]) >= 0.1  # no process takes less
     assert "\n$ pwd\n/\n  -> exit code 0, in /, " in done.stdout
     assert "tick 1\ntick 2\ntick 3\n  -> ready: True; stopped by SIGINT, exit code 130" in done.stdout
     log = Path(done.stdout.split()[-1])
     assert log.is_relative_to(tmp_path / "state")
+    assert b"tick 3" in log.read_bytes()
+
+
+def test_it_needs_no_home_that_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = demo(tmp_path, MUXWIRE_STATE_DIR=str(tmp_path / "file" / "state"), TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    log = Path(done.stdout.split()[-1])
+    assert log.is_relative_to(tmp_path)
     assert b"tick 3" in log.read_bytes()
 
 

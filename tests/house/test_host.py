@@ -23,6 +23,7 @@ HERE = {
     "tabs/record.py": "records of tabs stay with the process that makes them",
     "mcp/stdio.py": "signals its own process",
     "cli/printing.py": "signals its own process",
+    "testing/plugin.py": "tests run on this machine",
 }
 
 

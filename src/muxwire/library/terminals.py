@@ -14,14 +14,16 @@ import anyio.to_thread
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.library.lifetime import Hosts
 from muxwire.logs.history import read_history
+from muxwire.logs.screens import past_screen
 from muxwire.operations.operation import RunOptions
 from muxwire.tabs.attached import attached
 from muxwire.tabs.book import checked_idle
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.tabs.listing import checked_limit, limit_scrollback, list_tabs
-from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail, snapshot_of
+from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, checked_request
+from muxwire.tabs.tab import Tab
 from muxwire.tabs.targets import find_tab
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.verbs.catalogue import CreateTab
@@ -29,15 +31,26 @@ from muxwire.verbs.types import DISPATCH_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from typing import TypeAlias
 
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import Operation, OperationsResult
     from muxwire.results import CommandRecord, ExecutionResult, LogChunk, LogTail, Snapshot, TabList, WaitOutcome
     from muxwire.shell.execution import Execution
     from muxwire.tabs.event_log import EventBatch, EventLog
-    from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import Role, TmuxServer
     from muxwire.verbs.types import OnError
+
+    # A tab, or what it is called; and one or several of them.
+    Target: TypeAlias = str | Tab
+    Targets: TypeAlias = Target | Sequence[Target]
+
+# What a program that uses the library may use, in the order of `dir`; all else is for the front ends.
+PUBLIC = (
+    "aclose", "close_session", "close_tab", "command_result", "create_tab", "events", "history", "list_tabs",
+    "read_logs", "role", "run_operations", "set_history_limit", "snapshot", "stream_logs", "tab", "tab_or_new",
+    "wait_for", "watch_events",
+)  # fmt: skip
 
 
 @final
@@ -53,6 +66,13 @@ class Terminals:
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
         self._hosts: Hosts[Terminals] = Hosts(life, Terminals)
         self._told: Tab | None = None  # the tab that the last call named or made, or that its result named
+
+    def __repr__(self) -> str:
+        tabs = ", ".join(f"{tab.key} {tab.name!r}" for tab in self._book.in_order())
+        return f"<muxwire.Terminals {self.folders.instance!r}, {self.role}: {tabs or 'no tab'}>"
+
+    def __dir__(self) -> list[str]:
+        return list(PUBLIC)
 
     @property
     def role(self) -> Role:
@@ -129,11 +149,12 @@ class Terminals:
         there = [await one.list_tabs(closed=closed, session=session) for one in self._hosts.used]
         return replace(here, tabs=here.tabs + tuple(tab for one in there for tab in one.tabs)) if there else here
 
-    async def tab_or_new(self, target: str = ".", *, within: float = inf) -> tuple[Tab, bool]:
+    async def tab_or_new(self, target: Target = ".", *, within: float = inf) -> tuple[Tab, bool]:
         """The tab that `target` names; if that is `.` and no tab is open, a new one, and True.
 
         Raises as `tab` and `create_tab`.
         """
+        target = self._name_of(target)
         await self._life.look(within)
         if not self._names_one(target):
             async with self._making:  # which takes a turn of the event loop
@@ -156,14 +177,27 @@ class Terminals:
             note = f"{before.key} has ended ({before.end_reason or 'its program has'}); this is {tab.key}, in {tab.cwd}"
         return tab.key, True, note
 
+    def _name_of(self, target: Target) -> str:
+        """What a tab is called here; InvalidArgument for one of another instance, which would name another tab."""
+        if isinstance(target, str):
+            return target
+        if not any(target.belongs_to(one._book) for one in (self, *self._hosts.used)):  # noqa: SLF001 - of our own kind
+            raise InvalidArgument(f"{target!r} is of another instance", remedy="use a tab of this one, or a name")
+        return target.address if target.pane.session.closed else target.key
+
+    def _names_of(self, targets: Targets) -> list[str]:
+        given = [targets] if isinstance(targets, str | Tab) else targets
+        return [self._name_of(target) for target in given]
+
     def _names_one(self, target: str) -> bool:
         return target != "." or bool(self._book.latest) or self._hosts.split(target)[0] is not None
 
-    async def tab(self, target: str = ".", *, within: float = inf) -> Tab:
+    async def tab(self, target: Target = ".", *, within: float = inf) -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed.
 
         Tmux is asked about some names: TmuxSilent without an answer after `within` seconds, `answer_seconds` at least.
         """
+        target = self._name_of(target)
         if (there := await self._hosts.tab(target, within)) is not None:
             self._told = there
             return there
@@ -177,9 +211,9 @@ class Terminals:
         self._told = tab
         return tab
 
-    async def known_tab(self, target: str, *, within: float = inf) -> Tab:
+    async def known_tab(self, target: Target, *, within: float = inf) -> Tab:
         """The tab that `target` names, open or closed; this does not make it the active one. As `tab`."""
-        there, target = await self._hosts.place(target)
+        there, target = await self._hosts.place(self._name_of(target))
         if there is not None:
             return await there.known_tab(target, within=within)
         await self._life.look(within)
@@ -191,9 +225,9 @@ class Terminals:
         tab.pane.use.note()
         return tab
 
-    async def close_tab(self, target: str, *, force: bool = False) -> None:
+    async def close_tab(self, target: Target, *, force: bool = False) -> None:
         """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
-        there, target = await self._hosts.place(target)
+        there, target = await self._hosts.place(self._name_of(target))
         if there is not None:
             await there.close_tab(target, force=force)
             return
@@ -241,7 +275,7 @@ class Terminals:
 
     async def snapshot(
         self,
-        target: str = ".",
+        target: Target = ".",
         scrollback: int | None = None,
         *,
         cells: bool = False,
@@ -254,11 +288,18 @@ class Terminals:
         As `Tab.snapshot`, for every log that `read_logs` finds. NoSuchTarget, InvalidArgument, TabUnavailable.
         """
         source = await self._log_source(target, command_id)
-        return await snapshot_of(source, self._book, scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
+        if source.command is not None:
+            at_byte = None if source.command.running else source.command.end
+        if source.tab is None:
+            pane = source.path.stem.removeprefix("pane-")
+            return await past_screen(source.path, at_byte, pane=pane, scrollback=scrollback, cells=cells, unwrap=unwrap)
+        if at_byte is None and source.tab.key in self._book.open:
+            self._book.latest = source.tab.key
+        return await source.tab.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
     async def wait_for(
         self,
-        targets: Sequence[str],
+        targets: Targets,
         *,
         until: str = "",
         regex: str = "",
@@ -274,12 +315,13 @@ class Terminals:
         Text counts from `from_byte` on, else from the last command or input. NoSuchTarget, InvalidArgument.
         """
         wanted = await Wanted.read(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell).checked()
-        tabs = [await self.known_tab(target, within=timeout) for target in targets]
-        return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout, names=targets)
+        names = self._names_of(targets)
+        tabs = [await self.known_tab(name, within=timeout) for name in names]
+        return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout, names=names)
 
     async def watch_events(
         self,
-        targets: Sequence[str] = (),
+        targets: Targets = (),
         *,
         kinds: Collection[str] = (),
         since: int | None = None,
@@ -292,7 +334,7 @@ class Terminals:
         No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor that is not ours).
         """
         await self._life.look(timeout)
-        tabs = [await self.known_tab(target, within=timeout) for target in targets]
+        tabs = [await self.known_tab(name, within=timeout) for name in self._names_of(targets)]
         wanted = EventFilter.checked([tab.key for tab in tabs], kinds)
         async with attached(*(tabs or self._book.open.values()), uses=bool(tabs)):
             return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
@@ -329,7 +371,7 @@ class Terminals:
 
     async def read_logs(
         self,
-        target: str = ".",
+        target: Target = ".",
         *,
         lines: int = 500,
         strip_ansi: bool | None = None,
@@ -346,7 +388,7 @@ class Terminals:
 
     async def stream_logs(
         self,
-        target: str,
+        target: Target,
         *,
         from_byte: int = 0,
         max_bytes: int = 65536,
@@ -359,19 +401,20 @@ class Terminals:
             source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
         )
 
-    async def history(self, targets: Sequence[str] = (), *, limit: int = 100) -> tuple[CommandRecord, ...]:
+    async def history(self, targets: Targets = (), *, limit: int = 100) -> tuple[CommandRecord, ...]:
         """The last `limit` commands that ended in `targets` (none: in every tab), the newest last. NoSuchTarget."""
-        tabs = [await self.known_tab(target) for target in targets]
+        tabs = [await self.known_tab(name) for name in self._names_of(targets)]
         if self._book.history is not None:
             await self._book.history.flush()
         of = {(tab.generation, tab.key) for tab in tabs}
         home = self.folders.state / self.folders.instance
         return tuple(await anyio.to_thread.run_sync(read_history, home, of, limit, self._book.runs))
 
-    async def _log_source(self, target: str, command_id: str = "") -> LogSource:
+    async def _log_source(self, target: Target, command_id: str = "") -> LogSource:
         """The log of a tab, open or closed, also of an earlier server (`GENERATION/@N`), or what a command wrote."""
         if command_id:
             return LogSource.of_command(*await self._command(command_id))
+        target = self._name_of(target)
         try:
             there, target = await self._hosts.place(target)
         except NoSuchTarget as error:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
-    from typing import Self
+    from typing import Self, TypeAlias
 
     from muxwire.instance.connect import Wrap
     from muxwire.library.terminals import Terminals as AsyncTerminals
@@ -36,6 +36,21 @@ if TYPE_CHECKING:
     from muxwire.tabs.waits import Wanted
     from muxwire.tmux.server import Role
     from muxwire.verbs.types import Language, OnError, OnTimeout
+
+    Target: TypeAlias = "str | Tab"
+    Targets: TypeAlias = "Target | Sequence[Target]"
+
+
+def _twin_of(target: Target) -> str | AsyncTab:
+    return target if isinstance(target, str) else target._twin  # noqa: SLF001 - of this module
+
+
+def _public(kind: type) -> list[str]:
+    return sorted(name for name in vars(kind) if not name.startswith("_"))
+
+
+def _twins_of(targets: Targets) -> list[str | AsyncTab]:
+    return [_twin_of(target) for target in ([targets] if isinstance(targets, str | Tab) else targets)]
 
 
 def open_terminals(
@@ -99,7 +114,10 @@ class Terminals:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<muxwire.sync.Terminals, {self._twin.role}>"
+        return repr(self._twin).replace("muxwire.", "muxwire.sync.", 1)
+
+    def __dir__(self) -> list[str]:
+        return _public(type(self))
 
     def _of(self, twin: AsyncTab) -> Tab:
         return Tab(twin, self._twin, self._loop)
@@ -157,7 +175,7 @@ class Terminals:
 
     def tab(
         self,
-        target: str = ".",
+        target: Target = ".",
         *,
         within: float = math.inf,
     ) -> Tab:
@@ -165,7 +183,7 @@ class Terminals:
 
         Tmux is asked about some names: TmuxSilent without an answer after `within` seconds, `answer_seconds` at least.
         """
-        return self._of(self._loop.run(lambda _: self._twin.tab(target, within=within)))
+        return self._of(self._loop.run(lambda _: self._twin.tab(_twin_of(target), within=within)))
 
     def list_tabs(
         self,
@@ -178,12 +196,12 @@ class Terminals:
 
     def close_tab(
         self,
-        target: str,
+        target: Target,
         *,
         force: bool = False,
     ) -> None:
         """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
-        self._loop.run(lambda _: self._twin.close_tab(target, force=force))
+        self._loop.run(lambda _: self._twin.close_tab(_twin_of(target), force=force))
 
     def close_session(
         self,
@@ -212,7 +230,7 @@ class Terminals:
 
     def snapshot(
         self,
-        target: str = ".",
+        target: Target = ".",
         scrollback: int | None = None,
         *,
         cells: bool = False,
@@ -226,13 +244,13 @@ class Terminals:
         """
         return self._loop.run(
             lambda _: self._twin.snapshot(
-                target, scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte, command_id=command_id
+                _twin_of(target), scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte, command_id=command_id
             )
         )
 
     def wait_for(
         self,
-        targets: Sequence[str],
+        targets: Targets,
         *,
         until: str = "",
         regex: str = "",
@@ -249,7 +267,7 @@ class Terminals:
         """
         return self._loop.run(
             lambda _: self._twin.wait_for(
-                targets,
+                _twins_of(targets),
                 until=until,
                 regex=regex,
                 idle=idle,
@@ -263,7 +281,7 @@ class Terminals:
 
     def watch_events(
         self,
-        targets: Sequence[str] = (),
+        targets: Targets = (),
         *,
         kinds: Collection[str] = (),
         since: int | None = None,
@@ -276,7 +294,9 @@ class Terminals:
         No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor that is not ours).
         """
         return self._loop.run(
-            lambda _: self._twin.watch_events(targets, kinds=kinds, since=since, max_events=max_events, timeout=timeout)
+            lambda _: self._twin.watch_events(
+                _twins_of(targets), kinds=kinds, since=since, max_events=max_events, timeout=timeout
+            )
         )
 
     def run_operations(
@@ -310,7 +330,7 @@ class Terminals:
 
     def read_logs(
         self,
-        target: str = ".",
+        target: Target = ".",
         *,
         lines: int = 500,
         strip_ansi: bool | None = None,
@@ -322,13 +342,19 @@ class Terminals:
         """The last `lines` lines of a tab, also of a closed one, or of a command. NoSuchTarget, InvalidArgument."""
         return self._loop.run(
             lambda _: self._twin.read_logs(
-                target, lines=lines, strip_ansi=strip_ansi, grep=grep, before=before, after=after, command_id=command_id
+                _twin_of(target),
+                lines=lines,
+                strip_ansi=strip_ansi,
+                grep=grep,
+                before=before,
+                after=after,
+                command_id=command_id,
             )
         )
 
     def stream_logs(
         self,
-        target: str,
+        target: Target,
         *,
         from_byte: int = 0,
         max_bytes: int = 65536,
@@ -338,18 +364,18 @@ class Terminals:
         """A piece of the log from an offset on; waits up to `wait` seconds if nothing is there yet. NoSuchTarget."""
         return self._loop.run(
             lambda _: self._twin.stream_logs(
-                target, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=strip_ansi, wait=wait
+                _twin_of(target), from_byte=from_byte, max_bytes=max_bytes, strip_ansi=strip_ansi, wait=wait
             )
         )
 
     def history(
         self,
-        targets: Sequence[str] = (),
+        targets: Targets = (),
         *,
         limit: int = 100,
     ) -> tuple[CommandRecord, ...]:
         """The last `limit` commands that ended in `targets` (none: in every tab), the newest last. NoSuchTarget."""
-        return self._loop.run(lambda _: self._twin.history(targets, limit=limit))
+        return self._loop.run(lambda _: self._twin.history(_twins_of(targets), limit=limit))
 
     def set_history_limit(
         self,
@@ -382,7 +408,10 @@ class Tab:
         return hash(self._twin)
 
     def __repr__(self) -> str:
-        return f"<muxwire.sync.Tab {self.key} {self.name!r}>"
+        return repr(self._twin).replace("muxwire.", "muxwire.sync.", 1)
+
+    def __dir__(self) -> list[str]:
+        return _public(type(self))
 
     async def _ready(self) -> None:
         """Return when the tab takes a command again, after one was interrupted."""
@@ -529,6 +558,22 @@ class Tab:
             self._ready,
         )
 
+    def command_result(
+        self,
+        command_id: str = "",
+        *,
+        wait: float = 0.0,
+        strip_ansi: bool | None = None,
+        max_chars: int | None = None,
+    ) -> ExecutionResult:
+        """What a command that ran here wrote since it was last asked about; "": the command that was typed last.
+
+        Waits up to `wait` seconds for its end. NoSuchTarget for a command that is not known, or of another tab.
+        """
+        return self._loop.run(
+            lambda _: self._twin.command_result(command_id, wait=wait, strip_ansi=strip_ansi, max_chars=max_chars)
+        )
+
     def start_process(
         self,
         command: str,
@@ -568,8 +613,7 @@ class Tab:
 
     def send_keys(
         self,
-        keys: str | Sequence[str],
-        *,
+        *keys: str | Sequence[str],
         paste: bool = False,
         literal: bool = False,
         enter: bool = False,
@@ -578,14 +622,44 @@ class Tab:
     ) -> KeysSent:
         """Type into whatever runs: each of `keys` is tmux's name of a key (`Enter`, `C-c`, `F5`) or literal text.
 
+        They may be given one by one, or as a list: `send_keys("ls", "Enter")`.
         With `paste`, all go as pasted blocks; with `literal`, all of them are texts; with `enter`, Enter is pressed
         after them. With `wait` the answer comes too, after that many seconds at the latest: as soon as what is
         `wanted` is there, or without it the program waits for input, and when the command has ended.
         InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """
         return self._loop.run(
-            lambda _: self._twin.send_keys(keys, paste=paste, literal=literal, enter=enter, wanted=wanted, wait=wait),
+            lambda _: self._twin.send_keys(*keys, paste=paste, literal=literal, enter=enter, wanted=wanted, wait=wait),
             self._ready,
+        )
+
+    def wait_for(
+        self,
+        *,
+        until: str = "",
+        regex: str = "",
+        idle: float | None = None,
+        exit: bool = False,  # noqa: A002
+        prompt: bool = False,
+        bell: bool = False,
+        from_byte: int | None = None,
+        timeout: float = 30.0,
+    ) -> WaitOutcome:
+        """Wait until it shows a text or a match, is silent for `idle` s, ends, prompts or rings.
+
+        As `Terminals.wait_for` with this tab alone. InvalidArgument.
+        """
+        return self._loop.run(
+            lambda _: self._twin.wait_for(
+                until=until,
+                regex=regex,
+                idle=idle,
+                exit=exit,
+                prompt=prompt,
+                bell=bell,
+                from_byte=from_byte,
+                timeout=timeout,
+            )
         )
 
     def snapshot(
@@ -601,6 +675,36 @@ class Tab:
         `cells` adds styles; `unwrap` joins rows that the terminal wrapped. InvalidArgument, TabUnavailable (no log).
         """
         return self._loop.run(lambda _: self._twin.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte))
+
+    def read_logs(
+        self,
+        *,
+        lines: int = 500,
+        strip_ansi: bool | None = None,
+        grep: str = "",
+        before: int = 0,
+        after: int = 0,
+        command_id: str = "",
+    ) -> LogTail:
+        """Its last `lines` lines, or those of a command that ran in it; as `Terminals.read_logs`."""
+        return self._loop.run(
+            lambda _: self._twin.read_logs(
+                lines=lines, strip_ansi=strip_ansi, grep=grep, before=before, after=after, command_id=command_id
+            )
+        )
+
+    def stream_logs(
+        self,
+        *,
+        from_byte: int = 0,
+        max_bytes: int = 65536,
+        strip_ansi: bool | None = None,
+        wait: float = 0.0,
+    ) -> LogChunk:
+        """A piece of its log from an offset on; waits up to `wait` seconds if nothing is there yet."""
+        return self._loop.run(
+            lambda _: self._twin.stream_logs(from_byte=from_byte, max_bytes=max_bytes, strip_ansi=strip_ansi, wait=wait)
+        )
 
     def close(
         self,

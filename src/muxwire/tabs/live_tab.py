@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
-    from muxwire.results import ExecutionResult, State
+    from muxwire.results import ExecutionResult, Snapshot, State
     from muxwire.shell.execution import Execution
     from muxwire.tmux.server import TmuxServer
 
 # The tab: a parameter, so that this module does not import what imports it.
-T_contra = TypeVar("T_contra", contravariant=True)
+T = TypeVar("T")
 
 
 class LiveTab(Protocol):
@@ -23,6 +24,8 @@ class LiveTab(Protocol):
     name: str
     generation: int
     theirs: bool
+    strip_ansi: bool
+    log_path: Path
     server: TmuxServer
     pane: PaneState
     runner: Runner
@@ -45,8 +48,13 @@ class LiveTab(Protocol):
     ) -> ExecutionResult:
         """What a command has to say."""
 
+    async def snapshot(
+        self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False, at_byte: int | None = None
+    ) -> Snapshot:
+        """What its screen shows, or showed at an offset."""
 
-class TabOwner(Protocol[T_contra]):
+
+class TabOwner(Protocol[T]):
     """Keeps the tabs of one instance; `TabBook` is the one that there is."""
 
     leaves_running: bool
@@ -54,8 +62,11 @@ class TabOwner(Protocol[T_contra]):
     def spawn(self, work: Callable[[], Awaitable[object]]) -> None:
         """Run `work` in a task of the instance."""
 
-    def remember(self, tab: T_contra, execution: Execution) -> None:
+    def remember(self, tab: T, execution: Execution) -> None:
         """A command was typed."""
 
-    def retire(self, tab: T_contra, reason: str, *, persistent: bool = False) -> None:
+    def command(self, command_id: str) -> tuple[T, Execution]:
+        """The tab and the command of that id; NoSuchTarget."""
+
+    def retire(self, tab: T, reason: str, *, persistent: bool = False) -> None:
         """A tab has ended."""

@@ -19,7 +19,6 @@ from muxwire.errors import InvalidArgument
 from muxwire.host.patterns import Pattern
 from muxwire.logs.grep import Search, last_matches
 from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, last_readable_lines, read_range, read_readable
-from muxwire.logs.screens import past_screen
 from muxwire.logs.store import RETRY_SECONDS
 from muxwire.pane.keyboard import typed_from
 from muxwire.pane.output import output_range
@@ -33,10 +32,8 @@ from muxwire.vt.readable import COLUMNS
 if TYPE_CHECKING:
     from muxwire.errors import NoSuchTarget
     from muxwire.host.folders import Folders
-    from muxwire.results import Snapshot
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.book import TabBook
-    from muxwire.tabs.tab import Tab
+    from muxwire.tabs.live_tab import LiveTab
 
 # As list_tabs names tabs of a tmux server that is gone.
 _LOG_ADDRESS = re.compile(r"(?:(?P<generation>[0-9]{1,9})/)?(?P<id>[@%][0-9]{1,10})\Z")
@@ -52,11 +49,11 @@ class LogSource:
     """A log, and the tab that still writes it, if there is one; with `command`, only that command of it is meant."""
 
     path: Path
-    tab: Tab | None
+    tab: LiveTab | None
     command: Execution | None = None
 
     @classmethod
-    def of_command(cls, tab: Tab, command: Execution) -> Self:
+    def of_command(cls, tab: LiveTab, command: Execution) -> Self:
         return cls(tab.log_path, tab, command)
 
     @property
@@ -182,20 +179,6 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
         first_byte=piece.first,
         note=note,
     )
-
-
-async def snapshot_of(
-    source: LogSource, book: TabBook, scrollback: int | None, *, cells: bool, unwrap: bool, at_byte: int | None
-) -> Snapshot:
-    """The screen at an offset of a log, or at the command's end; without either, the newest."""
-    if source.command is not None:
-        at_byte = None if source.command.running else source.command.end
-    if source.tab is None:
-        pane = source.path.stem.removeprefix("pane-")
-        return await past_screen(source.path, at_byte, pane=pane, scrollback=scrollback, cells=cells, unwrap=unwrap)
-    if at_byte is None and source.tab.key in book.open:
-        book.latest = source.tab.key
-    return await source.tab.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
 
 async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> tuple[LogPiece, str, View, bool]:

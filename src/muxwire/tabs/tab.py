@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 import anyio.lowlevel
 
-from muxwire.errors import ConnectionClosed, InvalidArgument, NotPermitted, TmuxSilent
+from muxwire.errors import ConnectionClosed, InvalidArgument, NoSuchTarget, NotPermitted, TmuxSilent
 from muxwire.host.environment import checked_environment
 from muxwire.pane.foreground_shell import check_width
 from muxwire.pane.key_sender import KeySender
@@ -21,9 +21,10 @@ from muxwire.pane.scripts import keep_script, script_command, script_name
 from muxwire.pane.snapshots import ScreenView, Zones
 from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import check_idle, end_pane, end_rest
+from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
 from muxwire.tabs.processes import started_process, stop_process
-from muxwire.tabs.waits import Wanted, answered
-from muxwire.verbs.types import DEFAULT_TIMEOUT
+from muxwire.tabs.waits import Wanted, answered, wait_for
+from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +32,17 @@ if TYPE_CHECKING:
     from muxwire.pane.keyboard import TypingLock
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
-    from muxwire.results import ExecutionResult, KeysSent, ProcessStart, ProcessStop, Snapshot, State
+    from muxwire.results import (
+        ExecutionResult,
+        KeysSent,
+        LogChunk,
+        LogTail,
+        ProcessStart,
+        ProcessStop,
+        Snapshot,
+        State,
+        WaitOutcome,
+    )
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import TabOwner
     from muxwire.tabs.record import CommandBook, TabRecord
@@ -46,6 +57,14 @@ OnInput = Callable[[str], Awaitable[None]]
 
 # Who does not wait for a command does not wait for the one before it either: only for a prompt that is on its way.
 TURN_SECONDS = 1.0
+
+# What a program that uses the library may use, in the order of `dir`; all else is for the instance.
+PUBLIC = (
+    "address", "close", "columns", "command_result", "cwd", "end_reason", "execute", "execute_script", "generation",
+    "idle_timeout", "key", "log_path", "name", "next_byte", "pane_id", "read_logs", "send_keys", "session",
+    "session_id", "size", "snapshot", "start_process", "state", "stop_process", "stream_logs", "strip_ansi", "tty",
+    "wait_for", "window_id",
+)  # fmt: skip
 
 
 @final
@@ -100,6 +119,13 @@ class Tab:
         runner.on_refused = on_refused
         self._keys = KeySender(pane, runner.keyboard, server.client, on_input=on_input)
         self._view = ScreenView(pane, server.client, server.version, zones)
+
+    def __repr__(self) -> str:
+        doing = f"closed: {self.end_reason}" if self.pane.session.closed else f"{self.state}, in {self.cwd or '?'}"
+        return f"<muxwire.Tab {self.key} {self.name!r}: {doing}>"
+
+    def __dir__(self) -> list[str]:
+        return list(PUBLIC)
 
     @property
     def key(self) -> str:
@@ -307,8 +333,7 @@ class Tab:
     @attaching
     async def send_keys(
         self,
-        keys: str | Sequence[str],
-        *,
+        *keys: str | Sequence[str],
         paste: bool = False,
         literal: bool = False,
         enter: bool = False,
@@ -317,13 +342,15 @@ class Tab:
     ) -> KeysSent:
         """Type into whatever runs: each of `keys` is tmux's name of a key (`Enter`, `C-c`, `F5`) or literal text.
 
+        They may be given one by one, or as a list: `send_keys("ls", "Enter")`.
         With `paste`, all go as pasted blocks; with `literal`, all of them are texts; with `enter`, Enter is pressed
         after them. With `wait` the answer comes too, after that many seconds at the latest: as soon as what is
         `wanted` is there, or without it the program waits for input, and when the command has ended.
         InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """
         command = self.pane.session.running
-        sent = await self._keys.send(keys, paste=paste, literal=literal, enter=enter, within=wait or math.inf)
+        typed = [key for some in keys for key in ([some] if isinstance(some, str) else some)]
+        sent = await self._keys.send(typed, paste=paste, literal=literal, enter=enter, within=wait or math.inf)
         return await answered(self, sent, command, wanted, wait) if wait > 0 else sent
 
     @attaching
@@ -335,6 +362,78 @@ class Tab:
         `cells` adds styles; `unwrap` joins rows that the terminal wrapped. InvalidArgument, TabUnavailable (no log).
         """
         return await self._view.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
+
+    async def wait_for(
+        self,
+        *,
+        until: str = "",
+        regex: str = "",
+        idle: float | None = None,
+        exit: bool = False,  # noqa: A002
+        prompt: bool = False,
+        bell: bool = False,
+        from_byte: int | None = None,
+        timeout: float = DEFAULT_WAIT,
+    ) -> WaitOutcome:
+        """Wait until it shows a text or a match, is silent for `idle` s, ends, prompts or rings.
+
+        As `Terminals.wait_for` with this tab alone. InvalidArgument.
+        """
+        wanted = await Wanted.read(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell).checked()
+        return await wait_for([self], wanted, from_byte=from_byte, timeout=timeout, names=[self.key])
+
+    async def command_result(
+        self, command_id: str = "", *, wait: float = 0.0, strip_ansi: bool | None = None, max_chars: int | None = None
+    ) -> ExecutionResult:
+        """What a command that ran here wrote since it was last asked about; "": the command that was typed last.
+
+        Waits up to `wait` seconds for its end. NoSuchTarget for a command that is not known, or of another tab.
+        """
+        execution = self._command(command_id)
+        if wait > 0 and execution.running:
+            async with attached(self):
+                await self.runner.wait(execution, wait)
+        return await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+
+    def _command(self, command_id: str) -> Execution:
+        if not command_id:
+            if (newest := self.pane.session.current) is not None:
+                return newest
+            raise NoSuchTarget(f"no command was run in {self.key}", remedy="`execute_command` runs one")
+        tab, execution = self._book.command(command_id)
+        if tab is not self:
+            raise NoSuchTarget(f"the command {command_id} ran in {tab.key}", remedy="ask that tab about it")
+        return execution
+
+    async def read_logs(
+        self,
+        *,
+        lines: int = DEFAULT_LINES,
+        strip_ansi: bool | None = None,
+        grep: str = "",
+        before: int = 0,
+        after: int = 0,
+        command_id: str = "",
+    ) -> LogTail:
+        """Its last `lines` lines, or those of a command that ran in it; as `Terminals.read_logs`."""
+        source = LogSource(self.log_path, self, self._command(command_id) if command_id else None)
+        return await read_tail(
+            source, lines=lines, strip_ansi=source.plain(strip_ansi), grep=grep, before=before, after=after
+        )
+
+    async def stream_logs(
+        self,
+        *,
+        from_byte: int = 0,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        strip_ansi: bool | None = None,
+        wait: float = 0.0,
+    ) -> LogChunk:
+        """A piece of its log from an offset on; waits up to `wait` seconds if nothing is there yet."""
+        source = LogSource(self.log_path, self)
+        return await read_chunk(
+            source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
+        )
 
     async def close(self, *, force: bool = False, reason: str = "") -> None:
         """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given.
@@ -354,6 +453,10 @@ class Tab:
                     f"{self.key} is the only window left of the session {self.session}, which would end with it",
                     remedy="leave it open, or open another window there first",
                 )
+
+    def belongs_to(self, book: object) -> bool:
+        """Whether it is a tab of the instance, or of a machine of one, that keeps its tabs in `book`."""
+        return self._book is book
 
     async def reap(self) -> None:
         """The tab's program has ended and every byte of it is here: dismiss the supervisor."""

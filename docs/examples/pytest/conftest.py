@@ -1,0 +1,3 @@
+"""Load the fixtures `terminals` and `tab`."""
+
+pytest_plugins = ["muxwire.testing.plugin"]

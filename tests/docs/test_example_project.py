@@ -1,0 +1,44 @@
+"""docs/examples/pytest, a project whose tests use muxwire's fixtures: its tests pass, and one that fails shows why."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "pytest"
+FAILS = """
+import pytest
+
+
+@pytest.mark.terminal(size=(40, 5), shell="/bin/sh")
+def test_it_fails(tab, tmp_path):
+    done = tab.execute("pwd; stty size; echo $HOME; echo on the screen")
+    assert done.output.splitlines()[:2] == [str(tmp_path), "5 40"]
+    assert done.output.splitlines()[2] != "/home/person"
+    assert False
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(EXAMPLE, tmp_path / "project"))
+
+
+def checked(project: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts="],
+        cwd=project, env=os.environ | {"HOME": "/home/person"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_its_tests_pass_and_one_that_fails_shows_its_terminal(project: Path) -> None:
+    (project / "test_failing.py").write_text(FAILS)
+    done = checked(project)
+    assert "1 failed, 4 passed" in done.stdout, done.stdout + done.stderr
+    assert " terminal " in done.stdout
+    assert "\non the screen\n" in done.stdout

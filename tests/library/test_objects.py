@@ -1,0 +1,87 @@
+"""Tabs and terminals as Python objects: what `dir` and `repr` show, keys one by one, a tab wherever a name may be."""
+
+from __future__ import annotations
+
+import pytest
+
+import muxwire
+import muxwire.sync
+from muxwire import InvalidArgument, NoSuchTarget, Tab, Terminals
+from muxwire.library.terminals import PUBLIC as OF_TERMINALS
+from muxwire.tabs.tab import PUBLIC as OF_TAB
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_tab_is_taken_wherever_a_name_is(terminals: Terminals, tab: Tab) -> None:
+    done = await tab.execute("echo here")
+    assert await terminals.tab(tab) is tab
+    for tail in (await terminals.read_logs(tab, command_id=done.command_id), await terminals.read_logs(tab)):
+        assert "here" in tail.content
+    assert "here" in (await terminals.stream_logs(tab)).chunk
+    assert "here" in "".join((await terminals.snapshot(tab)).lines)
+    assert [row.command for row in await terminals.history(tab)] == ["echo here"]
+    other = await terminals.create_tab(cwd="/")
+    named: list[Tab | list[str | Tab]] = [tab, [tab, other], [other.key, tab]]
+    for targets in named:
+        outcome = await terminals.wait_for(targets, until="here", from_byte=0 if targets is tab else None, timeout=0)
+        assert outcome.which in {tab.key, other.key}
+    assert (await terminals.watch_events(tab, since=0, kinds=["command_finished"])).events
+    await terminals.close_tab(other)
+    # Another tab may have its id one day, in the next life of the tmux server: a closed one is named in full.
+    assert (await terminals.read_logs(other)).next_byte > 0
+    with pytest.raises(NoSuchTarget, match="is closed"):
+        await terminals.tab(other)
+
+
+async def test_a_tab_of_another_instance_names_none_here(terminals: Terminals, tab: Tab) -> None:
+    async with muxwire.open_terminals(environ=terminals.host.environ, state_dir=terminals.folders.state) as others:
+        with pytest.raises(InvalidArgument, match="another instance"):
+            await others.read_logs(tab)
+
+
+async def test_a_tab_reads_and_waits_for_itself(tab: Tab) -> None:
+    with pytest.raises(NoSuchTarget, match="no command was run"):
+        await tab.command_result()
+    begun = await tab.execute("read x; echo got $x", wait=False)
+    await tab.send_keys("one", "Enter")
+    assert (await tab.wait_for(until="got one", timeout=20)).outcome == "met"
+    done = await tab.command_result(wait=20)
+    assert (done.command_id, done.output, done.exit_code) == (begun.command_id, "one\ngot one\n", 0)
+    assert (await tab.command_result(begun.command_id)).exit_code == 0
+    assert (await tab.read_logs(grep="^got")).content == "got one\n"
+    assert (await tab.read_logs(command_id=begun.command_id)).content == "one\ngot one\n"
+    assert "got one" in (await tab.stream_logs()).chunk
+    with pytest.raises(NoSuchTarget):
+        await tab.command_result("nonsense")
+
+
+async def test_keys_may_be_a_list_or_one_by_one(tab: Tab) -> None:
+    for keys in (("echo ab", "Enter"), (["echo ab", "Enter"],), ("echo a", ["b", "Enter"])):
+        before = tab.next_byte
+        await tab.send_keys(*keys)
+        assert (await tab.wait_for(regex="^ab$", from_byte=before, timeout=20)).outcome == "met"
+        await tab.wait_for(prompt=True, timeout=20)
+
+
+async def test_dir_and_repr_show_what_helps(terminals: Terminals, tab: Tab) -> None:
+    assert "server" not in dir(tab)
+    assert set(dir(tab)) == set(OF_TAB)
+    assert set(dir(terminals)) == set(OF_TERMINALS)
+    assert all(hasattr(tab, name) for name in OF_TAB)
+    assert all(hasattr(terminals, name) for name in OF_TERMINALS)
+    assert set(dir(muxwire)) == {*muxwire.__all__, "operations"}
+    await tab.execute("cd /tmp")
+    assert repr(tab) == f"<muxwire.Tab {tab.key} {tab.name!r}: prompt, in /tmp>"
+    assert f"{tab.key} {tab.name!r}" in repr(terminals)
+    await tab.close()
+    assert repr(tab) == f"<muxwire.Tab {tab.key} {tab.name!r}: closed: the tab was closed>"
+
+
+async def test_the_twins_show_the_same_but_what_needs_an_event_loop() -> None:
+    def public(kind: type) -> set[str]:
+        return {name for name in vars(kind) if not name.startswith("_")}
+
+    assert public(muxwire.sync.Tab) <= set(OF_TAB)
+    assert {name for name in OF_TAB if callable(getattr(Tab, name, None))} <= public(muxwire.sync.Tab)
+    assert public(muxwire.sync.Terminals) - {"close"} <= set(OF_TERMINALS)
