@@ -194,11 +194,11 @@ async def test_a_shell_that_does_not_see_our_files_is_reached(terminals: Termina
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="su asks everyone but root for a password")
-@pytest.mark.parametrize("login", ["su -", "su -s /bin/bash nobody", "su -P -"])
+@pytest.mark.parametrize("login", ["su - -s /bin/bash nobody", "su -s /bin/bash nobody", "su -P - -s /bin/bash nobody"])
 async def test_a_shell_of_su_runs_commands_exactly(terminals: Terminals, tab: Tab, login: str) -> None:
+    """Of a user without start-up files: those of this machine's root may do anything, and take a minute."""
     outer = await tab.execute(login, timeout=DEADLINE)
     assert outer.state == "interactive", outer
-    await tab.execute("unset HISTFILE")  # it is the machine's own root that logs in
     await works(terminals, tab, outer.command_id)
 
 
