@@ -11,7 +11,7 @@ import pytest
 from muxwire import InvalidArgument, TabUnavailable
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.shell.execution import SHELL_NOTES
-from tests.library.opened import tab_for
+from tests.library.opened import begun, tab_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,16 +130,32 @@ async def test_a_word_that_a_person_took_away_is_put_back_by_the_next_command(te
         await tab.close(force=True)
 
 
-# A DEBUG trap runs before each of a person's commands. bash runs it for `echo` alone; zsh has no way to keep it from
-# the words that end a command of ours.
+async def test_the_current_job_of_zsh_is_the_users_own_after_bg_and_fg(terminals: Terminals) -> None:
+    async def stop_after(command: str) -> None:
+        await tab.execute(command, wait=False)
+        await begun(tab)
+        await tab.send_keys(["C-z"])
+        await tab.runner.settled(DEADLINE)
+
+    async with tab_for(DEADLINE, terminals, "zsh") as tab:
+        for command in ("sleep 1000", "fg"):
+            await stop_after(command)
+            assert (await tab.execute("jobs")).output == "[1]  + suspended  sleep 1000\n"
+            assert (await tab.execute("bg")).exit_code == 0
+            assert (await tab.execute("jobs")).output == "[1]  + running    sleep 1000\n"
+        await stop_after("fg")
+        assert (await tab.execute("exit")).output.endswith("zsh: you have suspended jobs.\n")  # it warns, as ever
+
+
+# A DEBUG trap runs before each of a person's commands. That of zsh runs once more in the command that sets it.
 @pytest.mark.parametrize(
     ("shell", "state", "shown", "note"),
     [
         ("bash", "trap 'echo mine' DEBUG", "mine\nok\n", ""),
         ("bash", "set -o functrace; trap 'echo mine' DEBUG", "mine\nok\n", ""),
         ("bash", "shopt -s extdebug; trap 'echo mine' DEBUG", "mine\nok\n", ""),
-        ("zsh", "TRAPDEBUG() { echo mine; }", "mine\nok\nmine\n", TRAPPED),
-        ("zsh", "trap 'echo mine' DEBUG", "mine\nok\nmine\n", TRAPPED),
+        ("zsh", "TRAPDEBUG() { echo mine; }", "mine\nok\n", TRAPPED),
+        ("zsh", "trap 'echo mine' DEBUG", "mine\nok\n", TRAPPED),
         ("zsh", "TRAPDEBUG() { echo mine; }; unfunction TRAPDEBUG", "ok\n", ""),
     ],
 )
@@ -150,7 +166,53 @@ async def test_what_a_debug_trap_adds_to_an_output_is_said(
     with anyio.fail_after(DEADLINE):
         assert (await tab.execute(state)).note == note
         result = await tab.execute("echo ok")
-        assert (result.output, result.exit_code, result.note) == (shown, 0, note), result
+        assert (result.output, result.exit_code, result.note) == (shown, 0, ""), result
+    await tab.close(force=True)
+
+
+# What a DEBUG trap is told that it runs before, and where it is set: by a command, by keys, by a start-up file.
+HEARD = 'echo "$BASH_COMMAND$ZSH_DEBUG_CMD" >>heard'
+
+
+@pytest.mark.parametrize(
+    ("shell", "setting", "how"),
+    [
+        ("bash", f"trap '{HEARD}' DEBUG", "command"),
+        ("bash", f"trap '{HEARD}' DEBUG", "keys"),
+        ("bash", f"trap '{HEARD}' DEBUG", "file"),
+        ("bash", f"set -T; trap '{HEARD}' DEBUG", "command"),
+        ("zsh", f"trap '{HEARD}' DEBUG", "command"),
+        ("zsh", f"TRAPDEBUG() {{ {HEARD}; }}", "keys"),
+        ("zsh", f"trap '{HEARD}' DEBUG", "file"),
+    ],
+)
+async def test_a_debug_trap_hears_nothing_of_ours(
+    terminals: Terminals, tmp_path: Path, shell: str, setting: str, how: str
+) -> None:
+    (tmp_path / ".bashrc").write_text(setting if how == "file" else "")
+    (tmp_path / ".zshrc").write_text(setting if how == "file" else "")
+    env = {"HOME": str(tmp_path), "ZDOTDIR": str(tmp_path)}
+    tab = await terminals.create_tab(shell=shutil.which(shell), cwd=str(tmp_path), env=env)
+    with anyio.fail_after(DEADLINE):
+        await tab.execute("true")
+        if how == "command":
+            await tab.execute(setting)
+        elif how == "keys":
+            await tab.send_keys([setting, "Enter"], wait=DEADLINE)
+            await tab.runner.settled()
+        await tab.execute("/bin/true >heard")  # what sets it is followed by words of ours, once
+        for command in ("echo one", "false", "within() { echo two; }; within", "echo $?"):
+            await tab.execute(command)
+        await tab.send_keys(["echo keys", "Enter"], wait=DEADLINE)
+        await tab.runner.settled()
+        assert (await tab.execute("echo last")).output == "last\n"
+        heard = (tmp_path / "heard").read_text()
+        assert "mux" not in heard, heard
+        own = [
+            line for line in heard.splitlines() if line in ("echo one", "false", "echo $?", "echo keys", "echo last")
+        ]
+        assert own == ["echo one", "false", "echo $?", "echo keys", "echo last"], heard
+        assert "mux" not in "\n".join((await tab.snapshot(scrollback=0)).lines)
     await tab.close(force=True)
 
 

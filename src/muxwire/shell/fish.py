@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.quoting import end_format, fish_quote, os_bytes, start_formats
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 # Return to the directory that a command with one of its own was started from; `$status` is kept.
 BACK = b"set -q __muxwire_w; and begin; builtin cd $__muxwire_w; set -e __muxwire_w; end; "
+# A command that may erase functions, ours too, and what puts those back behind it; `$status` is kept.
+_MAY_ERASE = re.compile(rb"\bfunctions\b")
+_PUT_BACK = (
+    b"set -l __muxwire_s $status; functions -q __muxwire_e __muxwire_h; or builtin source $__muxwire_r; "
+    b"__muxwire_h $__muxwire_s\n"
+)
 
 
 @final
@@ -50,6 +57,7 @@ class Fish(Shell):
         script = request.stem + "b"
         files = ((script, request.command + b"\n"),) if request.isolated else ()
         body = self._apart(request, script) if request.isolated else request.command + b"\n"
+        body += _PUT_BACK if _MAY_ERASE.search(request.command) and not request.nested else b""
         keep = b"set -g __muxwire_w $PWD\n" if request.isolated else b""
         others = b" ".join(b"%d" % pid for pid in request.others)
         only = b"if contains -- $fish_pid " + others + b"; set -g __muxwire_c; return $s; end\n" if others else b""

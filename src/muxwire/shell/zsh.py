@@ -21,7 +21,7 @@ _MAY_TRAP = re.compile(rb"DEBUG")
 # What a shell that traces does before its first word of ours that nothing hides, and after the last before the text.
 _TRACE_OFF = (
     b"__muxwire_s=$? __muxwire_v=$-; case $- in *x*) "
-    b"_muxw='_muxw=; \\builtin \\setopt xtrace'; \\builtin \\unsetopt xtrace;; esac\n"
+    b"_muxw='_muxw=; \\builtin \\setopt xtrace $_muxw'; \\builtin \\unsetopt xtrace;; esac\n"
 )
 _TRACE_ON = rb'{ \builtin \eval "$_muxw";_mux;} 2>/dev/null && { };'
 # A backslash at the very end, not an escaped one, joins the line to nothing; without its newline it would be printed,

@@ -2,6 +2,18 @@
 if [ -z "${__muxwire_n-}" ]; then
 __muxwire_n=$MUXWIRE_NONCE __muxwire=$MUXWIRE_BODY __muxwire_q=0 __muxwire_l=${MUXWIRE_LOGIN-}
 unset MUXWIRE_NONCE MUXWIRE_BODY MUXWIRE_LOGIN      # nothing of ours stays exported
+# A DEBUG trap would run before each word of ours. So it is set anew, with a condition before the user's text: not from Q
+# to the prompt hook (`__muxwire_f`), in our functions (`set -T`), or before what has a name of ours in it. A `case` leaves
+# `$?` and `$_` alone. It is given what `trap -p` prints, which in a function is nothing, and sets the words to evaluate.
+__muxwire_trap() {
+  __muxwire_u=
+  case $1 in *'trap -- '*'{__muxwire_f:+x}'* | "") \builtin return 0 ;; esac
+  \builtin eval "set -- ${1#*trap -- }"
+  \builtin printf -v __muxwire_u '\\builtin trap -- %q DEBUG' \
+    'case ${__muxwire_f:+x}:${FUNCNAME-}:$BASH_COMMAND in x:* | *__muxwire* | *:_mux* | *\$_mux*) ;; *) '"$1"$'\n;; esac'
+}
+__muxwire_trap='__muxwire_trap "$(\builtin trap -p DEBUG)"; \builtin eval "$__muxwire_u"'
+
 if [ -n "$__muxwire_l" ]; then
   [ -r /etc/profile ] && . /etc/profile
   for __muxwire_l in ~/.bash_profile ~/.bash_login ~/.profile; do
@@ -10,12 +22,13 @@ if [ -n "$__muxwire_l" ]; then
 else                                                # bash itself reads /etc/bash.bashrc where it is built to
   [ -r ~/.bashrc ] && . ~/.bashrc
 fi
+{ __muxwire_f=1; \builtin : __muxwire; [[ $_ == __muxwire ]] || \builtin eval "$__muxwire_trap"; } &>/dev/null
 # ble.sh replaces readline and its key bindings, ours too, and keeps what commands write to stderr: it is detached here.
 case ${BLE_VERSION-} in
   ?*) case ${_ble_attached-} in ?*) ble-detach/impl ;; esac
       ble-attach() { \builtin :; } ;;
 esac
-__muxwire_s=0 __muxwire_f= __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_r=/dev/null __muxwire_l=/dev/null
+__muxwire_s=0 __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_r=/dev/null __muxwire_l=/dev/null
 __muxwire_w= __muxwire_z=
 
 # Where our words could show (a trace, the user's traps), what they write goes to /dev/null: `__muxwire_o` says so for
@@ -90,11 +103,11 @@ __muxwire_h() {
 }
 
 # The end of the text: Q, unseen by the user's traps and trace, and 0. The empty line ends a backslash's continuation.
-# `$_` is not `__muxwire_e` if a DEBUG trap has run between. Where that is so, or anything else is not as it was found
+# `$_` is not `__muxwire_e` if a DEBUG trap has run between, which is a new one. Where that is so, or anything else is not as it was found
 # last (`__muxwire_g`), look closer; else nothing shows the words of ours that follow, as long as `$-` stays, `$?` is 0
 # and `__muxwire_o` is empty, which are the parts of `__muxwire_k`. (What is called takes time.)
 __muxwire_c='
-if __muxwire_e; then [[ $_${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS == "$__muxwire_g" ]] || __muxwire_i "$_"; __muxwire_o=$__muxwire_l __muxwire_r=$__muxwire_l; fi &>/dev/null'
+if __muxwire_e; then [[ $_${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS == "$__muxwire_g" ]] || { __muxwire_i "$_"; [[ $_ == __muxwire_e ]] || \builtin eval "$__muxwire_trap"; }; __muxwire_o=$__muxwire_l __muxwire_r=$__muxwire_l; fi &>/dev/null'
 
 # Q, if an error kept the text from getting to it.
 __muxwire_x() {
@@ -108,7 +121,7 @@ __muxwire_x() {
 # gets the bare text. `&&` keeps the shell alive under `set -e`, and an ERR trap quiet; without need it would have a
 # DEBUG trap run after S.
 __muxwire_j='__muxwire_o=/dev/null
-case $- in *v*) __muxwire_b=${__muxwire_b%"$__muxwire_c"} ;; esac
+case $__muxwire_q$- in *v*) __muxwire_b=${__muxwire_b%"$__muxwire_c"} ;; esac
 case $__muxwire_s in 0) __muxwire_v= ;; *) __muxwire_v="; _mux && :" ;; esac
 __muxwire_b="{ __muxwire_a$__muxwire_v; } &>/dev/null${__muxwire_b#__muxwire_a}"'
 
@@ -126,7 +139,8 @@ _mux() { \builtin return "$__muxwire_s"; }
 # (Re-)install, and find out whether our words have to be hidden (`__muxwire_l`). Q calls it where something has changed,
 # so that it heals after `unset PROMPT_COMMAND`. `set -o posix` takes our line out of readline.
 __muxwire_i() {
-  \builtin local hook='{ __muxwire_p && :; } >&"${__muxwire_r:-1}"' told
+  \builtin local p='__muxwire_p && { [[ $_ == __muxwire_p ]] || \builtin eval "$__muxwire_trap"; }' hook told
+  hook="{ $p; } "'>&"${__muxwire_r:-1}"'
   case ${__muxwire_t-}:$SHELLOPTS in ?*:*posix*) \builtin bind "$__muxwire_t" ;; esac
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
@@ -140,7 +154,7 @@ __muxwire_i() {
   case "${PROMPT_COMMAND[*]-}" in
     *__muxwire_p*) ;;
     "")                                             # nothing else is given `$?`: after Q there is nothing to call
-      hook='{ case $__muxwire_f$__muxwire_w in 1) __muxwire_f= __muxwire_r=/dev/null ;; *) __muxwire_p && :; esac; } >&"${__muxwire_r:-1}"'
+      hook='{ case $__muxwire_f$__muxwire_w in 1) __muxwire_f= __muxwire_r=/dev/null ;; *) '"$p"'; esac; } >&"${__muxwire_r:-1}"'
       \builtin printf -v PROMPT_COMMAND %s "$hook" ;;
     *)
       told=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) told=${told#declare -}
@@ -249,5 +263,6 @@ __muxwire_k() {
 __muxwire_k emacs-standard vi-insert vi-command 2>/dev/null
 unset -f __muxwire_k
 # A command that unsets all functions gets an error for each of these; without them no command would run any more.
-\builtin readonly -f _mux __muxwire_p __muxwire_z __muxwire_a __muxwire_e __muxwire_y __muxwire_h __muxwire_x __muxwire_i __muxwire_aside __muxwire_back
+\builtin readonly -f _mux __muxwire_p __muxwire_z __muxwire_a __muxwire_e __muxwire_y __muxwire_h __muxwire_x __muxwire_i __muxwire_trap __muxwire_aside __muxwire_back
+__muxwire_f=
 fi

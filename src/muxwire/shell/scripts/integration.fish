@@ -1,16 +1,20 @@
 # fish 3.1 and later. Started as: MUXWIRE_NONCE=.. MUXWIRE_BODY=.. fish --init-command 'source integration.fish'
-if status is-interactive; and not set -q __muxwire_n
-    set -g __muxwire_n $MUXWIRE_NONCE
-    set -g __muxwire $MUXWIRE_BODY
-    set -e MUXWIRE_NONCE
-    set -e MUXWIRE_BODY
-    set -g __muxwire_c true
-    set -g __muxwire_d
-    # The prompt's number, in two parts: low 1..1000, high counts the rounds. A table gives the next low without a
-    # substitution, which would cost two pipes at every prompt.
-    set -g __muxwire_next (seq 2 1000) 1
-    set -g __muxwire_low 1000
-    set -g __muxwire_high 0
+# And sourced again by a command that has erased all functions, at its end.
+if status is-interactive; and not functions -q __muxwire_p
+    if not set -q __muxwire_n
+        set -g __muxwire_n $MUXWIRE_NONCE
+        set -g __muxwire $MUXWIRE_BODY
+        set -e MUXWIRE_NONCE
+        set -e MUXWIRE_BODY
+        set -g __muxwire_c true
+        set -g __muxwire_r (status filename)
+        set -g __muxwire_d
+        # The prompt's number, in two parts: low 1..1000, high counts the rounds. A table gives the next low without a
+        # substitution, which would cost two pipes at every prompt.
+        set -g __muxwire_next (seq 2 1000) 1
+        set -g __muxwire_low 1000
+        set -g __muxwire_high 0
+    end
 
     # P: a prompt is about to be drawn.
     function __muxwire_p --on-event fish_prompt

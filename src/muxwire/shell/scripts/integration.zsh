@@ -1,7 +1,7 @@
-# zsh. Sourced by our .zshenv, before the user's files.
-typeset -gi __muxwire_q=0 __muxwire_at=-1
-typeset -g __muxwire_x=
-zmodload zsh/parameter 2>/dev/null || typeset -gA functions dis_builtins
+# zsh. Sourced by our .zshenv, before the user's files; and by a command that has erased all functions, at its end.
+typeset -gi __muxwire_q __muxwire_at=-1
+typeset -g __muxwire_x='?' __muxwire_r=${(%):-%x}
+zmodload zsh/parameter 2>/dev/null || { typeset -gA functions dis_builtins jobstates; functions[_muxe]=1 functions[__muxwire_p]=1 }
 zmodload -F zsh/datetime p:EPOCHREALTIME 2>/dev/null # S and E read it: how long a command took
 
 # P: a prompt is about to be drawn. Here and below only the mark itself goes to the tty: the user's DEBUG trap runs in
@@ -9,26 +9,55 @@ zmodload -F zsh/datetime p:EPOCHREALTIME 2>/dev/null # S and E read it: how long
 __muxwire_p() {
   {
     local s=$?
-    \builtin setopt localoptions noerrexit noerrreturn
+    \builtin setopt localoptions noerrexit noerrreturn noxtrace
     __muxwire_at=-1
     (( ++__muxwire_q, ${+functions[builtin]} || ${#dis_builtins} )) && __muxwire_h
+    __muxwire_d
     \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" $__muxwire_q $$ $s "$PWD" "$__muxwire_n" >/dev/tty
-    \builtin return 0                               # zsh keeps $? itself
   } &>/dev/null
+  # Before zsh 5.9.1 `bg` and `fg` make a job of our typed line the current one (`setprevjob` in its jobs.c). It has ended
+  # by now, and zsh looks for another one when a job is named: here one that is none, and outside of any group, for that
+  # would be a job. (`jobs` would keep `exit` from warning of stopped jobs.)
+  (( ${#jobstates} )) && \builtin disown %__muxwire &>/dev/null
+  \builtin return 0                                 # zsh keeps $? itself
 }
 
-# C: a command line was accepted.
+# C: a command line was accepted. Behind one that may erase all functions the scheduler, which runs after precmd, looks.
 __muxwire_c() {
   {
+    case $3 in
+      (*unfunction*|*unhash*|*unset*|*functions*)
+        sched +0 '[[ -n ${functions[__muxwire_p]+x} ]] || { \builtin . "$__muxwire_r"; __muxwire_p }' ;;
+    esac
+    [[ $3 != *DEBUG* ]] || __muxwire_x='?'
     [[ -z ${__muxwire_m+x} ]] || { ZSH_HIGHLIGHT_MAXLENGTH=$__muxwire_m; \builtin unset __muxwire_m }
     \builtin printf '\033]7770;C;%s;%s\007' "$__muxwire_n" $__muxwire_q >/dev/tty
     \builtin return 0
   } &>/dev/null
 }
 
-# E. A body that could not be parsed has not printed S where the shell has a DEBUG trap. Before the words of ours that end
-# a body that trap runs once more, and nothing can be done about it but to say so (N). To ask for traps takes a process: that
-# is done (`?`) behind a command that speaks of them.
+# A DEBUG trap would run before each word of ours. So it is set anew, with a condition before the user's text: not before
+# what has a name of ours in it, nor in our functions and the wrapper's file. It is looked for where TRAPDEBUG is new, and
+# (`?`), since to ask for traps takes a process, at first and behind a command that speaks of them. `__muxwire_x` is 1 if
+# there was one without the condition, and stays so where zsh does not say what the trap runs before.
+__muxwire_d() {
+  local text=${functions[TRAPDEBUG]-}
+  [[ $__muxwire_x == '?' || ( -n $text && $text != *'${__muxwire-x} '* ) ]] || \builtin return 0
+  if [[ -z $text ]]; then
+    text=$'\n'$(\builtin trap)
+    [[ $text == *" DEBUG"* ]] || { __muxwire_x=; \builtin return 0 }
+    text=${text%" DEBUG"*}
+    text=${(Q)${text##*$'\n'trap -- }}
+  fi
+  __muxwire_x=
+  [[ $text != *'${__muxwire-x} '* ]] || \builtin return 0
+  __muxwire_x=1
+  [[ -o debugbeforecmd ]] || \builtin return 0
+  text=$'case ":$ZSH_DEBUG_CMD: ${funcstack[*]} " in (*__muxwire*|*_muxe*|*:_mux*|*\'$_mux\'*|*"${__muxwire-x} "*) ;; (*) '$text$'\n;; esac'
+  if (( ${+functions[TRAPDEBUG]} )); then functions[TRAPDEBUG]=$text; else \builtin trap -- "$text" DEBUG; fi
+}
+
+# E. Before the words of ours that end a body, a DEBUG trap that is new runs once more, which is said (N).
 _muxe() {
   local s=$? t=:${__muxwire_y-}:${EPOCHREALTIME-}
   [[ -n $__muxwire_d ]] || \builtin return 0
@@ -36,10 +65,11 @@ _muxe() {
   # C-c in a loop of builtins leaves the status of the one that ran. TRAPINT may return 1 itself.
   (( ${TRY_BLOCK_INTERRUPT-0} > 0 && (s == 0 || s == 2 || (s == 1 && ! ${+functions[TRAPINT]})) )) && s=130
   (( ${+functions[builtin]} || ${#dis_builtins} )) && __muxwire_h
-  if [[ $__muxwire_x == '?' ]]; then
-    if [[ $(\builtin trap) == *DEBUG* ]]; then __muxwire_x=1; else __muxwire_x=; fi
+  __muxwire_d
+  if [[ -n $__muxwire_x ]]; then
+    \builtin printf '\033]7770;N;%s;2\007' "$__muxwire_n" >/dev/tty
+    [[ -o debugbeforecmd ]] && __muxwire_x=
   fi
-  [[ -n $__muxwire_x ]] && \builtin printf '\033]7770;N;%s;2\007' "$__muxwire_n" >/dev/tty
   \builtin printf '\033]7770;E;%s;%s%s;%s;%s\007' "$__muxwire_d" $s "${t//[^0-9.,:]}" "$PWD" "$__muxwire_d" >/dev/tty
   __muxwire_s=$s __muxwire_d=
   __muxwire_i
@@ -59,8 +89,9 @@ __muxwire_h() {
   \builtin return "$s"
 }
 
-# The end of the text: E, and 0, so that `set -e` and traps do not take the `eval` for a failed command.
-__muxwire_g=$'\n\nif _muxe; then :; fi &>/dev/null'
+# The end of the text: E, and 0, so that `set -e` and traps do not take the `eval` for a failed command. Where the function
+# is gone, and with it all others, the word for it is none, and this file is sourced: it calls the function.
+__muxwire_g=$'\n\nif ${functions[_muxe]+_muxe} \\builtin . "$__muxwire_r" "$?"; then _mux=; fi &>/dev/null'
 
 # Hands on the last status, and at the end of the typed line the command's, for the user. PRINT_EXIT_VALUE has printed it
 # already. A shell that traces is silent from the typed line to S: `_muxw` has what ends that. No function can, for
@@ -68,7 +99,7 @@ __muxwire_g=$'\n\nif _muxe; then :; fi &>/dev/null'
 _muxw= _muxn=/dev/null                                # short names, for the typed line wraps
 _mux() { \builtin return "$__muxwire_s" } 2>/dev/null
 
-# S, when the shell has a DEBUG trap: printed by the body's first line, so that what the `eval` calls forth
+# S, when the shell has a DEBUG trap that hears us: printed by the body's first line, so that what the `eval` calls forth
 # comes before it.
 __muxwire_t() {
   local text="() { \\builtin \\setopt localoptions noxtrace noverbose noerrreturn; "
@@ -142,3 +173,9 @@ __muxwire_f() {
   __muxwire_p
 }
 { zmodload zsh/sched && sched +0 __muxwire_f } 2>/dev/null
+
+# The status of the command that erased them.
+if (( $# )); then
+  () { \builtin return "$1" } "$1"
+  _muxe
+fi
