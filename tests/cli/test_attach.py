@@ -138,7 +138,7 @@ def test_read_only_is_only_looking(place: Place, tabs: tuple[str, str]) -> None:
     ("words", "message"),
     [
         (("nosuchtab",), "no tab is called 'nosuchtab'"),
-        (("--name", "nosuch"), "the instance nosuch does not run"),
+        (("--name", "nosuch"), "there is no instance nosuch"),
         (("alpha", "--nonsense"), "unrecognized arguments: --nonsense"),
     ],
 )
@@ -158,6 +158,6 @@ def test_the_only_instance_that_runs_is_meant(place: Place) -> None:
     with person(lonely) as screen:
         screen.shows("[muxwire sole]", "gamma*", status=True)
     lonely.ok("new", "--name", "second")
-    done = lonely.run("ls")
+    done = lonely.run("logs")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"several instances run: second, sole\n  choose one with --name NAME\n" in done.stderr

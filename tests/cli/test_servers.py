@@ -141,7 +141,7 @@ def test_a_server_that_is_not_ours_says_so_and_can_be_ended(place: Place) -> Non
 
 def test_a_tmux_that_is_too_old_is_refused_and_does_not_run_on(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tmux_program, "MINIMUM_VERSION", (98, 0))
-    done = place.run("run", "--name", "new", "true")
+    done = place.run("new", "--name", "new")
     assert b"is too old" in done.stderr
     assert left(place, "new") == [str(place.home / "state" / "new")]
     running = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, check=True).stdout

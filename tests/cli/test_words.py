@@ -56,11 +56,15 @@ def test_a_tab_is_named_by_a_word_or_an_option(place: Place, where: str) -> None
     assert place.document("kill", "second", "--json") == {"closed": ["second"]}
 
 
-def test_kill_without_a_tab_closes_the_one_used_last_and_says_which(place: Place) -> None:
+def test_kill_without_a_tab_names_the_one_used_last_and_leaves_it(place: Place) -> None:
     kept, used = (place.ok("new").strip() for _ in range(2))
     place.ok("wait", used, "--prompt")
     done = place.run("kill")
-    assert (done.returncode, done.stderr.decode()) == (0, f"muxwire: closing {used}, the tab used last\n")
+    assert done.returncode == 2
+    assert f"no tab is named; the one used last in the instance main is {used} ".encode() in done.stderr
+    assert f"muxwire kill {used} closes it".encode() in done.stderr
+    assert {row["window_id"] for row in place.document("ls", "--json")["tabs"]} >= {kept, used}
+    place.ok("kill", used)
     place.ok("kill", kept)
 
 
@@ -73,12 +77,15 @@ def test_a_refusal_names_the_option_that_overrides_it(place: Place) -> None:
 
 
 def test_an_empty_instance_says_so_and_what_makes_a_tab(place: Place) -> None:
+    place.ok("new", "--name", "nothing")
+    place.ok("kill", "--name", "nothing", "@1", "--force")
     done = subprocess.run(
         place.argv("--name", "nothing", "ls"), env=place.environ, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == "muxwire: there is no tab in the instance nothing\n  muxwire new makes one\n"
     assert place.document("--name", "nothing", "ls", "--json")["tabs"] == []
+    place.ok("kill", "--name", "nothing", "--all")
 
 
 def test_a_reader_of_an_instance_of_its_own_says_that_there_is_nothing_to_read(place: Place) -> None:

@@ -72,6 +72,7 @@ class Place:
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
             "HOME": str(self.home),
             "XDG_RUNTIME_DIR": str(self.home / "run"),
+            "TMPDIR": str(self.home),  # the instances of other users of this machine are looked for there
             "MUXWIRE_STATE_DIR": str(self.home / "state"),
             "SHELL": shutil.which("bash") or "/bin/sh",
             "LANG": "C.UTF-8",

@@ -165,7 +165,7 @@ OF_TAB = (
     "execute", "execute_script", "command_result", "start_process", "stop_process", "send_keys", "wait_for", "snapshot",
     "read_logs", "stream_logs", "close",
 )  # fmt: skip
-PROPERTIES_OF_TAB = ("key", "state", "columns", "tty", "cwd", "next_byte")
+PROPERTIES_OF_TAB = ("key", "attach_words", "state", "columns", "tty", "cwd", "next_byte")
 # Attributes that a tab is made with, with their types.
 ATTRIBUTES_OF_TAB = {
     "window_id": ("str", "The id of its window, `@N`."),

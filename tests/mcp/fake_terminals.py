@@ -128,11 +128,15 @@ class FakeTerminals:
     """One tab, `@1`, that is always there."""
 
     note: Note
+    client: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
     events: EventLog = field(default_factory=EventLog)
 
     def __post_init__(self) -> None:
         self.only = FakeTab("@1", self.note)
+
+    def introduce(self, client: str) -> None:
+        self.client = client
 
     def leave_running(self) -> None:
         self.note("leaves_running")

@@ -10,7 +10,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.cli.connect import chosen_host, chosen_name
+from muxwire.cli.connect import choose_instance, chosen_host, word_is_instance
 from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, terminals_of, tmux_of
 from muxwire.cli.options import add_host, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
@@ -35,7 +35,8 @@ def add(verbs: Verbs) -> None:
         summary="show the tabs in this terminal",
         example="muxwire attach build",
         details="The status line marks the tab that an agent uses. C-b n and C-b p go to the next and the previous "
-        "tab, C-b d leaves. With one instance running, that one is meant.",
+        "tab, C-b d leaves. With one instance running, that one is meant; TAB may be an instance's name, or a part "
+        "of it.",
         document=False,
     )
     add_target(attach)
@@ -56,7 +57,7 @@ def _attach(arguments: argparse.Namespace) -> int:
     if host:
         words = _other_machine(arguments, host, target)
     else:
-        words = _own_server(arguments) if own else _persons_server(arguments)
+        words = _of_an_instance(arguments) if own else _persons_server(arguments)
     # Not inside itself, as far as tmux is concerned: it is another server, whichever terminal this is.
     environ = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
     os.execvpe(words[0], words, environ)  # noqa: S606 - that is the point
@@ -108,10 +109,20 @@ def _flags(arguments: argparse.Namespace) -> str:
     return ",".join(name for name, wanted in flags.items() if wanted)
 
 
+def _of_an_instance(arguments: argparse.Namespace) -> list[str]:
+    choose_instance(arguments, any_running=True, by_word=True)
+    try:
+        return _own_server(arguments)
+    except NoSuchTarget:
+        if not word_is_instance(arguments):
+            raise
+    return _own_server(arguments)
+
+
 def _own_server(arguments: argparse.Namespace) -> list[str]:
     from muxwire.tmux.start import HUB
 
-    name = chosen_name(arguments, any_running=True)
+    name = arguments.name
     pid, (tmux, *socket) = tmux_of(name)
     if pid is None:
         raise InstanceUnavailable(f"the instance {name} does not run", remedy=_GONE_REMEDY)

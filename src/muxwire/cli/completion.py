@@ -127,16 +127,25 @@ def _instances() -> list[Candidate]:
     return [(name, "a running instance") for name in running_instances(os.environ)]
 
 
+def _meant(named: str) -> str:
+    """The instance that a command line means: the one named, $MUXWIRE_NAME, main, or the only one that runs."""
+    from muxwire.cli.connect import DEFAULT_NAME
+    from muxwire.tmux.program import running_instances
+
+    if named or (named := os.environ.get("MUXWIRE_NAME", "")):
+        return named
+    running = running_instances(os.environ)
+    return running[0] if len(running) == 1 else DEFAULT_NAME
+
+
 def _tabs(before: list[str]) -> list[Candidate]:
     """The tabs of the instance that the words name, by name and by id; none if it does not run."""
-    from muxwire.cli.connect import chosen_name
     from muxwire.cli.listing import listed_tabs, tmux_of
     from muxwire.tmux.start import HUB
 
     named = [value for option, value in pairwise(before) if option == "--name"]
     try:
-        name = chosen_name(argparse.Namespace(name=named[-1] if named else None), any_running=True)
-        tabs = listed_tabs(tmux_of(name)[1])
+        tabs = listed_tabs(tmux_of(_meant(named[-1] if named else ""))[1])
     except MuxwireError:
         return []
     tabs = [tab for tab in tabs if tab.session == HUB]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.interrupts import end_by_them
-from muxwire.cli.printing import die_of
-from muxwire.errors import InvalidArgument, unwrapped
+from muxwire.cli.printing import STDERR, STDIN, die_of, warn
+from muxwire.errors import InvalidArgument, NoSuchTarget, unwrapped
 from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     import anyio
 
+    from muxwire.instance.faces import Running
     from muxwire.library.terminals import Terminals
 
     TerminalsVerb = Callable[[Terminals, argparse.Namespace], Awaitable[int]]
@@ -25,40 +27,53 @@ if TYPE_CHECKING:
 DEFAULT_NAME = "main"
 
 
-def on_terminals(verb: TerminalsVerb, *, any_running: bool = False) -> Callable[[argparse.Namespace], int]:
+def on_terminals(
+    verb: TerminalsVerb, *, any_running: bool = False, by_word: bool = False, makes: bool = False
+) -> Callable[[argparse.Namespace], int]:
     """A verb that needs an opened instance, as one that a parser can call.
 
-    With `any_running`, who names none gets the one that runs, if it is the only one.
+    With `any_running`, who names none gets the one that runs, if it is the only one. With `by_word` the verb's word may
+    be an instance's name, where no tab is called so. With `makes` an instance that `--name` names is made.
     """
 
     def run(arguments: argparse.Namespace) -> int:
         end_by_them()  # until `_end_by_signal` listens
-        import anyio  # late: it takes as long as all else that a wrong command line needs
-
-        from muxwire.library.opening import open_terminals
-
-        received: list[signal.Signals] = []
-        codes: list[int] = []
-
-        async def opened() -> None:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_end_by_signal, tasks.cancel_scope, received)
-                given = given_instance(arguments) or {"name": chosen_name(arguments, any_running=any_running)}
-                async with open_terminals(**given) as terminals:
-                    codes.append(await verb(terminals, arguments))
-                tasks.cancel_scope.cancel()
-
+        choose_instance(arguments, any_running=any_running, by_word=by_word, makes=makes)
         try:
-            anyio.run(opened)
-        except Exception as error:  # noqa: BLE001 - raised again, out of its group
-            # What was cancelled in the middle of something may say so in an error of its own.
-            if not received:
-                raise unwrapped(error) from None
-        if received:
-            die_of(received[0])
-        return codes[0]
+            return _opened(verb, arguments)
+        except NoSuchTarget:
+            if not (by_word and word_is_instance(arguments)):
+                raise
+        return _opened(verb, arguments)
 
     return run
+
+
+def _opened(verb: TerminalsVerb, arguments: argparse.Namespace) -> int:
+    """Run the verb on the instance that was chosen."""
+    import anyio  # late: it takes as long as all else that a wrong command line needs
+
+    from muxwire.library.opening import open_terminals
+
+    received: list[signal.Signals] = []
+    codes: list[int] = []
+
+    async def opened() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_end_by_signal, tasks.cancel_scope, received)
+            async with open_terminals(**given_instance(arguments)) as terminals:
+                codes.append(await verb(terminals, arguments))
+            tasks.cancel_scope.cancel()
+
+    try:
+        anyio.run(opened)
+    except Exception as error:  # noqa: BLE001 - raised again, out of its group
+        # What was cancelled in the middle of something may say so in an error of its own.
+        if not received:
+            raise unwrapped(error) from None
+    if received:
+        die_of(received[0])
+    return codes[0]
 
 
 async def _end_by_signal(scope: anyio.CancelScope, received: list[signal.Signals]) -> None:
@@ -92,24 +107,138 @@ def chosen_host(arguments: argparse.Namespace) -> tuple[str, str]:
     return host, target
 
 
-def chosen_name(arguments: argparse.Namespace, *, any_running: bool = False) -> str:
-    """The instance's name: the one that was given, $MUXWIRE_NAME, or `main`.
+def choose_instance(
+    arguments: argparse.Namespace, *, any_running: bool = False, by_word: bool = False, makes: bool = False
+) -> None:
+    """Set `name` to the instance that is meant: the one given, $MUXWIRE_NAME, or `main`. NoSuchTarget, InvalidArgument.
 
-    With `any_running` the only one that runs, if none was given; InvalidArgument if there are several to choose from.
+    With `any_running` the only one that runs, if none was given; of several the one that the word names, or that has a
+    tab of that name, or that a person at a terminal chooses.
     """
-    given: str = arguments.name or os.environ.get("MUXWIRE_NAME", "")
-    if given or not any_running:
-        return given or DEFAULT_NAME
+    if arguments.socket is not None or arguments.socket_name is not None:
+        return
+    if arguments.name is not None:
+        if not makes:
+            _check_instance(arguments.name)
+        return
+    arguments.name = os.environ.get("MUXWIRE_NAME", "")
+    if arguments.name or not any_running:
+        arguments.name = arguments.name or DEFAULT_NAME
+        return
+    running = _running()
+    if DEFAULT_NAME in running or not running:
+        arguments.name = DEFAULT_NAME
+    elif len(running) == 1:
+        arguments.name = use(next(iter(running.values())))
+    elif not (by_word and word_is_instance(arguments)):
+        arguments.name = use(_with_tab(list(running.values()), _word(arguments) if by_word else ""))
+
+
+def _running() -> dict[str, Running]:
+    """The instances that run, by name, those included that run on other machines only."""
     from muxwire.host.folders import EPHEMERAL, folders_for
     from muxwire.host.hosts_file import all_links
-    from muxwire.tmux.program import running_instances
+    from muxwire.instance.faces import Running, all_running
 
-    running = running_instances(os.environ)
+    here = folders_for(DEFAULT_NAME, os.environ)
+    found = {one.name: one for one in all_running(os.environ)}
     # One with nothing here may have tabs on other machines; one without a name has ended if it does not run here.
-    elsewhere = {one.instance for one in all_links(folders_for(DEFAULT_NAME, os.environ).state)}
-    running += sorted(name for name in elsewhere - set(running) if not EPHEMERAL.match(name))
-    if DEFAULT_NAME in running or not running:
-        return DEFAULT_NAME
-    if len(running) > 1:
-        raise InvalidArgument(f"several instances run: {', '.join(running)}", remedy="choose one with --name NAME")
-    return running[0]
+    elsewhere = {one.instance for one in all_links(here.state)}
+    for name in sorted(name for name in elsewhere - set(found) if not EPHEMERAL.match(name)):
+        found[name] = Running(name, here.runtime)
+    return found
+
+
+def use(one: Running) -> str:
+    """Look for the directories of that instance where it has them; its name."""
+    from muxwire.instance.faces import environment_of
+
+    there = environment_of(one, os.environ)
+    for name in ("XDG_RUNTIME_DIR", "TMPDIR"):
+        if name in there:
+            os.environ[name] = there[name]
+        else:
+            os.environ.pop(name, None)
+    return one.name
+
+
+def _check_instance(name: str) -> None:
+    """Refuse an instance of which nothing is known, which is a wrong name: NoSuchTarget."""
+    from muxwire.host.folders import folders_for
+    from muxwire.library.opening import checked_instance
+
+    folders = folders_for(checked_instance(name), os.environ)
+    if folders.socket_path.exists() or (folders.state / name).is_dir():
+        return
+    running = _running()
+    if name in running:
+        use(running[name])
+        return
+    known = f"these run: {', '.join(running)}; " if running else ""
+    raise NoSuchTarget(
+        f"there is no instance {name}",
+        remedy=f"{known}muxwire new --name {name} or muxwire serve --name {name} makes it",
+    )
+
+
+def _word(arguments: argparse.Namespace) -> str:
+    """The one word that a verb was given for a tab; "" if there is none, or several."""
+    words = getattr(arguments, "targets", None)
+    if words is None:
+        words = [arguments.target] if arguments.target != ACTIVE else []
+    return words[0] if len(words) == 1 else ""
+
+
+def word_is_instance(arguments: argparse.Namespace) -> bool:
+    """Whether the verb's word is an instance's name, or a part of names: then that one is meant, and its tab used last.
+
+    InvalidArgument where several fit and no person can be asked.
+    """
+    word, running = _word(arguments), _running()
+    fitting = [running[word]] if word in running else [one for name, one in running.items() if word and word in name]
+    if not fitting or arguments.socket is not None or arguments.socket_name is not None:
+        return False
+    arguments.name = use(fitting[0] if len(fitting) == 1 else chosen_of(fitting))
+    if hasattr(arguments, "targets"):
+        arguments.targets = [ACTIVE]
+    else:
+        arguments.target = ACTIVE
+    return True
+
+
+def _with_tab(running: Sequence[Running], word: str) -> Running:
+    """The one of several instances that has a tab of that name, or that a person chooses. InvalidArgument."""
+    from muxwire.cli.listing import listed_tabs, tmux_at
+
+    if word:
+        having = [one for one in running if word in {tab.name for tab in listed_tabs(tmux_at(one))}]
+        running = having or running
+    return running[0] if len(running) == 1 else chosen_of(running)
+
+
+def chosen_of(running: Sequence[Running]) -> Running:
+    """The instance that a person chooses from a list, at a terminal; elsewhere InvalidArgument, which names them."""
+    names = ", ".join(one.name for one in running)
+    several = InvalidArgument(f"several instances run: {names}", remedy="choose one with --name NAME")
+    if not (os.isatty(STDIN) and os.isatty(STDERR)):
+        raise several
+    from muxwire.cli.instances import rows_of
+    from muxwire.instance.faces import faces
+
+    head, *rows = rows_of(faces(running, os.environ))
+    warn(f"    {head}")
+    for number, row in enumerate(rows, 1):
+        warn(f"{number:>2}  {row}")
+    while True:
+        os.write(STDERR, b"which one (number)? ")
+        answer = sys.stdin.readline()
+        if not answer:
+            raise several
+        if answer.strip().isdecimal() and 0 < int(answer) <= len(running):
+            return running[int(answer) - 1]
+
+
+def chosen_name(arguments: argparse.Namespace) -> str:
+    """The name of the instance that was chosen."""
+    given: str = arguments.name or os.environ.get("MUXWIRE_NAME", "")
+    return given or DEFAULT_NAME

@@ -75,7 +75,7 @@ def add(verbs: Verbs) -> None:
     watch = add_verb(
         verbs,
         "watch",
-        on_terminals(_watch, any_running=True),
+        on_terminals(_watch, any_running=True, by_word=True),
         summary="print what happens in the tabs, as it happens",
         example="muxwire watch --all --kind bell --count 1",
         details="With --json each event is one document on one line.",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muxwire.host.hosts_file import Carrier, Linked
+    from muxwire.instance.faces import Running
 
 # A server in good health answers in milliseconds.
 _ANSWER_SECONDS = 10
@@ -56,6 +57,15 @@ def tmux_of(name: str) -> tuple[int | None, tuple[str, str, str]]:
     folders, host = folders_for(name, os.environ), LocalHost(os.environ)
     pid = server_pid(folders, host)
     return pid, (program_for(pid, host), "-S", str(folders.socket_path))
+
+
+def tmux_at(one: Running) -> tuple[str, str, str]:
+    """What speaks to the tmux server of a running instance; TmuxUnavailable."""
+    from muxwire.host.local import LocalHost
+    from muxwire.tmux.program import program_for
+
+    socket, host = one.runtime / f"{one.name}.sock", LocalHost(os.environ)
+    return program_for(host.listening_pid(socket), host), "-S", str(socket)
 
 
 def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:

@@ -87,7 +87,7 @@ async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
     async def say_it_waits(what: str) -> None:
         await plain.flush()
-        warn(f"muxwire: the command waits for {what}; answer with muxwire send-keys or muxwire attach")
+        warn(f"muxwire: the command waits for {what}; answer with muxwire send-keys, or {tab.attach_words}")
 
     async with anyio.create_task_group() as tasks:
         signals = _Signals(tab, tasks)

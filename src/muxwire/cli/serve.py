@@ -6,7 +6,7 @@ import gc
 from functools import partial
 from typing import TYPE_CHECKING
 
-from muxwire.cli.connect import chosen_name, given_instance
+from muxwire.cli.connect import choose_instance, given_instance
 from muxwire.cli.options import add_instance, add_parser, duration, seconds
 from muxwire.errors import InvalidArgument
 
@@ -102,5 +102,7 @@ def _repl(arguments: argparse.Namespace) -> int:
 
     if arguments.replay is not None:
         return replay(arguments.replay, speed=arguments.speed)
-    given = {} if arguments.ephemeral else given_instance(arguments) or {"name": chosen_name(arguments)}
+    if not arguments.ephemeral:
+        choose_instance(arguments)
+    given = {} if arguments.ephemeral else given_instance(arguments)
     return main(lambda wrap: open_terminals(**given, wrap=wrap))

@@ -8,12 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.cli.connect import chosen_host, chosen_name, on_terminals
+from muxwire.cli.connect import DEFAULT_NAME, chosen_host, chosen_name, given_instance, on_terminals
+from muxwire.cli.instances import documents_of, rows_of
 from muxwire.cli.options import add_host, add_target, add_verb, words_after
 from muxwire.cli.printing import document, say, shown, table, warn
 from muxwire.errors import ConnectionClosed, InstanceUnavailable, InvalidArgument, NotPermitted, TmuxUnavailable
 from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
-from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
     from muxwire.cli.options import Verbs
@@ -23,7 +23,14 @@ _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
 
 
 def add(verbs: Verbs) -> None:
-    ls = add_verb(verbs, "ls", _list, summary="list the tabs", example="muxwire ls --all")
+    ls = add_verb(
+        verbs,
+        "ls",
+        _list,
+        summary="list the instances that run, and the tabs of one",
+        example="muxwire ls --all",
+        details="The tabs are those of the instance that is named, of main, or of the only one that runs.",
+    )
     add_host(ls, "those that a running process has on that machine")
     ls.option(ListTabs, "closed", "-a", "--all", dest="all")
     ls.option(ListTabs, "session")
@@ -31,7 +38,7 @@ def add(verbs: Verbs) -> None:
     new = add_verb(
         verbs,
         "new",
-        on_terminals(_new),
+        on_terminals(_new, makes=True),
         summary="open a tab and print its id",
         example="muxwire new -n build --cwd /srv/app",
     )
@@ -54,7 +61,28 @@ def add(verbs: Verbs) -> None:
 
 def _list(arguments: argparse.Namespace) -> int:
     host, _ = chosen_host(arguments)
-    return _list_there(arguments, host) if host else on_terminals(_ls, any_running=True)(arguments)
+    if host:
+        return _list_there(arguments, host)
+    arguments.faces = None
+    if given_instance(arguments) or os.environ.get("MUXWIRE_NAME"):
+        return on_terminals(_ls)(arguments)
+    from muxwire.instance.faces import all_running, faces
+
+    running = all_running(os.environ)
+    arguments.faces = faces(running, os.environ)
+    if len(running) < 2 or any(one.name == DEFAULT_NAME for one in running):
+        return on_terminals(_ls, any_running=True)(arguments)
+    if arguments.json:
+        document({"instances": documents_of(arguments.faces), "tabs": [], "sessions": []})
+    else:
+        _say_instances(arguments)
+        warn("muxwire: choose one with --name NAME to see its tabs")
+    return 0
+
+
+def _say_instances(arguments: argparse.Namespace) -> None:
+    for line in rows_of(arguments.faces) if arguments.faces else ():
+        say(line)
 
 
 def _list_there(arguments: argparse.Namespace, host: str) -> int:
@@ -84,8 +112,13 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
     listed = await terminals.list_tabs(session=arguments.session)
     tabs = [tab for tab in listed.tabs if arguments.all or not tab.closed]
     if arguments.json:
-        document({"tabs": [asdict(tab) for tab in tabs], "sessions": [asdict(one) for one in listed.sessions]})
+        instances = {} if arguments.faces is None else {"instances": documents_of(arguments.faces)}
+        sessions = [asdict(one) for one in listed.sessions]
+        document({**instances, "tabs": [asdict(tab) for tab in tabs], "sessions": sessions})
         return 0
+    _say_instances(arguments)
+    if arguments.faces and tabs:
+        say("")
     if not tabs:
         warn(f"muxwire: there is no tab{_where(arguments)}\n  muxwire new makes one")
         return 0
@@ -112,7 +145,7 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 def _where(arguments: argparse.Namespace) -> str:
     own = arguments.socket is None and arguments.socket_name is None
-    return f" in the instance {chosen_name(arguments, any_running=True)}" if own else ""
+    return f" in the instance {chosen_name(arguments)}" if own else ""
 
 
 async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -155,6 +188,8 @@ def _kill(arguments: argparse.Namespace) -> int:
         )
     if arguments.all and (arguments.socket or arguments.socket_name):
         raise InvalidArgument("this tmux server is somebody's own", remedy="tmux kill-server ends it")
+    if not (arguments.targets or arguments.all or arguments.session):
+        return on_terminals(_refuse)(arguments)
     if not arguments.all:
         return on_terminals(_close)(arguments)
     try:
@@ -172,15 +207,25 @@ def _kill(arguments: argparse.Namespace) -> int:
     return code
 
 
+async def _refuse(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    """Name the tab that was used last, which a person who names none probably means; it stays. InvalidArgument."""
+    tabs = (await terminals.list_tabs(closed=False)).tabs
+    used = next((tab for tab in tabs if tab.active), None)
+    if used is None:
+        raise InvalidArgument("no tab is named, and none is open", remedy="muxwire ls shows the tabs")
+    runs = ", ".join(filter(None, (used.state, used.current_command)))
+    shown = f"{used.window_id} {used.name} ({runs}, in {used.cwd})"
+    raise InvalidArgument(
+        f"no tab is named; the one used last{_where(arguments)} is {shown}",
+        remedy=f"muxwire kill {used.window_id} closes it, muxwire kill --all closes every tab",
+    )
+
+
 async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
     targets = arguments.targets
     if arguments.all or arguments.session:
         listed = await terminals.list_tabs(closed=False, session=arguments.session)
         targets = [tab.window_id for tab in listed.tabs]
-    elif not targets:
-        targets = [(await terminals.tab(ACTIVE)).key]
-        if not arguments.json:
-            warn(f"muxwire: closing {targets[0]}, the tab used last")
     if arguments.session:
         await terminals.close_session(arguments.session, force=arguments.force)
     else:

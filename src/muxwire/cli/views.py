@@ -48,7 +48,7 @@ def add(verbs: Verbs) -> None:
     snapshot = add_verb(
         verbs,
         "snapshot",
-        on_terminals(_snapshot, any_running=True),
+        on_terminals(_snapshot, any_running=True, by_word=True),
         summary="print what a tab's screen shows, or has shown",
         example="muxwire snapshot build --scrollback 0",
     )
@@ -64,7 +64,7 @@ def add(verbs: Verbs) -> None:
     logs = add_verb(
         verbs,
         "logs",
-        on_terminals(_logs, any_running=True),
+        on_terminals(_logs, any_running=True, by_word=True),
         summary="print what a tab has shown, a closed one too",
         example="muxwire logs build --follow",
     )

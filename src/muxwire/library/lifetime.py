@@ -19,6 +19,7 @@ from muxwire.host.hosts_file import HostsFile, links_of, read_hosts
 from muxwire.host.locks import InstanceLock
 from muxwire.ids import host_of
 from muxwire.instance.connect import open_server
+from muxwire.instance.faces import introduce
 from muxwire.instance.notifications import Notifications
 from muxwire.instance.reattach import reattach
 from muxwire.logs.history import History
@@ -270,6 +271,18 @@ class ServerLifetime:
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
         self._closed = False
+        self._client = ""
+
+    def introduce(self, client: str) -> None:
+        """Have `muxwire ls` show that program as what drives this instance."""
+        self._client = client
+        self._introduce()
+
+    def _introduce(self) -> None:
+        server = self.running
+        if server is not None and self.host.is_local and self.access.role == "owner":
+            with suppress(ConnectionClosed):  # nobody waits for that
+                introduce(server, self._client)
 
     def elsewhere(self, folders: Folders, host: Host, opener: Opener, *, lasting: bool) -> ServerLifetime:
         """The same on another machine, whose server ends with us unless it is `lasting`."""
@@ -298,6 +311,7 @@ class ServerLifetime:
                 self._server = await self._start(start)
                 if self.access.role != "adopted":
                     await self._reattach(self._server)
+                self._introduce()
             assert self._server is not None
             return self._server
 

@@ -79,6 +79,10 @@ class Terminals:
         """Our place at the tmux server: `owner`, `follower` next to the owner, or `adopted` for a person's server."""
         return self._life.access.role
 
+    def introduce(self, client: str) -> None:
+        """Name the program that drives this instance, such as an MCP client: `muxwire ls` shows it."""
+        self._life.introduce(client)
+
     @property
     def events(self) -> EventLog:
         """What happened in the tabs, the last 10,000 events of it; `watch_events` reads it."""

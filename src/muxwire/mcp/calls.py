@@ -55,6 +55,13 @@ async def outcome(
         return explained(tool, error)
 
 
+def client_name(info: object) -> str:
+    """What `muxwire ls` shows of a client: MCP's clientInfo, as JSON; "" for what is none."""
+    if not isinstance(info, dict):
+        return ""
+    return " ".join(part for name in ("name", "version") if isinstance(part := info.get(name), str) and part)
+
+
 def succeeded(fields: dict[str, Any]) -> types.CallToolResult:
     """Return the result twice, as text and as an object: each client shows its model only one of them."""
     text, fields = as_text(fields)
@@ -111,9 +118,11 @@ class DirectCalls:
                 self._terminals = None
                 self._tasks.cancel_scope.cancel()
 
-    def began(self, request_id: types.RequestId) -> None:
-        """Note the id of a request `initialize`."""
+    def began(self, request_id: types.RequestId, params: dict[str, Any]) -> None:
+        """Note the id of a request `initialize`, and what it says of the client."""
         self._hello = request_id
+        if self._terminals is not None:
+            self._terminals.client = client_name(params.get("clientInfo"))
 
     def answered(self, request_id: types.RequestId | None, result: dict[str, Any]) -> None:
         """Note an answer of the SDK's: that of `initialize` says which revision is spoken."""

@@ -44,6 +44,7 @@ class LazyTerminals:
         self._terminals: Terminals | None = None
         self._ever_opened = anyio.Event()
         self._closed = False
+        self.client = ""  # who calls, as `muxwire ls` shows it
 
     @property
     def opened(self) -> Terminals | None:
@@ -64,6 +65,8 @@ class LazyTerminals:
         owner = OwnTask(self._open_terminals())
         self._terminals = await owner.enter(tied=False)
         self._owner = owner
+        if self.client:
+            self._terminals.introduce(self.client)
         self._ever_opened.set()
         return self._terminals
 

@@ -154,7 +154,10 @@ async def call_tool(
         tool = catalogue[params.name]
     except KeyError:
         raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name}") from None
-    result = await outcome(tool, params.arguments or {}, context.lifespan_context.terminals, _progress_of(context))
+    terminals = context.lifespan_context.terminals
+    if not terminals.client and (said := context.session.client_params) is not None:
+        terminals.client = f"{said.client_info.name} {said.client_info.version}".strip()
+    result = await outcome(tool, params.arguments or {}, terminals, _progress_of(context))
     return result if isinstance(result, types.CallToolResult) else succeeded(result)
 
 

@@ -160,8 +160,8 @@ OnEnd = Callable[[], None]
 class CallsOnTheWire(Protocol):
     """The requests that are answered without the SDK (calls.py)."""
 
-    def began(self, request_id: types.RequestId) -> None:
-        """Note the id of a request `initialize`."""
+    def began(self, request_id: types.RequestId, params: dict[str, Any]) -> None:
+        """Note the id of a request `initialize`, and what it says of the client."""
 
     def answered(self, request_id: types.RequestId | None, result: dict[str, Any]) -> None:
         """Note an answer of the SDK's."""
@@ -418,7 +418,7 @@ class WireReader(ObjectReceiveStream[SessionMessage]):
                 if message.method != _ENDLESS:
                     self._writer.unanswered.add(message.id)
                 if message.method == "initialize" and self._calls is not None:
-                    self._calls.began(message.id)
+                    self._calls.began(message.id, message.params or {})
             case types.JSONRPCNotification(
                 method="notifications/cancelled", params={"requestId": str() | int() as id_}
             ):

@@ -453,6 +453,11 @@ class Tab:
         return self._twin.key
 
     @property
+    def attach_words(self) -> str:
+        """The command line by which a person sees and uses it in a terminal of their own."""
+        return self._twin.attach_words
+
+    @property
     def state(self) -> State:
         """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
         return self._twin.state

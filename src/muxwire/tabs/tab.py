@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, final
 import anyio
 import anyio.lowlevel
 
-from muxwire.errors import ConnectionClosed, InvalidArgument, NoSuchTarget, NotPermitted, TmuxSilent
+from muxwire.errors import (
+    ConnectionClosed,
+    InvalidArgument,
+    NoSuchTarget,
+    NotPermitted,
+    TabUnavailable,
+    TmuxSilent,
+)
 from muxwire.host.environment import checked_environment
 from muxwire.pane.foreground_shell import check_width
 from muxwire.pane.key_sender import KeySender
@@ -21,6 +28,7 @@ from muxwire.pane.scripts import keep_script, script_command, script_name
 from muxwire.pane.snapshots import ScreenView, Zones
 from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import check_idle, end_pane, end_rest
+from muxwire.tabs.hand_over import attach_words, secret_note, with_note
 from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
 from muxwire.tabs.processes import started_process, stop_process
 from muxwire.tabs.waits import Wanted, answered, wait_for
@@ -138,6 +146,11 @@ class Tab:
         return f"{self.prefix}{self.generation}/{self.key.removeprefix(self.prefix)}"
 
     @property
+    def attach_words(self) -> str:
+        """The command line by which a person sees and uses it in a terminal of their own."""
+        return attach_words(self.server, self.key)
+
+    @property
     def state(self) -> State:
         """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
         return self.pane.known_state()
@@ -252,9 +265,14 @@ class Tab:
         check_width(self.pane, self.columns)
         variables = checked_environment(env) if env else {}
         folder = str(self.pane.host.checked_folder(cwd, self.cwd)) if cwd is not None else None
-        execution = await self.runner.start(
-            command, turn_timeout=timeout, env=variables, cwd=folder, shown=shown, write=write
-        )
+        try:
+            execution = await self.runner.start(
+                command, turn_timeout=timeout, env=variables, cwd=folder, shown=shown, write=write
+            )
+        except TabUnavailable as error:
+            if error.state == "interactive":
+                error.remedy = with_note(error.remedy, secret_note(self.pane, self.server, self.key))
+            raise
         self._book.remember(self, execution)
         return execution
 
@@ -265,7 +283,10 @@ class Tab:
         if waited:
             await self.runner.examine(execution)
         plain = self.strip_ansi if strip_ansi is None else strip_ansi
-        return await result_of(execution, self.pane, plain, max_chars=max_chars, columns=self.columns, waited=waited)
+        result = await result_of(execution, self.pane, plain, max_chars=max_chars, columns=self.columns, waited=waited)
+        if result.running and waited:
+            return replace(result, note=with_note(result.note, secret_note(self.pane, self.server, self.key)))
+        return result
 
     async def _wait(
         self,
@@ -351,7 +372,12 @@ class Tab:
         command = self.pane.session.running
         typed = [key for some in keys for key in ([some] if isinstance(some, str) else some)]
         sent = await self._keys.send(typed, paste=paste, literal=literal, enter=enter, within=wait or math.inf)
-        return await answered(self, sent, command, wanted, wait) if wait > 0 else sent
+        if wait <= 0:
+            return sent
+        told = await answered(self, sent, command, wanted, wait)
+        if told.state in ("interactive", "running"):
+            return replace(told, note=with_note(told.note, secret_note(self.pane, self.server, self.key)))
+        return told
 
     @attaching
     async def snapshot(

@@ -1,0 +1,154 @@
+"""The instances that run, and what a person knows them by: client, directory, age, tabs.
+
+The instance's process writes client and directory into options of its tmux server, where they end with it. Whoever asks
+asks tmux, by a client of its own: no instance is opened for it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, final
+
+from muxwire.errors import TmuxUnavailable
+from muxwire.host.folders import EPHEMERAL, folders_for
+from muxwire.host.local import LocalHost
+from muxwire.host.locks import holder
+from muxwire.tmux.program import program_for, running_instances
+from muxwire.tmux.start import HUB, KEEPER_NAME
+from muxwire.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from muxwire.tmux.server import TmuxServer
+
+# Server options: the MCP client, with its version, and the directory of the process that drives the instance.
+CLIENT, DIRECTORY = "@muxwire-client", "@muxwire-directory"
+# A name in one column of a table.
+CLIENT_CHARS = 40
+# A server in good health answers in milliseconds; of one that is stopped the list says so.
+_ANSWER_SECONDS = 1.0
+# One line each: a directory may hold blanks.
+_ASKED = ("#{start_time}", f"#{{{CLIENT}}}", f"#{{{DIRECTORY}}}")
+_WINDOWS = "#{session_name} #{window_name}"
+
+# driven: a process uses it now; kept: only its tmux runs, and what runs in its tabs; silent: its tmux does not answer.
+Condition = Literal["driven", "kept", "silent"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Running:
+    """An instance whose tmux server runs: its name, and the directory in which its socket is."""
+
+    name: str
+    runtime: Path
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What a person knows a running instance by. `started`: in Unix seconds; None where its tmux does not answer."""
+
+    name: str
+    client: str
+    directory: str
+    started: float | None
+    tabs: int
+    state: Condition
+
+
+def introduce(server: TmuxServer, client: str) -> None:
+    """Say who drives this instance: the MCP client, "" for a program or a verb, which only says where it started."""
+    directory = ""
+    with suppress(OSError):  # it was removed
+        directory = _one_line(str(Path.cwd()))
+    if client:
+        server.client.submit(("set-option", "-s", CLIENT, _one_line(client)[:CLIENT_CHARS]))
+        server.client.submit(("set-option", "-s", DIRECTORY, directory))
+    else:
+        server.client.submit(("set-option", "-soq", DIRECTORY, directory))
+
+
+def _one_line(text: str) -> str:
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
+def all_running(environ: Mapping[str, str]) -> list[Running]:
+    """The instances whose tmux server runs, those of this environment's own directory first, each in order of name.
+
+    MCP clients start servers with few variables, often without XDG_RUNTIME_DIR: so the other directories in which an
+    instance of this user may have its socket are looked into too.
+    """
+    found: dict[str, Running] = {}
+    for there in _environments(environ):
+        runtime = folders_for("", there).runtime
+        for name in running_instances(there):
+            found.setdefault(name, Running(name, runtime))
+    return list(found.values())
+
+
+def _environments(environ: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """The environment, and others that a process of the same user may have instead."""
+    yield dict(environ)
+    without = {name: value for name, value in environ.items() if name != "XDG_RUNTIME_DIR"}
+    if "XDG_RUNTIME_DIR" not in environ:
+        yield without | {"XDG_RUNTIME_DIR": f"/run/user/{os.getuid()}"}
+    yield without | {"TMPDIR": environ.get("TMPDIR") or tempfile.gettempdir()}
+
+
+def environment_of(one: Running, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which the directories of that instance are chosen (`folders_for`)."""
+    return next(there for there in _environments(environ) if folders_for("", there).runtime == one.runtime)
+
+
+def faces(running: Sequence[Running], environ: Mapping[str, str]) -> list[Face]:
+    """What each of them is known by; all are asked at once."""
+    asked = [(one, _ask(one, environ)) for one in running]
+    deadline = time.monotonic() + _ANSWER_SECONDS
+    return [_face(one, _answer(process, deadline), environ) for one, process in asked]
+
+
+def _ask(one: Running, environ: Mapping[str, str]) -> subprocess.Popen[str] | None:
+    socket = one.runtime / f"{one.name}.sock"
+    host = LocalHost(environ)
+    try:
+        words = [program_for(host.listening_pid(socket), host), "-N", "-u", "-S", str(socket)]
+        for line in _ASKED:
+            words += ["display-message", "-p", "-t", f"={HUB}:", line, ";"]
+        words += ["list-windows", "-a", "-F", _WINDOWS]
+        return subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            errors="replace",
+        )  # fmt: skip
+    except (OSError, TmuxUnavailable):
+        return None
+
+
+def _answer(process: subprocess.Popen[str] | None, deadline: float) -> list[str]:
+    """The lines of a server's answer; none if it does not come."""
+    if process is None:
+        return []
+    try:
+        said, _ = process.communicate(timeout=max(deadline - time.monotonic(), 0.01))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return []
+    return said.splitlines() if process.returncode == 0 else []
+
+
+def _face(one: Running, said: list[str], environ: Mapping[str, str]) -> Face:
+    if len(said) < len(_ASKED):
+        return Face(one.name, "", "", None, 0, "silent")
+    started, client, directory = said[: len(_ASKED)]
+    windows = [line.partition(" ") for line in said[len(_ASKED) :]]
+    tabs = sum(session == HUB and name != KEEPER_NAME for session, _, name in windows)
+    lock = folders_for(one.name, environment_of(one, environ)).lock
+    driven = EPHEMERAL.match(one.name) is not None or holder(lock) > 0
+    return Face(one.name, client, directory, float(started), tabs, "driven" if driven else "kept")

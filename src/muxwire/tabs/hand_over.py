@@ -1,0 +1,40 @@
+"""The command line by which a person gets to a tab, and when a result has it: where a program asks for a secret."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from muxwire.shell.look import asks_secret
+
+if TYPE_CHECKING:
+    from muxwire.pane.state import PaneState
+    from muxwire.tmux.server import TmuxServer
+
+
+def attach_words(server: TmuxServer, key: str) -> str:
+    """What a person types in a terminal of their own to see and use the tab that is called `key`.
+
+    It names the instance in every case: the person's shell may have another one as its default.
+    """
+    folders = server.folders
+    if folders.adopted is not None:
+        # The person's own server: `muxwire attach` would not select a window there.
+        return shlex.join(["tmux", "-S", str(folders.adopted), "attach", "-t", key])
+    # The directories of another machine's server are below those of the instance: `INSTANCE/hosts` (remote_folders).
+    instance = folders.instance if server.host.is_local else folders.state.parent.name
+    return shlex.join(["muxwire", "attach", "--name", instance, "-t", key])
+
+
+def secret_note(pane: PaneState, server: TmuxServer, key: str) -> str:
+    """What to tell of a program that asks for a secret; "" where none is asked for.
+
+    A question for a secret on the screen is enough: these words claim nothing of the program.
+    """
+    if asks_secret(pane.open_line()) or pane.waits_for_input() == "password":
+        return f"a person can type a secret unseen: {attach_words(server, key)}"
+    return ""
+
+
+def with_note(note: str, more: str) -> str:
+    return "; ".join(filter(None, (note, more)))

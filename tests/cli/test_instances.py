@@ -1,0 +1,108 @@
+"""The instances that run: how `ls` shows them, and how a verb's word names one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from muxwire.cli.instances import age
+from tests.cli.screen import at_terminal
+from tests.cli.user import Place
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(-1, "0s"), (0.4, "0s"), (59, "59s"), (60, "1m"), (7_200, "2h"), (200_000, "2d")]
+)
+def test_an_age_is_shown_in_its_largest_unit(seconds: float, shown: str) -> None:
+    assert age(seconds) == shown
+
+
+@pytest.fixture(scope="module")
+def two(place: Place) -> Iterator[Place]:
+    """A user with two instances, neither of them `main`."""
+    for name, tab in (("website", "server"), ("webshop", "build")):
+        place.ok("new", "--name", name, "-n", tab)
+        place.ok("run", "--name", name, f"echo this is {name}")
+    yield place
+    for name in ("website", "webshop"):
+        place.run("kill", "--name", name, "--all", "--force")
+
+
+def _instances(place: Place, environ: dict[str, str] | None = None) -> dict[str, dict[str, Any]]:
+    done = place.run("ls", "--json", environ=environ)
+    return {one["name"]: one for one in json.loads(done.stdout)["instances"]}
+
+
+def test_every_instance_is_listed(two: Place) -> None:
+    head, *rows = [line.split() for line in two.ok("ls", "--name", "website").splitlines()]
+    assert (head[0], rows[0][1]) == ("TAB", "server")
+    done = two.run("ls")
+    assert done.returncode == 0
+    head, shop, site = [line.split() for line in done.stdout.decode().splitlines()]
+    assert head == ["INSTANCE", "CLIENT", "DIRECTORY", "AGE", "TABS", "STATE"]
+    assert shop[:3] + shop[4:] == ["webshop", "-", str(two.home), "1", "kept"]
+    assert site[0] == "website"
+
+
+def test_an_mcp_client_is_seen_by_its_name_also_where_its_server_has_other_directories(two: Place) -> None:
+    """As hosts start servers: without XDG_RUNTIME_DIR."""
+    environ = {name: value for name, value in two.environ.items() if name != "XDG_RUNTIME_DIR"}
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "robot", "version": "7.1"}}
+    with two.start("serve", stdin=-1, env=environ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+
+        def ask(method: str, params: dict[str, Any]) -> None:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+            server.stdin.write(line.encode() + b"\n")
+            server.stdin.flush()
+            answer = json.loads(server.stdout.readline())
+            assert "result" in answer, answer
+
+        ask("initialize", hello)
+        ask("tools/call", {"name": "execute_command", "arguments": {"command": "echo seen; cd /", "timeout_ms": 30000}})
+        [face] = [one for name, one in _instances(two).items() if name not in ("website", "webshop")]
+        assert (face["client"], face["directory"], face["tabs"], face["state"]) == (
+            "robot 7.1",
+            str(two.home),
+            1,
+            "driven",
+        )
+        part = face["name"].partition("-")[0]
+        assert "seen" in two.ok("logs", part, "--plain")
+        assert "seen" in two.ok("snapshot", face["name"])
+        server.stdin.close()
+
+
+def test_a_word_may_be_an_instances_name_or_a_part_of_it(two: Place) -> None:
+    assert "this is website" in two.ok("logs", "site", "--plain")
+    assert "this is webshop" in two.ok("logs", "webshop", "--plain")
+    assert "this is webshop" in two.ok("logs", "build", "--plain")  # a tab that only one of them has
+    done = two.run("logs", "web")
+    assert done.returncode == 2
+    assert b"several instances run: webshop, website" in done.stderr
+    assert two.run("logs", "nosuch").returncode == 2
+    two.ok("new", "--name", "website", "-n", "webshop")  # a tab's name comes first
+    two.ok("run", "--name", "website", "-t", "webshop", "echo a tab")
+    assert "a tab" in two.ok("logs", "--name", "website", "webshop", "--plain")
+
+
+def test_a_person_chooses_from_a_list(two: Place) -> None:
+    with at_terminal(two.home, two.environ, "attach", "web") as screen:
+        screen.shows(" 1  webshop", " 2  website", "which one")
+        screen.types("7", "Enter")
+        screen.types("1", "Enter")
+        screen.shows("[muxwire webshop]", status=True)
+
+
+def test_a_name_that_does_not_exist_is_made_by_new_only(two: Place) -> None:
+    for verb in (("run", "true"), ("send-keys", "x"), ("logs",), ("ls",), ("wait", "--prompt"), ("kill", "--all")):
+        done = two.run(*verb[:1], "--name", "typo", *verb[1:])
+        assert done.returncode in (1, 126)
+        assert b"there is no instance typo\n  these run: webshop, website; muxwire new --name typo" in done.stderr
+    assert "typo" not in _instances(two)
