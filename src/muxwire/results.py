@@ -166,8 +166,8 @@ class Snapshot:
     source: Literal["tmux", "replay"] = "tmux"
     exact: bool = True
 
-    def svg(self) -> str:
-        """The viewport as a picture for people; in colour if it was taken with `cells`."""
+    def svg(self, *, light: bool = False) -> str:
+        """The viewport as a picture for people, dark or `light`; in colour if it was taken with `cells`."""
         from muxwire.vt.svg import svg  # few ask for one
 
         cursor = (self.cursor.x, self.cursor.y) if self.cursor.visible else None
@@ -178,6 +178,7 @@ class Snapshot:
             rows=self.rows,
             cursor=cursor,
             title=self.title or self.pane,
+            light=light,
         )
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from muxwire.cli.command_line import command_line
+from muxwire.cli.options import words_after
+from muxwire.cli.run import read_options_after
 from muxwire.verbs.catalogue import (
     VERBS,
     CommandResult,
@@ -78,3 +82,28 @@ def test_what_does_not_fit_is_said(words: list[str], said: str, capfd: pytest.Ca
     with pytest.raises(SystemExit):
         command_line(words[0]).parse_args(words)
     assert said in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "command", "timeout"),
+    [
+        (["sleep 5", "--timeout", "1"], ["sleep 5"], 1.0),
+        (["sleep 5", "--timeout=1", "--json"], ["sleep 5"], 1.0),
+        (["--timeout", "2", "sleep 5", "--json"], ["sleep 5"], 2.0),
+        (["sleep 5"], ["sleep 5"], math.inf),
+        (["make", "--timeout", "1"], ["make", "--timeout", "1"], math.inf),
+        (["/a b/program", "-x"], ["/a b/program", "-x"], math.inf),
+        (["--", "/a b/program", "--timeout", "1"], ["/a b/program", "--timeout", "1"], math.inf),
+    ],
+)
+def test_options_follow_a_command_that_is_one_line(words: list[str], command: list[str], timeout: float) -> None:
+    read = command_line("run").parse_args(["run", *words])
+    read_options_after(command_line("run").verbs["run"], read)
+    assert (words_after(read.command), read.timeout) == (command, timeout)
+
+
+def test_a_word_after_those_options_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
+    read = command_line("run").parse_args(["run", "sleep 5", "--timeout", "1", "and", "more"])
+    with pytest.raises(SystemExit):
+        read_options_after(command_line("run").verbs["run"], read)
+    assert "'and' follows a command that is one quoted line" in capfd.readouterr().err

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from muxwire.cli.options import Verb, Verbs
+    from muxwire.cli.options import Parser, Verb, Verbs
     from muxwire.library.terminals import Terminals
     from muxwire.results import ExecutionResult
     from muxwire.tabs.tab import Tab
@@ -49,9 +49,9 @@ def add(verbs: Verbs) -> None:
         on_terminals(_run),
         summary="run a command in a tab; print its output as it comes, exit with its exit code",
         example="muxwire run -t build make -j4",
-        details="One COMMAND is a line for the tab's shell, with all that the shell knows; several words are run as "
-        "they are; - reads the command from stdin. Exit codes of its own: 125 if it did not end in time, 126 if it "
-        "could not be run.",
+        details="One COMMAND is a line for the tab's shell, with all that the shell knows; options may follow it if it "
+        "is quoted and of several words. Several words are run as they are; - reads the command from stdin. Exit codes "
+        "of its own: 125 if it did not end in time, 126 if it could not be run.",
     )
     run.add_argument("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one")
     add_host(run, "on another machine, in a tab of its own")
@@ -65,11 +65,27 @@ def add(verbs: Verbs) -> None:
     opened: Verb = run.get_default("run")
 
     def with_command(arguments: argparse.Namespace) -> int:
+        read_options_after(run, arguments)
         if not words_after(arguments.command):
             run.refuse("no command was given", "muxwire run COMMAND, or muxwire run - < FILE")
         return opened(arguments)
 
     run.set_defaults(failed=NOT_RUN, run=with_command)
+
+
+def read_options_after(parser: Parser, arguments: argparse.Namespace) -> None:
+    """Take options of this verb that follow a command which is one quoted line: `run 'sleep 5' --timeout 1`."""
+    line, *after = arguments.command or [""]
+    known = {name for action in parser.taken for name in action.option_strings}
+    if not (line.split()[1:] and after and after[0].partition("=")[0] in known):
+        return
+    parser.parse_args(after, arguments)
+    if arguments.command:
+        parser.refuse(
+            f"{arguments.command[0]!r} follows a command that is one quoted line",
+            "muxwire run -- PROGRAM ARGUMENT... runs the words as they are",
+        )
+    arguments.command = [line]
 
 
 async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:

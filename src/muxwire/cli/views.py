@@ -41,6 +41,7 @@ _CSI_FINALS = "@ABCDEFGHIJKLMPSTXZ`abdefm"
 _PARAMETERS = "0123456789;:"
 # A hyperlink asks nothing and ends with its text.
 _HYPERLINK = "8;"
+_LIGHT = "with --svg: on a light background; else on a dark one"
 _HISTORY = ("BEGAN", "TAB", "NAME", "BY", "SECONDS", "EXIT", "BYTES", "DIRECTORY", "COMMAND")
 
 
@@ -60,6 +61,7 @@ def add(verbs: Verbs) -> None:
     snapshot.option(TakeSnapshot, "unwrap")
     snapshot.option(TakeSnapshot, "cells", help="with --json: colours and other styles too")
     snapshot.add_argument("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output")
+    snapshot.add_argument("--light", action="store_true", help=_LIGHT)
 
     logs = add_verb(
         verbs,
@@ -103,6 +105,7 @@ def _add_rec(verbs: Verbs) -> None:
     )
     add_target(rec)
     rec.add_argument("--svg", action="store_true", help="a still picture in place of a recording")
+    rec.add_argument("--light", action="store_true", help=_LIGHT)
     rec.add_argument("--at", metavar="N", type=natural, help="a picture of the screen at that offset of its output")
     rec.add_argument("--duration", metavar="SECONDS", type=seconds, default=math.inf, help="end after so long")
     rec.add_argument("--idle-limit", metavar="SECONDS", type=seconds, help="players shorten longer pauses to this")
@@ -122,7 +125,7 @@ async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
     )
     if arguments.svg is not None:
         with _output(arguments.svg, overwrite=True) as descriptor:
-            write(taken.svg().encode("utf-8", "replace"), descriptor)
+            write(taken.svg(light=arguments.light).encode("utf-8", "replace"), descriptor)
         if arguments.json and arguments.svg != "-":
             document({"file": arguments.svg, "pane": taken.pane})
     elif arguments.json:
@@ -253,7 +256,7 @@ async def _rec(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if arguments.svg or arguments.at is not None:
         picture = await terminals.snapshot(arguments.target, cells=True, at_byte=arguments.at)
         with _output(arguments.file, overwrite=arguments.overwrite) as descriptor:
-            await write_soon(picture.svg().encode("utf-8", "replace"), descriptor)
+            await write_soon(picture.svg(light=arguments.light).encode("utf-8", "replace"), descriptor)
         made: dict[str, object] = {"pane": picture.pane, "next_byte": picture.next_byte, "exact": picture.exact}
     else:
         tab = await terminals.tab(arguments.target)

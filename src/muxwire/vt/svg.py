@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 from xml.sax.saxutils import escape
 
+from muxwire.values import dataclass
 from muxwire.vt.cells import PLAIN, Style
 from muxwire.vt.widths import guessed_width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from muxwire.vt.cells import Run
 
@@ -18,14 +19,36 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT, _BASELINE, _FONT_SIZE = 8.4, 18, 13.5, 14
 _MARGIN = 10
 _FONTS = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
-_BACKGROUND, _FOREGROUND = "#16181d", "#d8dbe2"
-# The sixteen colours, which every terminal chooses for itself; these can be distinguished on that background.
-_SIXTEEN = {
-    "black": "#30343c", "red": "#e06c75", "green": "#98c379", "yellow": "#d9a95b", "blue": "#61a0ef",
-    "magenta": "#c678dd", "cyan": "#56b6c2", "white": "#c8ccd4", "brightblack": "#7f8794", "brightred": "#ff8c95",
-    "brightgreen": "#b5e890", "brightyellow": "#f3cf80", "brightblue": "#8ec2ff", "brightmagenta": "#e6a3fa",
-    "brightcyan": "#7fe0ec", "brightwhite": "#ffffff",
-}  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """What a terminal chooses for itself: its two default colours, and the sixteen that programs call by name."""
+
+    background: str
+    foreground: str
+    sixteen: Mapping[str, str]
+
+
+_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_SIXTEEN = (*_NAMES, *(f"bright{name}" for name in _NAMES))
+
+
+def _sixteen(*colours: str) -> dict[str, str]:
+    return dict(zip(_SIXTEEN, colours, strict=True))
+
+
+# All of these can be distinguished on their background.
+DARK = Theme("#16181d", "#d8dbe2", _sixteen(
+    "#30343c", "#e06c75", "#98c379", "#d9a95b", "#61a0ef", "#c678dd", "#56b6c2", "#c8ccd4",
+    "#7f8794", "#ff8c95", "#b5e890", "#f3cf80", "#8ec2ff", "#e6a3fa", "#7fe0ec", "#ffffff",
+))  # fmt: skip
+# Dark letters, white ones too: programs write them on whatever the background is.
+LIGHT = Theme("#ffffff", "#24292f", _sixteen(
+    "#24292f", "#cf222e", "#116329", "#7d4e00", "#0969da", "#8250df", "#1b7c83", "#6e7781",
+    "#57606a", "#a40e26", "#1a7f37", "#633c01", "#1f75d8", "#8f4fe6", "#23788c", "#6a737d",
+))  # fmt: skip
 # xterm's 256 colours: after the sixteen a cube of six steps a side, then 24 greys.
 _CUBE, _GREYS = 16, 232
 _STEPS = (0, 95, 135, 175, 215, 255)
@@ -41,8 +64,13 @@ def svg(
     rows: int,
     cursor: tuple[int, int] | None = None,
     title: str = "",
+    light: bool = False,
 ) -> str:
-    """Draw `lines` and the styled `runs` in them; a line that is too long for `columns` continues in the next row."""
+    """Draw `lines` and the styled `runs` in them; a line that is too long for `columns` continues in the next row.
+
+    On a dark background, or on a `light` one.
+    """
+    theme = LIGHT if light else DARK
     cells = _placed(lines, columns, rows)
     styles = [[PLAIN] * columns for _ in range(rows)]
     for run in runs:
@@ -53,15 +81,15 @@ def svg(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" font-family="{_FONTS}"',
         f' width="{width:g}" height="{height:g}" font-size="{_FONT_SIZE}">',
         f"<title>{_text(title)}</title>",
-        f'<rect width="100%" height="100%" rx="6" fill="{_BACKGROUND}"/>',
+        f'<rect width="100%" height="100%" rx="6" fill="{theme.background}"/>',
         f'<g transform="translate({_MARGIN} {_MARGIN})">',
     ]
     for y in range(rows):
-        parts += _row(y, cells[y], styles[y])
+        parts += _row(y, cells[y], styles[y], theme)
     if cursor is not None:
         x, y = cursor
         parts.append(
-            f'<rect x="{x * _WIDTH:g}" y="{y * _HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" fill="{_FOREGROUND}"'
+            f'<rect x="{x * _WIDTH:g}" y="{y * _HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" fill="{theme.foreground}"'
             ' fill-opacity="0.35"/>'
         )
     return "\n".join([*parts, "</g>", "</svg>", ""])
@@ -87,10 +115,10 @@ def _placed(lines: Sequence[str], columns: int, rows: int) -> list[list[str]]:
     return placed + [[" "] * columns for _ in range(rows - len(placed))]
 
 
-def _row(y: int, cells: Sequence[str], styles: Sequence[Style]) -> Iterator[str]:
+def _row(y: int, cells: Sequence[str], styles: Sequence[Style], theme: Theme) -> Iterator[str]:
     spans = [list(span) for _, span in groupby(range(len(cells)), key=lambda x: styles[x])]
     for span in spans:
-        _, back = _colours(styles[span[0]])
+        _, back = _colours(styles[span[0]], theme)
         if back:
             yield (
                 f'<rect x="{span[0] * _WIDTH:g}" y="{y * _HEIGHT}" width="{len(span) * _WIDTH:g}" height="{_HEIGHT}"'
@@ -103,7 +131,7 @@ def _row(y: int, cells: Sequence[str], styles: Sequence[Style]) -> Iterator[str]
             text = "".join(cells[x] for x in piece)
             drawn = text.strip(" ") or style.underline or style.strike
             if drawn and not style.hidden:
-                yield _letters(text, piece, y, style)
+                yield _letters(text, piece, y, style, theme)
 
 
 def _pieces(cells: Sequence[str], span: Sequence[int]) -> Iterator[list[int]]:
@@ -121,8 +149,8 @@ def _pieces(cells: Sequence[str], span: Sequence[int]) -> Iterator[list[int]]:
         yield piece
 
 
-def _letters(text: str, piece: Sequence[int], y: int, style: Style) -> str:
-    fore, _ = _colours(style)
+def _letters(text: str, piece: Sequence[int], y: int, style: Style, theme: Theme) -> str:
+    fore, _ = _colours(style, theme)
     attributes = [f'fill="{fore}"']
     attributes += ['font-weight="bold"'] if style.bold else []
     attributes += ['font-style="italic"'] if style.italic else []
@@ -135,12 +163,12 @@ def _letters(text: str, piece: Sequence[int], y: int, style: Style) -> str:
     )
 
 
-def _colours(style: Style) -> tuple[str, str]:
-    fore, back = colour(style.fg) or _FOREGROUND, colour(style.bg)
-    return (back or _BACKGROUND, fore) if style.reverse else (fore, back)
+def _colours(style: Style, theme: Theme) -> tuple[str, str]:
+    fore, back = colour(style.fg, theme) or theme.foreground, colour(style.bg, theme)
+    return (back or theme.background, fore) if style.reverse else (fore, back)
 
 
-def colour(name: str) -> str:
+def colour(name: str, theme: Theme = DARK) -> str:
     """A colour of a `Style` as `#rrggbb`; "" for the default."""
     if name.startswith("colour"):
         number = int(name.removeprefix("colour"))
@@ -148,7 +176,7 @@ def colour(name: str) -> str:
             return "#" + f"{8 + 10 * (number - _GREYS):02x}" * 3
         number -= _CUBE
         return "#" + "".join(f"{_STEPS[number // side % 6]:02x}" for side in (36, 6, 1))
-    return _SIXTEEN.get(name, name)
+    return theme.sixteen.get(name, name)
 
 
 def _text(text: str) -> str:
