@@ -35,6 +35,7 @@ from muxwire.errors import (
 
 if typing.TYPE_CHECKING:
     from muxwire import operations as operations
+    from muxwire.host.carriers import Carrier
     from muxwire.library.opening import open_terminals, start
     from muxwire.library.terminals import Terminals
     from muxwire.results import (
@@ -58,7 +59,7 @@ if typing.TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = (
-    "AmbiguousTarget", "CommandError", "ConnectionClosed", "Cursor", "EventBatch", "ExecutionResult",
+    "AmbiguousTarget", "Carrier", "CommandError", "ConnectionClosed", "Cursor", "EventBatch", "ExecutionResult",
     "ForbiddenCommand", "HostUnavailable", "InstanceUnavailable", "InvalidArgument", "KeysSent", "LocalProtocolError",
     "LogChunk", "LogTail", "MuxwireError", "NoSuchTarget", "NotPermitted", "ProcessStart", "ProcessStop",
     "ProtocolError", "RemoteProtocolError", "SessionInfo", "Snapshot", "State", "Tab", "TabEvent", "TabInfo", "TabList",
@@ -69,6 +70,7 @@ __all__ = (
 # and it takes ten times as long as what they need.
 _LATE = (
     "muxwire.results",
+    "muxwire.host.carriers",
     "muxwire.tabs.event_log",
     "muxwire.library.opening",
     "muxwire.tabs.tab",

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self, TypeAlias
 
+    from muxwire.host.carriers import Carrier
     from muxwire.instance.connect import Wrap
     from muxwire.library.terminals import Terminals as AsyncTerminals
     from muxwire.operations import Operation, OperationsResult
@@ -158,8 +159,8 @@ OPEN_DOC = """Open an instance whose methods wait: close it, or use it in a `wit
 """
 
 OF_TERMINALS = (
-    "create_tab", "tab", "list_tabs", "close_tab", "close_session", "command_result", "snapshot", "wait_for",
-    "watch_events", "run_operations", "read_logs", "stream_logs", "history", "set_history_limit",
+    "create_tab", "tab", "list_tabs", "close_tab", "close_session", "close_host", "command_result", "snapshot",
+    "wait_for", "watch_events", "run_operations", "read_logs", "stream_logs", "history", "set_history_limit",
 )  # fmt: skip
 OF_TAB = (
     "execute", "execute_script", "command_result", "start_process", "stop_process", "send_keys", "wait_for", "snapshot",

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from muxwire import HostUnavailable
-from muxwire.host.hosts_file import STAGE_1, HostsFile, read_hosts
+from muxwire.host.carriers import STAGE_1
+from muxwire.host.hosts_file import HostsFile, read_hosts
 
 HOSTILE = (
     "-oProxyCommand=touch /tmp/x", "-", "--", "web-1\n", "web-1\0", "web 1", "web-$(id)", "web-`id`", "web-1;id",
@@ -91,7 +92,7 @@ def test_no_name_becomes_an_option_or_another_argument(engine: str, name: str) -
     except HostUnavailable:
         return
     known = {"docker", "podman", "kubectl", "exec", "-i", "--"}
-    mine = [word for word in carrier.argv if word not in known] if engine else carrier.argv[-1:]
+    mine = [word for word in carrier.hops[0] if word not in known] if engine else carrier.hops[0][-1:]
     for word in mine:
         option, _, value = word.rpartition("=")
         assert option in ("", "--namespace", "--context", "--container")

@@ -12,7 +12,8 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.host.hosts_file import Carrier, HostsFile, links_to
+from muxwire.host.carriers import Carrier
+from muxwire.host.hosts_file import HostsFile, links_to
 from tests.cli.screen import at_terminal
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ async def test_what_was_ended_in_order_is_not_found(environ: dict[str, str], fol
     ],
 )
 def test_each_carrier_is_asked_for_a_terminal(name: str, argv: str) -> None:
-    table = {"gpu": Carrier("gpu", ("srun", "--overlap"), login_shell=False)}
+    table = {"gpu": Carrier(("srun", "--overlap"))}
     hosts = HostsFile(Path("hosts.toml"), allow=("*", "docker:*", "k8s:*/*"), hosts=table)
     words = hosts.carrier(name).at_terminal("exec tmux")
     assert " ".join(words).startswith(argv)

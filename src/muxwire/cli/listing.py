@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from muxwire.host.hosts_file import Carrier, Linked
+    from muxwire.host.carriers import Carrier
+    from muxwire.host.hosts_file import Linked
     from muxwire.instance.faces import Running
 
 # A server in good health answers in milliseconds.
@@ -31,7 +32,10 @@ WINDOWS = f"#{{window_id}} #{{window_index}} #{{pane_id}} x#{{{ACTIVE_TAB}}} #{{
 _HANDSHAKE_SECONDS = 30
 # What the directory of a server is called: it is part of a script.
 _DIRECTORY = re.compile(r"[A-Za-z0-9._@-]+\Z")
-_IN_ITS_DIRECTORY = "PATH=${PATH:-/usr/bin:/bin}:/usr/local/bin; d=${TMPDIR:-/tmp}/muxwire-$(id -u)/%s; "
+_IN_ITS_DIRECTORY = (
+    "PATH=${PATH:-/usr/bin:/bin}:/usr/local/bin; d=${TMPDIR:-/tmp}/muxwire-$(id -u)/%s; "
+    't=tmux; [ ! -r "$d/program" ] || read -r t <"$d/program"; '
+)
 _LISTS = (("t", WINDOWS), ("c", "#{window_id} #{pane_current_command}"), ("d", "#{window_id} #{pane_current_path}"))
 
 
@@ -112,6 +116,7 @@ def tab_of(line: str) -> ListedTab | None:
 class There(NamedTuple):
     """A server on another machine, and what reaches it."""
 
+    host: str
     carrier: Carrier
     server: Linked
 
@@ -144,14 +149,14 @@ def server_on(arguments: argparse.Namespace, host: str) -> There:
         raise InvalidArgument(
             f"several instances have tabs on {host}: {', '.join(sorted(driven))}", remedy="choose one with --name NAME"
         )
-    return There(carrier, meant[0])
+    return There(host, carrier, meant[0])
 
 
 def tabs_on(there: There) -> list[TabThere]:
     """The tabs there, as tmux lists them; InstanceUnavailable."""
     begin = f"muxwire:{secrets.token_hex(8)}"
     lists = " \\; ".join(f'list-windows -a -F "{kind} {what}"' for kind, what in _LISTS)
-    script = _IN_ITS_DIRECTORY % there.server.name + f'echo {begin}; exec tmux -u -S "$d/s" {lists}\n'
+    script = _IN_ITS_DIRECTORY % there.server.name + f'echo {begin}; exec "$t" -u -S "$d/s" {lists}\n'
     try:
         done = subprocess.run(
             there.carrier.command, input=script.replace("\\", "\\\\"), capture_output=True, text=True, errors="replace",
@@ -175,10 +180,10 @@ def shown_here(there: There, arguments: str) -> list[str]:
     """The words that run tmux there at this terminal; its arguments hold no single quote."""
     term = os.environ.get("TERM", "")
     known = term if _DIRECTORY.match(term) else "xterm"
-    script = f'{_IN_ITS_DIRECTORY % there.server.name}TERM=${{TERM:-{known}}}; export TERM; exec tmux -u -S "$d/s" '
+    script = f'{_IN_ITS_DIRECTORY % there.server.name}TERM=${{TERM:-{known}}}; export TERM; exec "$t" -u -S "$d/s" '
     return list(there.carrier.at_terminal(script + arguments))
 
 
 def _unavailable(there: There, reason: str) -> InstanceUnavailable:
-    host = there.carrier.host
+    host = there.host
     return InstanceUnavailable(f"{host}: {reason}", remedy=f"muxwire doctor --host {host} says what is in the way")

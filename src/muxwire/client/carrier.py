@@ -1,4 +1,4 @@
-"""The program that reaches tmux on another machine, as a transport: ssh, or any argv that gives a stream to a sh there.
+"""What reaches tmux on another machine, as a transport: ssh, any argv that gives a stream to a sh there, or a stream.
 
 The script goes first, in one line; what comes back before its line of facts (a login's greetings) is skipped, and what
 follows that line is control mode.
@@ -6,28 +6,44 @@ follows that line is control mode.
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
-from typing import TYPE_CHECKING, final
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Self, final
 
 import anyio
+import anyio.to_thread
 
 from muxwire.client.transport import ProcessPipes
 from muxwire.errors import HostUnavailable, TmuxUnavailable
+from muxwire.shell.quoting import posix_quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from muxwire.host.hosts_file import Carrier
+    from anyio.abc import TaskGroup
+
+    from muxwire.host.carriers import Carrier, Stream
 
 # A cold ssh takes 3 s at 200 ms a round trip; one that asks an agent, or a person's key, may take long.
 OPEN_SECONDS = 60.0
 # What may come before the line of facts: a greeting has a few KB. A host that says more is not one of ours.
 _GREETING_BYTES = 1 << 20
+# A stream of the caller's own may need a round trip to say that it ends.
+_STREAM_END_SECONDS = 5.0
+_STREAM_BYTES = 64 << 10
 # What is kept of the carrier's complaints: their last line says why.
 _COMPLAINT_CHARACTERS = 4096
 
-_LOGIN_FAILED = ("Permission denied", "Host key verification failed", "Too many authentication failures", "host key")
+_LOGIN_FAILED = (
+    "Permission denied",
+    "Authentication failure",
+    "must be run from a terminal",
+    "Host key verification failed",
+    "Too many authentication failures",
+    "host key",
+)
 # What engines say of a container or a pod that is not there, or does not run.
 _NO_MACHINE = ("No such container", "no container with", "no such container", 'pods "', 'namespaces "', "not running")
 _NO_SHELL = ("not found", "no such file", "cannot execute", "not available")
@@ -36,11 +52,13 @@ _NO_PROCESS = ("annot fork", "an't fork", "fork: ", "Resource temporarily unavai
 # The longest reason that is given, and what every script that is sent holds.
 _REASON_CHARACTERS = 300
 _SENT = "put_files() {"
+# What bootstrap.sh says of a carrier's `cwd`.
+_NO_CWD = "cannot enter "
 _REMEDIES = {
     "connect": "try the same command in a terminal; is the machine up, and its name right?",
     "login": "log in there once by hand: muxwire answers no question for a password or a host key",
     "shell": "the machine must give a `sh` to commands; start-up files that print without end, or ask, are in the way",
-    "tmux_missing": "install tmux 3.3 or newer there",
+    "tmux_missing": "install tmux 3.3 or newer there: this machine's own could not be brought",
     "tmux_too_old": "install tmux 3.3 or newer there",
     "locale": "install a UTF-8 locale there (C.UTF-8 or en_US.UTF-8), or set LC_ALL to one that it has",
     "directory": "set TMPDIR there to a directory of yours whose path is short, or make room on its disk",
@@ -48,16 +66,89 @@ _REMEDIES = {
 
 
 @final
-class CarrierProcess(ProcessPipes):
-    """The child that carries one control connection. It ends with us: its input does."""
+class _Pumped:
+    """A stream of the caller's own in place of a child: a task for each direction passes on what comes."""
 
-    def __init__(self, carrier: Carrier, script: Callable[[str, bool], bytes], env: Mapping[str, str]) -> None:
+    def __init__(self, stream: Stream, stdin: int, stdout: int) -> None:
+        """`stdin` and `stdout` are a child's ends of our pipes; both are closed with the stream."""
+        self._stream, self.stdin, self.stdout = stream, stdin, stdout
+        self._scope, self._ended = anyio.CancelScope(), anyio.Event()
+        self.complaint = ""
+
+    async def run(self) -> None:
+        try:
+            with self._scope:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._send)
+                    await self._receive()
+                    tasks.cancel_scope.cancel()
+        except Exception as error:  # noqa: BLE001 - whatever the caller's stream raises, the connection is lost
+            cause: BaseException = error
+            while isinstance(cause, BaseExceptionGroup):
+                cause = cause.exceptions[0]
+            self.complaint = f"{type(cause).__name__}: {cause}"
+        finally:
+            for descriptor in (self.stdin, self.stdout):
+                anyio.notify_closing(descriptor)
+                os.close(descriptor)
+            with anyio.CancelScope(shield=True), anyio.move_on_after(_STREAM_END_SECONDS), suppress(Exception):
+                if (close := getattr(self._stream, "aclose", None)) is not None:
+                    await close()
+            self._ended.set()
+
+    async def _send(self) -> None:
+        while True:
+            await anyio.wait_readable(self.stdin)
+            data = os.read(self.stdin, _STREAM_BYTES)
+            if not data:
+                self._scope.cancel()
+                return
+            await self._stream.send(data)
+
+    async def _receive(self) -> None:
+        with suppress(anyio.EndOfStream, BrokenPipeError):
+            while data := memoryview(await self._stream.receive()):
+                while data:
+                    try:
+                        data = data[os.write(self.stdout, data) :]
+                    except BlockingIOError:
+                        await anyio.wait_writable(self.stdout)
+
+    def kill(self) -> None:
+        self._scope.cancel()
+
+    async def end(self) -> None:
+        self._scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await self._ended.wait()
+
+
+@final
+class CarrierProcess(ProcessPipes):
+    """The child, or the stream, that carries one control connection. It ends with us: its input does."""
+
+    def __init__(
+        self, host: str, carrier: Carrier, script: Callable[[str, bool], bytes], env: Mapping[str, str]
+    ) -> None:
         """`script` makes the line that is sent first, of what is unique to this connection, and `again`."""
         super().__init__(env, "/")
+        self.host = host
         self.carrier = carrier
         self._script = script
         self._is_open = False
         self._kept = b""  # what came with the line of facts, and after it
+        self._stack = AsyncExitStack()
+        self._tasks: TaskGroup | None = None
+        self._pumped: _Pumped | None = None
+
+    async def __aenter__(self) -> Self:
+        if self.carrier.connect is not None:
+            self._tasks = await self._stack.enter_async_context(anyio.create_task_group())
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
+        await self._stack.aclose()
 
     async def open(self, *, again: bool = False) -> list[str]:
         """Start the child and return the facts that the script has found; HostUnavailable.
@@ -77,14 +168,14 @@ class CarrierProcess(ProcessPipes):
     async def _opened(self, connection: str, *, again: bool) -> list[str]:
         self._complaint, self._kept = "", b""
         try:
-            self._start(self.carrier.command, self._make_pipes())
-        except TmuxUnavailable as error:
-            raise self.unavailable("connect", str(error)) from error
-        self._is_open = True
-        try:
             with anyio.fail_after(OPEN_SECONDS):
+                await self._reach()
+                self._is_open = True
                 await self.send(self._script(connection, again))
-                kind, *facts = await self._facts(f"muxwire:{connection}\t".encode())
+                begin = f"muxwire:{connection}\t".encode()
+                kind, *facts = await self._facts(begin)
+                if kind == "need":
+                    kind, *facts = await self._bring(begin)
         except TimeoutError as error:
             raise self.unavailable(*self._why(b"", f"no answer within {OPEN_SECONDS:.0f} s")) from error
         if kind == "ok":
@@ -93,6 +184,44 @@ class CarrierProcess(ProcessPipes):
         if stage == "gone":
             raise TmuxUnavailable(reason)
         raise self.unavailable(stage if stage in _REMEDIES else "shell", reason)
+
+    async def _reach(self) -> None:
+        """Start the program, or have the caller's function open its stream; HostUnavailable."""
+        connect = self.carrier.connect
+        try:
+            if connect is None:
+                self._start(self.carrier.command, self._make_pipes())
+                return
+            try:
+                stream = await connect(self.carrier.command)
+            except Exception as error:
+                raise self.unavailable(*self._why(b"", f"{type(error).__name__}: {error}")) from error
+            ends = self._make_pipes()
+            # The ends are closed once a child has them.
+            self._pumped = _Pumped(stream, os.dup(ends[0]), os.dup(ends[1]))
+            self._start((), ends)
+        except TmuxUnavailable as error:
+            raise self.unavailable("connect", str(error)) from error
+        for descriptor in (self._pumped.stdin, self._pumped.stdout):
+            os.set_blocking(descriptor, False)
+        assert self._tasks is not None
+        self._tasks.start_soon(self._pumped.run)
+
+    async def _bring(self, begin: bytes) -> list[str]:
+        """There is no tmux there: bring this machine's own, unless an earlier connection has."""
+        from muxwire.host.bundle import NotPacked, bring_line, own_bundle  # late: few machines have none
+
+        try:
+            bundle = await anyio.to_thread.run_sync(own_bundle, self._env.get("PATH", os.defpath))
+        except NotPacked as error:
+            await self.send(b"packed= why=" + posix_quote(str(error).encode()) + b"\n")
+            return await self._facts(begin)
+        await self.send(bring_line(bundle))
+        facts = await self._facts(begin)
+        if facts[0] != "send":
+            return facts
+        await self.send(bundle.packed)
+        return await self._facts(begin)
 
     async def _facts(self, begin: bytes) -> list[str]:
         seen = b""
@@ -132,17 +261,23 @@ class CarrierProcess(ProcessPipes):
     def listen(self, seconds: float) -> None:
         """Take what the child has said on stderr, so that it can continue; end one that has been silent for so long."""
         self._read_complaint()
-        if self._is_open and self._process is not None and time.monotonic() - self._read_at > seconds:
-            self._process.kill()  # `receive` returns the end
+        carrying = self._pumped or self._process
+        if self._is_open and carrying is not None and time.monotonic() - self._read_at > seconds:
+            carrying.kill()  # `receive` returns the end
 
     def _read_complaint(self) -> None:
         if self._is_open:
             super()._read_complaint()
+            if self._pumped is not None and not self._complaint:
+                self._complaint = self._pumped.complaint
             self._complaint = self._complaint[-_COMPLAINT_CHARACTERS:]
 
     async def _end_child(self) -> None:
         if self._is_open:
             self._is_open = False
+            if self._pumped is not None:
+                await self._pumped.end()
+                self._pumped = None
             await super()._end_child()
 
     def _why(self, seen: bytes, otherwise: str) -> tuple[str, str]:
@@ -169,4 +304,6 @@ class CarrierProcess(ProcessPipes):
         remedy = _REMEDIES[stage]
         if any(text in shown for text in _NO_PROCESS):
             remedy = "no process can be started there: end some, or raise the user's limit (ulimit -u, pids.max)"
-        return HostUnavailable(self.carrier.host, stage, shown, remedy=remedy)
+        if shown.startswith(_NO_CWD):
+            remedy = "give a `cwd` that is a directory there, and that its user may enter"
+        return HostUnavailable(self.host, stage, shown, remedy=remedy)

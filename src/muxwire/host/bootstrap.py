@@ -8,12 +8,15 @@ is installed; with the server the directory goes.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from muxwire.host.shells import integration_files
 from muxwire.shell import SHELLS
-from muxwire.shell.quoting import posix_quote
+from muxwire.shell.quoting import os_bytes, posix_quote
 from muxwire.values import dataclass
+
+if TYPE_CHECKING:
+    from muxwire.host.carriers import Carrier
 
 _SCRIPTS = Path(__file__).with_name("scripts")
 # No line of our files is this.
@@ -32,7 +35,7 @@ class Facts:
     """What a machine has said of itself: paths there, the numbers of its tmux, whether its kernel reports waits.
 
     `folder` is the server's; `memory` holds another one of its name, with what shells read. `shell` is the user's
-    if we know it, `shell_file` the file that its links lead to.
+    if we know it, `shell_file` the file that its links lead to. `start` is the directory in which tabs begin.
     """
 
     folder: str
@@ -40,6 +43,7 @@ class Facts:
     shell: str
     shell_file: str
     home: str
+    start: str
     umask: str
     sees_waits: bool
     tmux: str
@@ -47,32 +51,38 @@ class Facts:
     @classmethod
     def read(cls, fields: list[str]) -> Facts:
         """Read the fields of the line; ValueError for another number of them."""
-        folder, memory, shell, shell_file, home, umask, waits, tmux = fields
-        return cls(folder, memory, shell, shell_file or shell, home, umask, waits == "1", tmux)
+        folder, memory, shell, shell_file, home, start, umask, waits, tmux = fields
+        return cls(folder, memory, shell, shell_file or shell, home, start or home, umask, waits == "1", tmux)
 
 
 def bootstrap_line(
-    connection: str, again: bool, *, name: str, keep: int, spool: int, size: tuple[int, int], config: str
+    connection: str, again: bool, carrier: Carrier, *, name: str, size: tuple[int, int], config: str
 ) -> bytes:
     """The line that stage 1 reads: `name` is the directory's, `size` the windows', `config` tmux's configuration.
 
-    `keep` is in seconds, `spool` the bytes that are kept of each pane's output. With `again` no server is started.
+    With `again` no server is started.
     """
     columns, rows = map(str, size)
-    variables = {"id": connection, "name": name, "keep": str(keep), "columns": columns, "rows": rows}
+    variables = {"id": connection, "name": name, "keep": str(carrier.keep), "columns": columns, "rows": rows}
+    variables["start"] = carrier.cwd or ("." if carrier.enters_container else "")
     variables |= {"again": "1" if again else "", "shells": " ".join(SHELLS)}
     files = {
         "tmux.conf": _SPOOLS + config,
-        "spool": f"limit={spool}\n" + _bare((_SCRIPTS / "spool.sh").read_text()),
+        "spool": f"limit={carrier.spool}\n" + _bare((_SCRIPTS / "spool.sh").read_text()),
         "helper": _bare((_SCRIPTS / "helper.sh").read_text()),
     }
     files = {f"$d/{name}": text for name, text in files.items()}
     files |= {f"$q/$name/shells/{name}": text for name, text in integration_files().items()}
     text = "".join(f"{name}={posix_quote(value.encode()).decode()}\n" for name, value in variables.items())
+    env = (
+        f"{name}={posix_quote(os_bytes(value)).decode('utf-8', 'surrogateescape')}"
+        for name, value in carrier.env.items()
+    )
+    text += "set_environment() {\n:\n" + "".join(f"export {one}\n" for one in env) + "}\n"
     text += "put_files() {\n"
     text += "".join(f"cat >\"{path}\" <<'{_END}' || return\n{content}{_END}\n" for path, content in files.items())
     text += "}\n" + _bare((_SCRIPTS / "bootstrap.sh").read_text())
-    return text.replace("\\", "\\\\").replace("\n", "\\n").encode() + b"\n"
+    return text.replace("\\", "\\\\").replace("\n", "\\n").encode("utf-8", "surrogateescape") + b"\n"
 
 
 def _bare(script: str) -> str:

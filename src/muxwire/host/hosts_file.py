@@ -4,6 +4,10 @@
     [hosts.job]
     via = ["srun", "--jobid=42", "--overlap"]
     keep = "24h"
+    [hosts.job-there]
+    via = [["ssh", "box"], ["docker", "exec", "-i", "c1"]]    # each is quoted for the shell before it
+    [hosts."docker:c1"]
+    user = "app"
 
 A container is `docker:NAME` or `podman:NAME`, a pod `k8s:NAMESPACE/POD`, `k8s:NAMESPACE/POD/CONTAINER` or
 `k8s:CONTEXT/NAMESPACE/POD/CONTAINER`.
@@ -24,7 +28,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import HostUnavailable
+from muxwire.errors import HostUnavailable, InvalidArgument
+from muxwire.host.carriers import KEEP_SECONDS, SPOOL_BYTES, Carrier
 from muxwire.host.folders import replace_private
 from muxwire.host.processes import started
 from muxwire.values import dataclass
@@ -33,10 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-# Seconds for which the programs on a machine live on without us.
-KEEP_SECONDS = 600
-# Bytes of each pane's output that a machine keeps for the time when the connection is lost.
-SPOOL_BYTES = 64 << 20
 # RFC 1035: a host name has 253 characters at most; before it a user's name and `@`.
 _NAME_MAX = 300
 _WORD = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
@@ -52,50 +53,11 @@ _BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SHOWN_MAX = 60
 
-# Their `exec` gives a terminal with -t, and none without.
-_ENGINES = ("docker", "podman", "kubectl")
 # Context, namespace, pod and container.
 _POD_WORDS = 4
 
-# One line is read byte by byte, as POSIX asks of `read`, so that what follows it is left for tmux.
-STAGE_1 = 'IFS= read -r x; eval "$(printf %b "$x")"'
 # No password and no question: nobody is there to answer. `--` ends the options, whatever the name is.
 _SSH = ("ssh", "-T", "-x", "-a", "-o", "BatchMode=yes", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes")
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Carrier:
-    """The program that reaches one host: its argv, and whether a login shell there reads what follows, as with ssh.
-
-    `keep` is in seconds, `spool` in bytes.
-    """
-
-    host: str
-    argv: tuple[str, ...]
-    login_shell: bool
-    keep: int = KEEP_SECONDS
-    spool: int = SPOOL_BYTES
-
-    @property
-    def command(self) -> tuple[str, ...]:
-        """The whole argv: it starts a `sh` there that reads a line and evaluates it."""
-        return self._running(self.argv, STAGE_1)
-
-    def at_terminal(self, line: str) -> tuple[str, ...]:
-        """The argv that runs a line of sh there, which holds no single quote, at the terminal of its caller."""
-        argv = list(self.argv)
-        for at, word in enumerate(argv):
-            if Path(word).name == "ssh":
-                argv[at + 1 :] = ["-t", *(one for one in argv[at + 1 :] if one != "-T")]
-                break
-            if Path(word).name in _ENGINES and "-i" in argv[at:]:
-                argv[argv.index("-i", at)] = "-it"
-                break
-        return self._running(tuple(argv), line)
-
-    def _running(self, argv: tuple[str, ...], line: str) -> tuple[str, ...]:
-        return (*argv, f"exec sh -c '{line}'") if self.login_shell else (*argv, "sh", "-c", line)
 
 
 @final
@@ -114,9 +76,8 @@ class HostsFile:
             raise _refused(name, f"{self.path}: {self.fault}", "mend that file, and start muxwire again")
         if (found := self.hosts.get(name)) is not None:
             return found
-        engine, colon, _ = name.partition(":")
-        argv = _ssh(name) if not colon else _inside(engine, name)
-        if len(name) > _NAME_MAX or not argv:
+        argv = host_argv(name)
+        if not argv:
             raise _refused(name, "that cannot be the name of a host", "use a name of ssh_config, or user@name")
         if not any(_allows(pattern, name) for pattern in self.allow):
             raise _refused(
@@ -124,7 +85,25 @@ class HostsFile:
                 f"it is not in {self.path}",
                 f"the person may add it to `allow`, or a table for it, in {self.path}",
             )
-        return Carrier(name, argv, login_shell=not colon)
+        return Carrier(argv)
+
+
+def checked_host_name(name: str) -> str:
+    """Return a name that a program gives a machine; InvalidArgument if it could be taken for something else."""
+    if len(name) > _NAME_MAX or not (host_argv(name) if ":" in name else _NAME.match(name) and not name.isdigit()):
+        raise InvalidArgument(
+            f"{name[:_SHOWN_MAX]!r} cannot be the name of a host",
+            remedy="use letters, digits, '.', '_' and '-', or what hosts.toml takes, as docker:NAME",
+        )
+    return name
+
+
+def host_argv(name: str) -> tuple[str, ...]:
+    """What reaches the machine that a name of `allow` means; () for what is no such name."""
+    if len(name) > _NAME_MAX:
+        return ()
+    engine, colon, _ = name.partition(":")
+    return _inside(engine, name) if colon else _ssh(name)
 
 
 def _allows(pattern: str, name: str) -> bool:
@@ -201,18 +180,44 @@ def _parsed(path: Path, document: Mapping[str, object]) -> HostsFile:
 def _entry(name: str, row: object) -> Carrier:
     if not isinstance(row, dict):
         raise TypeError(f"hosts.{name} must be a table")
-    _known(row, ("via", "login_shell", "keep", "spool"), f"hosts.{name}")
-    if not _NAME.match(name) or name.isdigit():
+    _known(row, ("via", "login_shell", "user", "env", "cwd", "keep", "spool"), f"hosts.{name}")
+    engine = host_argv(name) if ":" in name else ()
+    if not engine and (not _NAME.match(name) or name.isdigit()):
         raise ValueError(f"{name!r} cannot be the name of a host: use letters, digits, '.', '_' and '-'")
-    via = _words(row.get("via", []), f"hosts.{name}.via")
+    via = _via(row.get("via", list(engine)), f"hosts.{name}.via")
     if not via:
         raise ValueError(f"hosts.{name} needs `via`, the words of a command")
-    # ssh joins the words that follow and has the login shell read them; other programs start them as they are.
-    joins = row.get("login_shell", any(Path(word).name == "ssh" for word in via))
-    if not isinstance(joins, bool):
+    joins = row.get("login_shell")
+    if not isinstance(joins, bool | None):
         raise TypeError(f"hosts.{name}.login_shell must be true or false")
-    keep = _seconds(row.get("keep", KEEP_SECONDS), f"hosts.{name}.keep")
-    return Carrier(name, tuple(via), joins, keep, _size(row.get("spool", SPOOL_BYTES), f"hosts.{name}.spool"))
+    env = row.get("env", {})
+    if not isinstance(env, dict) or not all(isinstance(value, str) for value in env.values()):
+        raise TypeError(f"hosts.{name}.env must be a table of texts")
+    try:
+        return Carrier(
+            via,
+            user=_text(row.get("user", ""), f"hosts.{name}.user"),
+            env=env,
+            cwd=_text(row.get("cwd", ""), f"hosts.{name}.cwd"),
+            login_shell=joins,
+            keep=_seconds(row.get("keep", KEEP_SECONDS), f"hosts.{name}.keep"),
+            spool=_size(row.get("spool", SPOOL_BYTES), f"hosts.{name}.spool"),
+        )
+    except InvalidArgument as error:
+        raise ValueError(f"hosts.{name}: {error}") from error
+
+
+def _via(value: object, where: str) -> list[str] | list[list[str]]:
+    """The words of a command, or a list of such lists."""
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        return [_words(hop, where) for hop in value]
+    return _words(value, where)
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{where} must be a text")
+    return value
 
 
 def _known(row: Mapping[str, object], keys: tuple[str, ...], where: str) -> None:

@@ -617,7 +617,7 @@ class RemoteHost:
             raise InvalidArgument("cwd contains a NUL byte or a line end", remedy="leave it out")
         if cwd == "~" or cwd.startswith("~/"):
             cwd = self.facts.home + cwd[1:]
-        return str(PurePosixPath(relative_to or self.facts.home) / cwd)
+        return str(PurePosixPath(relative_to or self.facts.start) / cwd)
 
     def checked_program(self, program: str, what: str) -> str:
         if program not in self._programs:
@@ -632,7 +632,7 @@ class RemoteHost:
         return True  # whoever goes there finds out
 
     def own_folder(self) -> str:
-        return self.facts.home
+        return self.facts.start
 
     def which(self, program: str) -> str | None:
         return self._programs.get(program, (None,))[0]

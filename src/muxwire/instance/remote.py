@@ -40,7 +40,7 @@ from muxwire.tmux.start import COLUMNS, GREETING, HUB, KEEPER_NAME, ROWS, Greeti
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from muxwire.host.hosts_file import Carrier
+    from muxwire.host.carriers import Carrier
     from muxwire.host.remote import RemoteHost
     from muxwire.instance.connect import Wrap
     from muxwire.protocol.commands import Command
@@ -198,7 +198,7 @@ class RemoteConnection:
     def __init__(self, host: RemoteHost, carrier: Carrier, environ: Mapping[str, str], config: str) -> None:
         """`config` is what the tmux server there is to read."""
         self.host = host
-        self.process = CarrierProcess(carrier, self._script, environ)
+        self.process = CarrierProcess(host.name, carrier, self._script, environ)
         self.directory = ""  # the name of ours there
         self.facts: Facts
         self.ending = self.was_used = False
@@ -206,9 +206,8 @@ class RemoteConnection:
         self._wait = 0.0
 
     def _script(self, connection: str, again: bool) -> bytes:
-        keep, spool = self._carrier.keep, self._carrier.spool
         return bootstrap_line(
-            connection, again, name=self.directory, keep=keep, spool=spool, size=(COLUMNS, ROWS), config=self._config
+            connection, again, self._carrier, name=self.directory, size=(COLUMNS, ROWS), config=self._config
         )
 
     async def begin(self, logs: Path, *, start: bool) -> None:

@@ -15,7 +15,7 @@ import anyio
 from muxwire.client.client import unexplained
 from muxwire.errors import ConnectionClosed, HostUnavailable, MuxwireError, NoSuchTarget, TmuxUnavailable
 from muxwire.host.host import answer_seconds
-from muxwire.host.hosts_file import HostsFile, links_of, read_hosts
+from muxwire.host.hosts_file import HostsFile, checked_host_name, links_of, read_hosts
 from muxwire.host.locks import InstanceLock
 from muxwire.ids import host_of
 from muxwire.instance.connect import open_server
@@ -29,8 +29,9 @@ from muxwire.tmux.server import ACTIVE_TAB, PREVIOUS_TAB, Access
 from muxwire.tmux.start import HISTORY_LIMIT, ServerEnding
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
+    from muxwire.host.carriers import Carrier
     from muxwire.host.folders import Folders
     from muxwire.tabs.tab import Tab
 
@@ -52,18 +53,24 @@ class Machine(Protocol):
     async def end(self) -> None:
         """End it."""
 
+    async def rest(self) -> None:
+        """End its tmux server and the connection, until there is another call."""
+
 
 # A list waits so long for machines on which an earlier process left tabs: a cold ssh takes 3 s, on a busy machine more.
 _FOUND_SECONDS = 15.0
 # One that could not be reached is tried again by a list after this; until then nobody waits for it.
 _FOUND_AGAIN_SECONDS = 30.0
 
+# Before a number, the name of a machine that a program gives without one. `allow` may hold it: it is what was given.
+_MADE_UP = "carrier-"
+
 There = TypeVar("There", bound=Machine)
 
 
 @final
 class Hosts(Generic[There]):
-    """The machines that are used; which may be used was read when the instance was opened."""
+    """The machines that are used: those that the program gives, and those that were allowed when it was opened."""
 
     def __init__(self, life: ServerLifetime, make: Callable[[ServerLifetime], There]) -> None:
         """Of a named instance the servers there outlive us too, but one that another process drives.
@@ -75,6 +82,8 @@ class Hosts(Generic[There]):
         self._environ = host.environ if host.is_local else {}
         self._make = make
         self._file = read_hosts(self._environ) if host.is_local else HostsFile(Path())
+        self._given: dict[str, Carrier] = {}  # by the program
+        self._unnamed = 0  # how many of these it has given without a name
         self._used: dict[str, There] = {}
         self._lasting = host.is_local and life.access.persistent and life.access.role != "adopted"
         self._finding: dict[str, anyio.Event] = {}  # set when a machine was found, or not
@@ -92,13 +101,39 @@ class Hosts(Generic[There]):
             from muxwire.host.remote import RemoteHost  # late: most processes use no other machine
             from muxwire.instance.remote import open_remote, remote_folders
 
-            carrier = self._file.carrier(name)
-            lasts = self._lasting and self._is_ours(name)
+            carrier = self._given.get(name) or self._file.carrier(name)
+            # A name that was made up here may mean another machine in the next process.
+            lasts = self._lasting and not name.startswith(_MADE_UP) and self._is_ours(name)
             folders = remote_folders(self._folders, name, lasting=lasts)
             host = RemoteHost(name)
             opener = partial(open_remote, host, carrier, self._environ, folders)
             self._used[name] = self._make(self._life.elsewhere(folders, host, opener, lasting=lasts))
         return self._used[name]
+
+    def give(self, carriers: Mapping[str, Carrier]) -> None:
+        """Machines that the program allows itself, by their names; InvalidArgument."""
+        for name, carrier in carriers.items():
+            self._given[checked_host_name(name)] = carrier
+
+    def name_of(self, host: str | Carrier) -> str:
+        """The name of a machine: of one that is given without a name it is made up when that is given first."""
+        if isinstance(host, str):
+            return host
+        name = next((name for name, known in self._given.items() if known == host), "")
+        if not name:
+            self._unnamed += 1
+            name = f"{_MADE_UP}{self._unnamed}"
+            self._given[name] = host
+        return name
+
+    async def close(self, host: str | Carrier) -> None:
+        """End what runs on a machine, and the connection; the next call for it connects again. NoSuchTarget."""
+        name = self.name_of(host)
+        if (there := self._used.get(name)) is None:
+            raise NoSuchTarget(f"no tab was opened on {name}", remedy="`list_tabs` names the hosts of all tabs")
+        await there.rest()
+        if self.latest is there:
+            self.latest = None
 
     def lasts(self, name: str) -> bool:
         """Whether tabs on a host outlive this process; HostUnavailable if it is not allowed."""
@@ -190,7 +225,7 @@ class Hosts(Generic[There]):
 
     def _allows(self, host: str) -> bool:
         with suppress(HostUnavailable):
-            return bool(self._file.carrier(host).argv)
+            return host in self._given or bool(self._file.carrier(host))
         return False
 
     def left_by(self, target: str) -> tuple[Folders, str]:
@@ -401,6 +436,14 @@ class ServerLifetime:
             self._server = None
             self.notifications.end()
             self.book.retire_all("the tmux server ended", persistent=self.access.persistent)
+
+    async def rest(self) -> None:
+        """End the server on another machine, and every tab there; the next call starts another one."""
+        async with self._starting:
+            for tab in list(self.book.open.values()) if self.access.persistent else ():  # else they end with it
+                with suppress(MuxwireError):
+                    await tab.close(force=True)
+            await self._stop_server()
 
     def _on_latest(self) -> None:
         """Tell tmux which tab is the active one: for the status line that people see, and for the next process."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from contextlib import AbstractAsyncContextManager
 
+    from muxwire.host.carriers import Carrier
     from muxwire.host.host import Host
     from muxwire.instance.connect import Wrap
 
@@ -71,6 +72,7 @@ async def open_terminals(
     environ: Mapping[str, str] | None = None,
     wrap: Wrap | None = None,
     close_idle: float | None = None,
+    hosts: Mapping[str, Carrier] | None = None,
 ) -> AsyncIterator[Terminals]:
     """Open an instance; it starts its tmux server when a tab is first made.
 
@@ -85,13 +87,14 @@ async def open_terminals(
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
     `close_idle`: tabs that nobody has used for so many seconds are closed: no call named them, no person typed there,
     nothing ran, and nothing was written.
+    `hosts` are other machines by their names, in addition to those of hosts.toml.
     `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
 
     Under asyncio the block may be left in another task than it was entered in; under trio it may not.
     """
     block = _instance(
         name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap,
-        close_idle=close_idle,
+        close_idle=close_idle, hosts=hosts,
     )  # fmt: skip
     async with in_own_task(block) as terminals:
         yield terminals
@@ -106,6 +109,7 @@ async def start(
     environ: Mapping[str, str] | None = None,
     wrap: Wrap | None = None,
     close_idle: float | None = None,
+    hosts: Mapping[str, Carrier] | None = None,
 ) -> Terminals:
     """Open an instance that lasts until `await terminals.aclose()`, which may be called in another task.
 
@@ -118,7 +122,7 @@ async def start(
         )
     block = _instance(
         name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap,
-        close_idle=close_idle,
+        close_idle=close_idle, hosts=hosts,
     )  # fmt: skip
     owner = OwnTask(block)
     terminals = await owner.enter(tied=False)
@@ -135,6 +139,7 @@ def _instance(
     environ: Mapping[str, str] | None,
     wrap: Wrap | None,
     close_idle: float | None,
+    hosts: Mapping[str, Carrier] | None,
 ) -> AbstractAsyncContextManager[Terminals]:
     environ = dict(os.environ if environ is None else environ)
     host = LocalHost(environ)
@@ -163,7 +168,7 @@ def _instance(
             "close_idle is for tabs of muxwire, and windows of a person's tmux server are the person's",
             remedy="leave one of them out",
         )
-    return _opened(folders, host, wrap, access, idle)
+    return _opened(folders, host, wrap, access, idle, hosts or {})
 
 
 def _runs(folders: Folders, host: Host) -> bool:
@@ -173,7 +178,7 @@ def _runs(folders: Folders, host: Host) -> bool:
 
 @asynccontextmanager
 async def _opened(
-    folders: Folders, host: Host, wrap: Wrap | None, access: Access, idle: float
+    folders: Folders, host: Host, wrap: Wrap | None, access: Access, idle: float, hosts: Mapping[str, Carrier]
 ) -> AsyncIterator[Terminals]:
     """Run the instance's tasks, and end it with the block."""
     failure: Exception | None = None
@@ -181,7 +186,7 @@ async def _opened(
         async with anyio.create_task_group() as tasks:
             life = ServerLifetime(folders, host, tasks, wrap, access)
             life.book.idle_timeout = idle
-            terminals = Terminals(life)
+            terminals = Terminals(life, hosts)
             try:
                 if access.role == "adopted" or (access.persistent and _runs(folders, host)):
                     await terminals.server()

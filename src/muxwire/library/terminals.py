@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from typing import TypeAlias
 
+    from muxwire.host.carriers import Carrier
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import Operation, OperationsResult
     from muxwire.results import CommandRecord, ExecutionResult, LogChunk, LogTail, Snapshot, TabList, WaitOutcome
@@ -47,9 +48,9 @@ if TYPE_CHECKING:
 
 # What a program that uses the library may use, in the order of `dir`; all else is for the front ends.
 PUBLIC = (
-    "aclose", "close_session", "close_tab", "command_result", "create_tab", "events", "history", "list_tabs",
-    "read_logs", "role", "run_operations", "set_history_limit", "snapshot", "stream_logs", "tab", "tab_or_new",
-    "wait_for", "watch_events",
+    "aclose", "close_host", "close_session", "close_tab", "command_result", "create_tab", "events", "history",
+    "list_tabs", "read_logs", "role", "run_operations", "set_history_limit", "snapshot", "stream_logs", "tab",
+    "tab_or_new", "wait_for", "watch_events",
 )  # fmt: skip
 
 
@@ -57,7 +58,7 @@ PUBLIC = (
 class Terminals:
     """One instance of muxwire; made by `open_terminals`."""
 
-    def __init__(self, life: ServerLifetime) -> None:
+    def __init__(self, life: ServerLifetime, hosts: Mapping[str, Carrier] | None = None) -> None:
         self.folders = life.folders
         self.host = life.host
         self._life = life
@@ -65,6 +66,7 @@ class Terminals:
         self._making = anyio.Lock()  # calls that come at once make one tab, not one each
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
         self._hosts: Hosts[Terminals] = Hosts(life, Terminals)
+        self._hosts.give(hosts or {})
         self._told: Tab | None = None  # the tab that the last call named or made, or that its result named
 
     def __repr__(self) -> str:
@@ -109,12 +111,13 @@ class Terminals:
         size: tuple[int, int] | None = None,
         strip_ansi: bool = False,
         idle_timeout: float | None = None,
-        host: str = "",
+        host: str | Carrier = "",
     ) -> Tab:
         """Open a tab with a shell in it, or with `command` (an argv) in its place.
 
-        `size` is (columns, rows), `strip_ansi` the default of its reads, `host` a machine that hosts.toml allows. The
-        tab is closed when nobody has used it for `idle_timeout` seconds.
+        `size` is (columns, rows), `strip_ansi` the default of its reads. `host` is a machine that hosts.toml allows, or
+        that was given to `open_terminals`, or the way to one. The tab is closed when nobody has used it for
+        `idle_timeout` seconds.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
         if command is not None and not command:
@@ -122,10 +125,10 @@ class Terminals:
         wanted = CreateTab(
             name=name, cwd=os.fspath(cwd or ""), env=env or {}, login=login, shell=shell or "",
             command=tuple(command or ()), session=session or "", size=size, strip_ansi=strip_ansi,
-            idle_timeout=checked_idle(idle_timeout, "idle_timeout"), host=host,
+            idle_timeout=checked_idle(idle_timeout, "idle_timeout"), host=self._hosts.name_of(host),
         )  # fmt: skip
         if host:
-            return await self._hosts.create(host, lambda there: there._make_tab(replace(wanted, host="")))  # noqa: SLF001 - of our own kind
+            return await self._hosts.create(wanted.host, lambda there: there._make_tab(replace(wanted, host="")))  # noqa: SLF001 - of our own kind
         return await self._make_tab(wanted)
 
     async def _make_tab(self, wanted: CreateTab) -> Tab:
@@ -255,6 +258,10 @@ class Terminals:
                 await check_idle(tab.pane, tab.runner, tab.key)
         for tab in tabs:
             await self.close_tab(tab.key, force=force)
+
+    async def close_host(self, host: str | Carrier) -> None:
+        """End every tab on another machine, its tmux server there and the connection. The logs stay. NoSuchTarget."""
+        await self._hosts.close(host)
 
     # -- commands
 
@@ -464,6 +471,10 @@ class Terminals:
         """
         leave, self.leave = self.leave, None
         await (leave() if leave is not None else self.end())
+
+    async def rest(self) -> None:
+        """End the server on another machine, until there is another call."""
+        await self._life.rest()
 
     async def end(self) -> None:
         """End the instance, and leave its tasks to the block that holds them."""

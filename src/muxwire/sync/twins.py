@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self, TypeAlias
 
+    from muxwire.host.carriers import Carrier
     from muxwire.instance.connect import Wrap
     from muxwire.library.terminals import Terminals as AsyncTerminals
     from muxwire.operations import Operation, OperationsResult
@@ -62,6 +63,7 @@ def open_terminals(
     environ: Mapping[str, str] | None = None,
     wrap: Wrap | None = None,
     close_idle: float | None = None,
+    hosts: Mapping[str, Carrier] | None = None,
 ) -> Terminals:
     """Open an instance whose methods wait: close it, or use it in a `with` block; it ends with the program.
 
@@ -76,6 +78,7 @@ def open_terminals(
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
     `close_idle`: tabs that nobody has used for so many seconds are closed: no call named them, no person typed there,
     nothing ran, and nothing was written.
+    `hosts` are other machines by their names, in addition to those of hosts.toml.
     `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
     """
     loop = loop_thread()
@@ -90,6 +93,7 @@ def open_terminals(
                     environ=environ,
                     wrap=wrap,
                     close_idle=close_idle,
+                    hosts=hosts,
                 )
             )
         ),
@@ -147,12 +151,13 @@ class Terminals:
         size: tuple[int, int] | None = None,
         strip_ansi: bool = False,
         idle_timeout: float | None = None,
-        host: str = "",
+        host: str | Carrier = "",
     ) -> Tab:
         """Open a tab with a shell in it, or with `command` (an argv) in its place.
 
-        `size` is (columns, rows), `strip_ansi` the default of its reads, `host` a machine that hosts.toml allows. The
-        tab is closed when nobody has used it for `idle_timeout` seconds.
+        `size` is (columns, rows), `strip_ansi` the default of its reads. `host` is a machine that hosts.toml allows, or
+        that was given to `open_terminals`, or the way to one. The tab is closed when nobody has used it for
+        `idle_timeout` seconds.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
         return self._of(
@@ -214,6 +219,13 @@ class Terminals:
         Without `force` none is closed then.
         """
         self._loop.run(lambda _: self._twin.close_session(session, force=force))
+
+    def close_host(
+        self,
+        host: str | Carrier,
+    ) -> None:
+        """End every tab on another machine, its tmux server there and the connection. The logs stay. NoSuchTarget."""
+        self._loop.run(lambda _: self._twin.close_host(host))
 
     def command_result(
         self,

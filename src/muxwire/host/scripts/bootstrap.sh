@@ -1,4 +1,5 @@
-# Runs as `eval` in a sh on another machine; before it come the variables id, name, keep, columns, rows and shells.
+# Runs as `eval` in a sh on another machine; before it come the variables id, name, keep, columns, rows, start
+# and shells, and two functions.
 m=$(umask)
 umask 077
 unset TMUX TMUX_PANE TMUX_TMPDIR STY WINDOW WINDOWID TERM TERMCAP TERMINFO COLORTERM COLUMNS LINES PROMPT_COMMAND PS1
@@ -7,24 +8,72 @@ fail() {
   printf 'muxwire:%s\tfail\t%s\t%s\n' "$id" "$1" "$2"
   exit 1
 }
+# Where tabs begin: in the user's home, unless the carrier says otherwise.
+case $start in '~' | '~/'*) start=${HOME:-/}${start#'~'} ;; esac
+if [ "$start" ]; then
+  x=$(cd -- "$start" 2>/dev/null && pwd) || fail directory "cannot enter $start"
+  start=$x
+fi
 PATH=${PATH:-/usr/bin:/bin}
 case :$PATH: in *:/usr/local/bin:*) ;; *) PATH=$PATH:/usr/local/bin ;; esac
 export PATH
-command -v tmux >/dev/null || fail tmux_missing "no tmux in $PATH"
-[ "${LC_ALL-}${LC_CTYPE-}${LANG-}" ] || { LANG=C.UTF-8; export LANG; }
-v=$(tmux -V 2>&1)
-for l in C.UTF-8 en_US.UTF-8; do
-  case $v in *UTF-8\ locale*|*LC_CTYPE*) LC_ALL=$l; export LC_ALL; v=$(tmux -V 2>&1) ;; esac
-done
-case $v in *UTF-8\ locale*|*LC_CTYPE*) fail locale "$v" ;; esac
-v=${v#tmux }
-case ${v#next-} in [0-2].*|3.[0-2]|3.[0-2][!0-9]*) fail tmux_too_old "tmux $v" ;; esac
 u=$(id -u)
+b=${TMPDIR:-/tmp}/muxwire-$u
 own() {
   set -- $(ls -ldn "$1" 2>/dev/null)
   case $1 in drwx------*) [ "$3" = "$u" ] ;; *) false ;; esac
 }
-b=${TMPDIR:-/tmp}/muxwire-$u
+tmux=$(command -v tmux) || tmux=
+[ "${LC_ALL-}${LC_CTYPE-}${LANG-}" ] || { LANG=C.UTF-8; export LANG; }
+# Where there is no tmux, that of the machine we are reached from is brought, and kept in a directory named by its hash.
+# Its libraries are its own: no other program there finds them.
+bring() {
+  printf 'muxwire:%s\tneed\t%s\n' "$id" "$(uname -m)"
+  IFS= read -r x && eval "$x" || exit
+  [ "$packed" ] || fail tmux_missing "no tmux in $PATH; $why"
+  [ "$machine" = "$(uname -m)" ] ||
+    fail tmux_missing "no tmux in $PATH; the one of the other machine is for $machine, this one is $(uname -m)"
+  [ -d "$b" ] || mkdir "$b" 2>/dev/null
+  [ ! -h "$b" ] && own "$b" || fail directory "$b is a link, or not yours alone"
+  h=$b/tmux-$digest
+  if ! [ -x "$h/tmux" ]; then
+    command -v gzip >/dev/null || fail tmux_missing "no tmux in $PATH, and no gzip to unpack one with"
+    k=$h.$$
+    mkdir "$k" && printf 'muxwire:%s\tsend\n' "$id" && head -c "$packed" | gzip -dc >"$k/all" 2>/dev/null
+    [ "$(wc -c <"$k/all")" -eq "$size" ] || {
+      rm -rf "$k"
+      fail tmux_missing "no tmux in $PATH, and no room for one in $b: it takes twice $((size / 1024)) KB"
+    }
+    a=0
+    for x in $files; do
+      mkdir -p "$(dirname "$k/${x%:*}")" && tail -c "+$((a + 1))" "$k/all" | head -c "${x##*:}" >"$k/${x%:*}"
+      [ "$(wc -c <"$k/${x%:*}")" -eq "${x##*:}" ] || {
+        rm -rf "$k"
+        fail tmux_missing "no tmux in $PATH, and no room for one in $b: it takes twice $((size / 1024)) KB"
+      }
+      a=$((a + ${x##*:}))
+    done
+    rm -f "$k/all"
+    printf '%s\n' '#!/bin/sh' "LOCPATH='$h/locale' TERMINFO_DIRS=\"\${TERMINFO_DIRS-}:$h/terminfo\"" \
+      'export LOCPATH TERMINFO_DIRS' "exec '$h/$loader' --library-path '$h' '$h/tmux.bin' \"\$@\"" >"$k/tmux"
+    chmod 700 "$k/tmux" "$k/$loader" "$k/tmux.bin"
+    # Another connection may have been quicker.
+    mv "$k" "$h" 2>/dev/null && [ ! -d "$h/tmux-$digest.$$" ] || rm -rf "$k" "$h/tmux-$digest.$$"
+  fi
+  tmux=$h/tmux
+  x=$("$tmux" -V 2>&1) || case $x in
+  *ermission\ denied*) fail tmux_missing "no tmux in $PATH, and $b is mounted noexec: one that is brought cannot run" ;;
+  *) fail tmux_missing "no tmux in $PATH, and the one that was brought does not run: $x" ;;
+  esac
+}
+[ "$tmux" ] || bring
+v=$("$tmux" -V 2>&1)
+for l in C.UTF-8 en_US.UTF-8; do
+  case $v in *UTF-8\ locale*|*LC_CTYPE*) LC_ALL=$l; export LC_ALL; v=$("$tmux" -V 2>&1) ;; esac
+done
+case $v in *UTF-8\ locale*|*LC_CTYPE*) fail locale "$v" ;; esac
+v=${v#tmux }
+case ${v#next-} in [0-2].*|3.[0-2]|3.[0-2][!0-9]*) fail tmux_too_old "tmux $v" ;; esac
 d=$b/$name
 q=/dev/shm/muxwire-remote-$u
 # Again, since another one that ends removes the first of them when it is empty.
@@ -43,7 +92,7 @@ if [ "$f" ]; then
 fi
 # What shells read at every command: a file on a disk takes 0.5 ms.
 in_memory() { { [ ! -h "$q" ] && own "$q" && [ -d "$q/$name" ]; } || q=$b; }
-t() { tmux -u -S "$d/s" "$@"; }
+t() { "$tmux" -u -S "$d/s" "$@"; }
 # Whether the server that ran before is there still; the helper has noted its process, and when that began.
 lives() {
   read -r p k <"$d/server" && kill -0 "$p" || return
@@ -73,12 +122,14 @@ elif ! t has-session -t =hub 2>/dev/null; then
   mkdir "$q" "$q/$name" 2>/dev/null
   in_memory
   mkdir "$q/$name/shells" 2>/dev/null
-  put_files || fail directory "cannot write in $d"
-  e=$(cd "$d" && t -f "$d/tmux.conf" new-session -d -s hub -x "$columns" -y "$rows" -n muxwire-keeper -- \
+  put_files && printf '%s\n' "$tmux" >"$d/program" || fail directory "cannot write in $d"
+  e=$(set_environment; cd "$d" && t -f "$d/tmux.conf" new-session -d -s hub -x "$columns" -y "$rows" -n muxwire-keeper -- \
     sh "$d/helper" "$d" "$keep" "$q/$name" </dev/null 2>&1) || {
     case $e in *"File name too long"*) fail directory "the path of the socket, $d/s, is too long" ;; esac
     fail shell "tmux did not start: $e"
   }
+  # It is for the tmux that was brought, and not for what runs in it.
+  case $tmux in "$b"/*) t set-environment -gu LOCPATH ;; esac
 fi
 in_memory
 # What an earlier client has sent is done or dropped once it is gone: then it can be said which.
@@ -92,8 +143,8 @@ for s in "${SHELL-}" "$(command -v bash)" /bin/sh; do
 done
 [ -r /proc/self/wchan ] && p=1 || p=0
 mkfifo "$d/in$$" || fail directory "cannot make a FIFO in $d"
-printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
-  "$id" "$d" "$q" "$s" "$f" "${HOME:-/}" "$m" "$p" "$v"
+printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
+  "$id" "$d" "$q" "$s" "$f" "${HOME:-/}" "$start" "$m" "$p" "$v"
 # What stands between the carrier and tmux: tmux does not notice an end of input while its output is stuck, and then
 # every pane stands still. Descriptor 4 keeps its input open until the server knows that the client has ended: if the
 # input ends before, the server may end too (B14). A hang-up ends the carrier, and with it the input here.

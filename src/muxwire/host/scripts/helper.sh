@@ -14,14 +14,14 @@ if ! [ "$4" ]; then
   printf '%s %s\n' "$server" "$began" >"$d/server"
   printf '%s %s\n' "$server" "$began" >"$q/server"
 fi
-t() { tmux -S "$d/s" "$@" </dev/null; }
+[ "$muxwire_tmux" ] || IFS= read -r muxwire_tmux <"$d/program" || muxwire_tmux=tmux
+export muxwire_tmux
+t() { "$muxwire_tmux" -S "$d/s" "$@" </dev/null; }
 
-# The processes of the session that $1 leads; every process is read, so only at an end.
+# The processes of the sessions that $1 lead; every process is read, so only at an end, and for all of them at once.
 members() {
-  for p in /proc/[0-9]*; do
-    IFS= read -r s <"$p/stat" || continue
-    set -- "$1" ${s##*") "}
-    [ "$5" = "$1" ] && printf '%s ' "${p#/proc/}"
+  cat /proc/[0-9]*/stat | sed -n "s/^\([0-9]*\) (.*) [A-Za-z] [0-9]* [0-9]* \([0-9]*\) .*/\1 \2/p" | while read -r p k; do
+    case " $1 " in *" $k "*) printf '%s ' "$p" ;; esac
   done
 }
 
@@ -50,8 +50,9 @@ sessions() {
 hang_up() {
   a=
   for l in $1; do
-    [ "$l" = "$$" ] || a="$a $(members "$l")"
+    [ "$l" = "$$" ] || a="$a $l"
   done
+  [ "$a" ] && a=$(members "$a")
   [ "$a" ] && kill -HUP $a && kill -CONT $a && { sleep 0.2 || sleep 1; }
   [ "$a" ] && kill -KILL $a
 }

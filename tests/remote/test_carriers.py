@@ -1,0 +1,174 @@
+"""Machines that a program gives: their words, and tabs over an argv, over several programs, and over a stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire import Carrier, HostUnavailable, InvalidArgument, NoSuchTarget
+from muxwire.host.carriers import STAGE_1
+from tests.remote.proxied import environ_there
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from muxwire import Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60.0
+# What joins its words for a login shell, as ssh does.
+SSH = '#!/bin/sh\nshift\nexec sh -c "$*"\n'
+
+
+@pytest.fixture(scope="module")
+def there(folder: Path, environ: dict[str, str]) -> list[str]:
+    """The words that reach a machine which is this one, with other temporary files."""
+    (folder / "given").mkdir(mode=0o700)
+    return ["env", "-i", *(f"{name}={value}" for name, value in environ_there(environ, folder / "given").items())]
+
+
+@pytest.fixture(scope="module")
+async def opened(folder: Path, environ: dict[str, str], there: list[str]) -> AsyncIterator[Terminals]:
+    hosts = {"mine": Carrier(there, env={"WORD": "it's a\nword"}, cwd="/usr/lib")}
+    async with muxwire.open_terminals(state_dir=folder / "state", environ=environ, hosts=hosts) as terminals:
+        yield terminals
+
+
+@final
+class OverPipes:
+    """A stream of the caller's own: what a client of a sandbox has."""
+
+    def __init__(self, process: anyio.abc.Process) -> None:
+        self.process = process
+
+    async def send(self, data: bytes, /) -> None:
+        assert self.process.stdin is not None
+        await self.process.stdin.send(data)
+
+    async def receive(self) -> bytes:
+        assert self.process.stdout is not None
+        return await self.process.stdout.receive()
+
+    async def aclose(self) -> None:
+        await self.process.aclose()
+
+
+@pytest.mark.parametrize(
+    ("carrier", "words"),
+    [
+        (Carrier(["srun"]), ["srun", "sh", "-c", STAGE_1]),
+        (Carrier(["ssh", "box"]), ["ssh", "box", f"exec sh -c '{STAGE_1}'"]),
+        (Carrier(["kssh", "box"], login_shell=True), ["kssh", "box", f"exec sh -c '{STAGE_1}'"]),
+        (
+            Carrier(["docker", "exec", "-i", "c"], user="1000:1000"),
+            ["docker", "exec", "--user=1000:1000", "-i", "c", "sh", "-c", STAGE_1],
+        ),
+        (
+            Carrier(["srun"], user="app"),
+            ["srun", "su", "-s", "/bin/sh", "-c", f"exec sh -c '{STAGE_1}'", "app"],
+        ),
+        (
+            Carrier([["ssh", "box"], ["docker", "exec", "-i", "it's"]], user="app"),
+            ["ssh", "box", f"exec docker exec --user=app -i 'it'\"'\"'s' sh -c '{STAGE_1}'"],
+        ),
+        (
+            Carrier([["docker", "exec", "-i", "c"], ["ssh", "box"], ["env", "A=b c"]]),
+            ["docker", "exec", "-i", "c", "ssh", "box", f"exec env 'A=b c' sh -c '{STAGE_1}'"],
+        ),
+    ],
+)
+def test_each_program_is_quoted_for_the_shell_before_it(carrier: Carrier, words: list[str]) -> None:
+    assert list(carrier.command) == words
+
+
+def test_a_person_is_attached_by_a_terminal_at_each_end() -> None:
+    carrier = Carrier([["ssh", "-T", "box"], ["docker", "exec", "-i", "c"]])
+    assert carrier.at_terminal("exec tmux") == ("ssh", "-t", "box", "exec docker exec -it c sh -c 'exec tmux'")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Carrier,
+        lambda: Carrier([]),
+        lambda: Carrier([[]]),
+        lambda: Carrier("ssh box"),
+        lambda: Carrier(["ssh", "a\0b"]),
+        lambda: Carrier(["srun"], user="-x"),
+        lambda: Carrier(["srun"], env={"A=": "b"}),
+        lambda: Carrier(["srun"], cwd="a\nb"),
+    ],
+)
+def test_what_can_never_work_is_refused(wrong: object) -> None:
+    assert callable(wrong)
+    with pytest.raises(InvalidArgument):
+        wrong()
+
+
+async def test_a_machine_given_at_the_start_has_its_variables_and_its_directory(opened: Terminals) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await opened.create_tab(host="mine")
+        told = await tab.execute('printf "%s\\n" "$PWD" "$WORD"')
+        assert (tab.key, told.output) == ("mine/@1", "/usr/lib\nit's a\nword\n")
+        with pytest.raises(HostUnavailable, match="is not in"):
+            await opened.create_tab(host="not-given")
+
+
+async def test_a_machine_is_opened_and_closed_while_running(opened: Terminals, there: list[str], folder: Path) -> None:
+    ssh = folder / "ssh"
+    ssh.write_text(SSH)
+    ssh.chmod(0o700)
+    carrier = Carrier([[str(ssh), "box"], [*there, "NAME=it's one"]])
+    with anyio.fail_after(DEADLINE):
+        tab = await opened.create_tab(host=carrier)
+        again = await opened.create_tab(host=carrier)  # by the same connection
+        assert tab.client is again.client
+        assert tab.key.split("/")[0] == again.key.split("/")[0] == "carrier-1"
+        assert (await tab.execute("echo $NAME")).output == "it's one\n"
+        client = tab.client
+        await opened.close_host(carrier)
+        assert client.closed
+        assert (await opened.read_logs(tab.key)).content.endswith("it's one\n") or tab.pane.session.dead
+        with pytest.raises(NoSuchTarget):
+            await opened.tab(tab.key)
+        new = await opened.create_tab(host=carrier)
+        assert (await new.execute("echo $NAME")).output == "it's one\n"
+        await opened.close_host("carrier-1")
+
+
+async def test_a_stream_of_ones_own_is_opened_anew_when_it_is_lost(opened: Terminals, there: list[str]) -> None:
+    streams: list[OverPipes] = []
+
+    async def connect(argv: tuple[str, ...]) -> OverPipes:
+        streams.append(OverPipes(await anyio.open_process([*there, *argv], stderr=None)))
+        return streams[-1]
+
+    carrier = Carrier(connect=connect)
+    with anyio.fail_after(DEADLINE):
+        tab = await opened.create_tab(host=carrier)
+        assert (await tab.execute("seq 1 20000", max_chars=None)).output.endswith("\n19999\n20000\n")
+        await streams[0].aclose()
+        assert (await tab.execute("echo again", timeout=DEADLINE)).output == "again\n"
+        assert len(streams) == 2
+        await opened.close_host(carrier)
+        assert streams[1].process.returncode is not None
+
+
+async def test_a_stream_that_cannot_be_opened_says_why(opened: Terminals) -> None:
+    async def connect(argv: tuple[str, ...]) -> OverPipes:
+        raise OSError(f"no sandbox for {argv[0]}")
+
+    with pytest.raises(HostUnavailable, match="OSError: no sandbox for sh") as caught:
+        await opened.create_tab(host=Carrier(connect=connect))
+    assert caught.value.stage == "connect"
+
+
+async def test_a_directory_that_is_not_there_is_said(opened: Terminals, there: list[str]) -> None:
+    with pytest.raises(HostUnavailable, match="cannot enter /no/such") as caught:
+        await opened.create_tab(host=Carrier(there, cwd="/no/such"))
+    assert "cwd" in caught.value.remedy

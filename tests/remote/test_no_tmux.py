@@ -1,0 +1,144 @@
+"""Machines without tmux: this machine's own is brought. They are root directories made here, as images have them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+import muxwire
+from muxwire import Carrier, HostUnavailable
+from muxwire.host.bundle import own_bundle
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from muxwire import Terminals
+
+DEADLINE = 90.0
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(
+        os.geteuid() != 0
+        or subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode != 0,
+        reason="only root can have root directories",
+    ),
+]
+# Not every user has its directory in PATH.
+CHROOT = "/usr/sbin/chroot"
+# What debian-slim has of what we use; busybox is one program.
+DEBIAN = (
+    "bash", "cat", "chmod", "cut", "dd", "dirname", "env", "grep", "gzip", "head", "id", "kill", "ls", "mkdir",
+    "mkfifo", "mv", "printf", "readlink", "rm", "rmdir", "sed", "seq", "sleep", "sort", "stty", "tail", "tr", "uname",
+    "wc",
+)  # fmt: skip
+
+
+def put(root: Path, program: str, *names: str) -> None:
+    """Copy a program with its libraries to its place, and link it in /bin."""
+    found = os.path.realpath(shutil.which(program) or "")
+    told = subprocess.run(["ldd", found], capture_output=True, text=True, check=True).stdout
+    for path in (found, *(word for word in told.split() if word.startswith("/"))):
+        there = root / path.lstrip("/")
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if not there.exists():
+            shutil.copy(path, there)
+    for name in names:
+        (root / "bin" / name).symlink_to(found)
+
+
+def made(root: Path, kind: str) -> Path:
+    for name in ("bin", "dev", "proc", "root", "etc"):
+        (root / name).mkdir(parents=True)
+    (root / "tmp").mkdir(mode=0o777)
+    (root / "etc" / "passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
+    if kind == "busybox":
+        applets = subprocess.run(["busybox", "--list"], capture_output=True, text=True, check=True).stdout.split()
+        put(root, "busybox", *applets)
+    else:
+        put(root, "dash", "sh")
+        for program in DEBIAN:
+            put(root, program, program)
+    return root
+
+
+def into(root: Path, more: str = ":", path: str = "/bin") -> Carrier:
+    """What `docker exec -i` does; `more` is done before it."""
+    mounts = f"mount --rbind /dev {root}/dev && mount -t proc proc {root}/proc && {more}"
+    enter = [
+        "unshare",
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        f'{mounts} && exec {CHROOT} {root} "$@"',
+        "sh",
+    ]
+    return Carrier([*enter, "/bin/env", "-i", "HOME=/root", f"PATH={path}"])
+
+
+@pytest.fixture(scope="module")
+def roots(folder: Path) -> dict[str, Path]:
+    if not shutil.which("busybox"):
+        pytest.skip("no busybox")
+    return {kind: made(folder / kind, kind) for kind in ("debian", "busybox")}
+
+
+@pytest.fixture(scope="module")
+async def opened(folder: Path, environ: dict[str, str]) -> AsyncIterator[Terminals]:
+    async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as terminals:
+        yield terminals
+
+
+@pytest.mark.parametrize("kind", ["debian", "busybox"])
+async def test_a_tab_works_as_any_other(opened: Terminals, roots: dict[str, Path], kind: str) -> None:
+    carrier = into(roots[kind])
+    with anyio.fail_after(DEADLINE):
+        tab = await opened.create_tab(host=carrier)
+        told = await tab.execute('seq 1 3; echo "<$LOCPATH>"; cd /etc; (exit 7)')
+        assert (told.output, told.exit_code, told.cwd) == ("1\n2\n3\n<>\n", 7, "/etc"), told
+        asked = await tab.execute("printf 'name: '; read -r name; echo $name", timeout=DEADLINE)
+        assert (asked.state, asked.running) == ("interactive", True), asked
+        await opened.close_host(carrier)
+        # It was kept, by its hash.
+        (kept,) = (roots[kind] / "tmp").glob("muxwire-*/tmux-*")
+        before = (kept / "tmux.bin").stat().st_mtime_ns
+        assert (await (await opened.create_tab(host=carrier)).execute("echo again")).output == "again\n"
+        assert (kept / "tmux.bin").stat().st_mtime_ns == before
+        await opened.close_host(carrier)
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "why"),
+    [
+        ("noexec", "/bin", "is mounted noexec"),
+        ("size=3m", "/bin", "no room for one in /tmp/muxwire-0"),
+        ("size=99m", "/strange:/bin", r"is for \S+, this one is other"),
+    ],
+    ids=["noexec", "room", "processor"],
+)
+async def test_where_it_cannot_run_the_reason_is_given(
+    opened: Terminals, roots: dict[str, Path], options: str, path: str, why: str
+) -> None:
+    root = roots["debian"]
+    (root / "strange").mkdir(exist_ok=True)
+    (root / "strange" / "uname").write_text("#!/bin/sh\necho other\n")
+    (root / "strange" / "uname").chmod(0o755)
+    carrier = into(root, f"mount -t tmpfs -o {options} none {root}/tmp", path)
+    with anyio.fail_after(DEADLINE), pytest.raises(HostUnavailable, match=why) as caught:
+        await opened.create_tab(host=carrier)
+    assert (caught.value.stage, not caught.value.remedy) == ("tmux_missing", False)
+
+
+def test_what_is_packed_is_what_the_loader_needs() -> None:
+    bundle = own_bundle(os.environ["PATH"])
+    names = [name for name, _ in bundle.files]
+    assert {"tmux.bin", bundle.loader} <= set(names)
+    assert any(name.startswith("libc.") for name in names)
+    assert own_bundle(os.environ["PATH"]) is bundle
