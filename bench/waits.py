@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from contextlib import suppress
@@ -18,6 +19,24 @@ RUNS, RUNS_SHORT = 300, 40
 # Prints the clock that all processes share, when it is told to by a line.
 CLOCK = "import sys, time\nfor line in sys.stdin: print(f'<{line.strip()}={time.monotonic_ns()}>', flush=True)"
 PATIENCE = 10.0
+# The same, drawn with a cursor move for the blank, so that only the screen has the text; `turn` starts a spinner.
+DRAWN = r"""
+import os, sys, threading, time
+go = threading.Event()
+def turn():
+    go.wait()
+    while True:
+        for frame in b'-|':
+            os.write(1, b'\x1b7\x1b[3;70H%c\x1b8' % frame); time.sleep(1 / 20)
+threading.Thread(target=turn, daemon=True).start()
+for line in sys.stdin:
+    if line == 'turn\n': go.set()
+    else:
+        text = line.strip().encode()
+        os.write(1, b'\x1b[5;1H\x1b[K<%s\x1b[1Cat\x1b[1C%d>\r\n' % (text, time.monotonic_ns()))
+"""
+# A wait beside a spinner, in seconds: long enough that its beginning does not count.
+SPINNING, SPINNING_SHORT = 10.0, 2.0
 # It takes longer than the universe lasts on that text; tried again and again, it keeps a process busy all the time.
 HOSTILE, TEXT = "^(a+)+$", "a" * 60 + "!"
 # Bursts of `true` with and without it, in turn: the machine's load is shared by both.
@@ -26,28 +45,12 @@ BURSTS, BURSTS_SHORT, BURST = 20, 4, 25
 
 async def run(scale: Scale) -> Report:
     """A program prints the time; the wait for that text has ended some microseconds later."""
-    late: list[float] = []
     with temporary_home() as name:
         home = Path(name)
         async with open_terminals(environ=clean_environment(home), state_dir=home / "state") as terminals:
             tab = await terminals.create_tab(command=[sys.executable, "-I", "-S", "-c", CLOCK])
-            for number in range(scale.of(RUNS, RUNS_SHORT)):
-                outcome = None
-
-                async def wait(number: int = number) -> None:
-                    nonlocal outcome
-                    outcome = await terminals.wait_for(
-                        [tab.window_id], regex=rf"<{number}=(\d+)>", from_byte=tab.next_byte, timeout=PATIENCE
-                    )
-                    late.append(time.monotonic_ns())
-
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(wait)
-                    await anyio.wait_all_tasks_blocked()
-                    await tab.send_keys([str(number), "Enter"])
-                assert outcome is not None
-                written = int(outcome.match.partition("=")[2].rstrip(">"))
-                late[-1] = (late[-1] - written) / 1e6
+            late = await _lateness(terminals, tab, r"<{}=(\d+)>", scale)
+            drawn, spinner = await on_the_screen(terminals, scale)
             alone, beside = await beside_a_pattern(terminals, scale.of(BURSTS, BURSTS_SHORT))
     found: Timing = timing("wait_for, from write to return", late)
     return Report(
@@ -56,11 +59,51 @@ async def run(scale: Scale) -> Report:
         ("what", "p50 ms", "p99 ms"),
         (
             (found.name, found.p50, found.p99),
+            (drawn.name, drawn.p50, drawn.p99),
+            ("processor ms a second of waiting beside a spinner of 20 frames; ms to see it alone", *spinner),
             (f"true in another tab, beside {HOSTILE}", beside.p50, beside.p99),
             ("true alone", alone.p50, alone.p99),
             ("the same, times alone (target: 2)", beside.p50 / alone.p50, beside.p99 / alone.p99),
         ),
     )
+
+
+async def _lateness(terminals: Terminals, tab: Tab, regex: str, scale: Scale) -> list[float]:
+    """Milliseconds from when the program wrote its clock, as it was told by a number, to the end of a wait for that."""
+    late: list[float] = []
+
+    async def wait(number: int) -> None:
+        found = await terminals.wait_for(
+            [tab.key], regex=regex.format(number), from_byte=tab.next_byte, timeout=PATIENCE
+        )
+        ended = time.monotonic_ns()
+        assert found.outcome == "met"
+        late.append((ended - int(re.findall(r"\d+", found.match)[1])) / 1e6)
+
+    for number in range(scale.of(RUNS, RUNS_SHORT)):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait, number)
+            await anyio.wait_all_tasks_blocked()
+            await tab.send_keys([str(number), "Enter"])
+    return late
+
+
+async def on_the_screen(terminals: Terminals, scale: Scale) -> tuple[Timing, tuple[float, float]]:
+    """How late a wait for what is drawn ends; and our processor ms a second beside a spinner, waiting and not."""
+    tab = await terminals.create_tab(command=[sys.executable, "-I", "-S", "-c", DRAWN])
+    late = await _lateness(terminals, tab, r"<{} at (\d+)>", scale)
+    await tab.send_keys(["turn", "Enter"])
+    seconds = SPINNING_SHORT if scale.short else SPINNING
+    costs = []
+    for waits in (True, False):
+        begun = time.process_time()
+        if waits:
+            await terminals.wait_for([tab.key], until="never shown", timeout=seconds)
+        else:
+            await anyio.sleep(seconds)
+        costs.append((time.process_time() - begun) * 1e3 / seconds)
+    await tab.close(force=True)
+    return timing("what is drawn with cursor moves, from write to return", late), (costs[0], costs[1])
 
 
 async def beside_a_pattern(terminals: Terminals, bursts: int) -> tuple[Timing, Timing]:

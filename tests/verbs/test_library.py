@@ -47,7 +47,10 @@ METHODS: dict[type[Verb], tuple[Any, dict[str, str]]] = {
     StreamLogs: (Terminals.stream_logs, TARGET),
     SetHistoryLimit: (Terminals.set_history_limit, {}),
     TakeSnapshot: (Terminals.snapshot, TARGET),
-    SendKeys: (Tab.send_keys, OF_TAB | {"until": "wanted", "regex": "wanted", "idle": "wanted"}),
+    SendKeys: (
+        Tab.send_keys,
+        OF_TAB | {"until": "wanted", "regex": "wanted", "gone": "wanted", "stable": "wanted", "idle": "wanted"},
+    ),
     WaitFor: (Terminals.wait_for, TARGETS),
     WatchEvents: (Terminals.watch_events, TARGETS),
     RunTmuxOperations: (Terminals.run_operations, {}),

@@ -39,11 +39,11 @@ def add(verbs: Verbs) -> None:
         summary="type into whatever runs in a tab",
         example="muxwire send-keys -t build y Enter",
         details="Each KEY is tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text. With --until, --regex, "
-        "--idle or --wait the new output is printed; exit codes are then those of wait.",
+        "--stable, --idle or --wait the new output is printed; exit codes are then those of wait.",
     )
     add_target(send, word=False)
     send.option(SendKeys, "literal", "-l", "--literal")
-    for name in ("until", "regex", "idle", "wait"):
+    for name in ("until", "regex", "gone", "stable", "idle", "wait"):
         send.option(SendKeys, name)
     send.option(SendKeys, "keys", "keys", nargs="+")
 
@@ -68,7 +68,7 @@ def add(verbs: Verbs) -> None:
         details="Exit codes: 0 if it came, 124 if it did not come in time, 1 if it cannot come any more.",
     )
     add_target(wait, many=True)
-    for name in ("until", "regex", "idle", "exit", "prompt", "bell", "from_byte"):
+    for name in ("until", "regex", "gone", "stable", "idle", "exit", "prompt", "bell", "from_byte"):
         wait.option(WaitFor, name)
     wait.option(WaitFor, "timeout", default=math.inf)
 
@@ -89,8 +89,14 @@ def add(verbs: Verbs) -> None:
 
 async def _send_keys(terminals: Terminals, arguments: argparse.Namespace) -> int:
     wanted = None
-    if arguments.until or arguments.regex or arguments.idle:
-        found = Wanted.read(until=arguments.until, regex=arguments.regex, idle=arguments.idle or None)
+    if arguments.until or arguments.regex or arguments.gone or arguments.stable or arguments.idle:
+        found = Wanted.read(
+            until=arguments.until,
+            regex=arguments.regex,
+            gone=arguments.gone,
+            stable=arguments.stable or None,
+            idle=arguments.idle or None,
+        )
         wanted = await found.checked()
     wait = arguments.wait or (DEFAULT_WAIT if wanted else 0.0)
     tab = await terminals.tab(arguments.target)
@@ -134,6 +140,8 @@ async def _wait(terminals: Terminals, arguments: argparse.Namespace) -> int:
         arguments.targets or [ACTIVE],
         until=arguments.until,
         regex=arguments.regex,
+        gone=arguments.gone,
+        stable=arguments.stable or None,
         idle=arguments.idle or None,
         exit=arguments.exit,
         prompt=arguments.prompt,

@@ -314,6 +314,8 @@ class Terminals:
         *,
         until: str = "",
         regex: str = "",
+        gone: bool = False,
+        stable: float | None = None,
         idle: float | None = None,
         exit: bool = False,  # noqa: A002
         prompt: bool = False,
@@ -323,9 +325,13 @@ class Terminals:
     ) -> WaitOutcome:
         """Wait for the first of `targets` that shows a text or a match, is silent for `idle` s, ends, prompts or rings.
 
-        Text counts from `from_byte` on, else from the last command or input. NoSuchTarget, InvalidArgument.
+        Text counts from `from_byte` on, else from the last command or input: in the output, or new on the screen. With
+        `gone` it is waited for until it is not on the screen, for `stable` s if that is given; alone, `stable` is a
+        screen that has not changed for so long. NoSuchTarget, InvalidArgument.
         """
-        wanted = await Wanted.read(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell).checked()
+        wanted = await Wanted.read(
+            until=until, regex=regex, gone=gone, stable=stable, idle=idle, exit=exit, prompt=prompt, bell=bell
+        ).checked()
         names = self._names_of(targets)
         tabs = [await self.known_tab(name, within=timeout) for name in names]
         return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout, names=names)

@@ -320,8 +320,14 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
 @tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True), toolset="screen")
 async def send_keys(call: Call, given: SendKeys) -> KeysSent:
     wanted = None
-    if given.until or given.regex or given.idle:
-        wanted = await Wanted.read(until=given.until, regex=given.regex, idle=given.idle or None).checked()
+    if given.until or given.regex or given.gone or given.stable or given.idle:
+        wanted = await Wanted.read(
+            until=given.until,
+            regex=given.regex,
+            gone=given.gone,
+            stable=given.stable or None,
+            idle=given.idle or None,
+        ).checked()
     wait = given.wait or (DEFAULT_WAIT if wanted else 0.0)
     tab, _ = await call.terminals.tab_or_new(given.target, within=wait or inf)
     typed = tab.send_keys(given.keys, paste=given.paste, literal=given.literal, wanted=wanted, wait=wait)
@@ -335,6 +341,8 @@ async def wait_for(call: Call, given: WaitFor) -> WaitOutcome:
             given.window_ids or [ACTIVE],
             until=given.until,
             regex=given.regex,
+            gone=given.gone,
+            stable=given.stable or None,
             idle=given.idle or None,
             exit=given.exit,
             prompt=given.prompt,

@@ -899,6 +899,8 @@ class WaitFor(Compound):
     target: Target
     until: Until = ""
     regex: Regex = ""
+    gone: bool = False
+    stable: Milliseconds | None = None
     idle: Milliseconds | None = None
     exit: bool = False
     prompt: bool = False
@@ -914,8 +916,9 @@ class WaitFor(Compound):
     def _wanted(self) -> Wanted:
         idle = self.idle or None  # strict clients send 0 for no time, as to the tool
         return Wanted.read(
-            until=self.until, regex=self.regex, idle=idle, exit=self.exit, prompt=self.prompt, bell=self.bell
-        )
+            until=self.until, regex=self.regex, gone=self.gone, stable=self.stable or None, idle=idle,
+            exit=self.exit, prompt=self.prompt, bell=self.bell,
+        )  # fmt: skip
 
     def words(self, places: Sequence[Place]) -> Arguments:
         return ("wait-for", "-t", places[0].pane)

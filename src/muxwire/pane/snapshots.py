@@ -33,6 +33,7 @@ from muxwire.vt.cells import (
     unescaped,
     wrapped_rows,
 )
+from muxwire.vt.drawn import picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.protocol.commands import Command
     from muxwire.vt.cells import Run
+    from muxwire.vt.drawn import Picture
     from muxwire.vt.replay import ReplayScreen
 
 
@@ -241,6 +243,27 @@ class ScreenView:
                 f"the tab has ended, and its log cannot be read: {error}", state="dead", remedy=remedy_for(error)
             ) from error
 
+    async def picture(self) -> Picture:
+        """The text now: tmux is asked once only, so it may show more than has arrived here; TabUnavailable."""
+        async with self._turn:
+            try:
+                look = await self._look(None, cells=False, unwrap=True, tries=1)
+            except CommandError:
+                if self._pane.session.dead:
+                    raise TabUnavailable("the tab's program has ended", state="dead", remedy="try again") from None
+                raise
+        return _as_picture(self._picture(look, None, cells=False, unwrap=True), look.said[6])
+
+    async def picture_at(self, offset: int) -> Picture | None:
+        """The text at that offset, played from the log; None where the log cannot say."""
+        log = self._pane.stream.log
+        await log.flushed()
+        try:
+            seen = await past_screen(log.path, offset, pane=self._called, scrollback=None, cells=False, unwrap=True)
+        except (OSError, InvalidArgument):
+            return None
+        return _as_picture(seen, -1)
+
     async def _living(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
         if scrollback is not None and scrollback < 0:
             raise InvalidArgument(f"scrollback is {scrollback}", remedy="give a number of rows, or 0 for all")
@@ -257,7 +280,7 @@ class ScreenView:
             look.shown = self._picture(look, None, cells=False, unwrap=False)
         return look.shown
 
-    async def _look(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> _Look:
+    async def _look(self, scrollback: int | None, *, cells: bool, unwrap: bool, tries: int = TRIES) -> _Look:
         stream = self._pane.stream
         self._client.take_received()
         kept = self._kept
@@ -269,7 +292,7 @@ class ScreenView:
             flags = (*(("-e",) if styled else ()), *(("-J",) if unwrap else ()))
             first = str(-scrollback) if scrollback else "-"
             question = prepared_lists(self._commands((*flags, "-S", first, "-E", "-1"), styled=styled, wraps=True))
-        for _ in range(TRIES):
+        for _ in range(tries):
             asked_at, self._kept, self._connection = stream.end, None, self._client.connections
             look = await self._asked(question, asked_at, styled=styled)
             if stream.end == asked_at:
@@ -277,7 +300,7 @@ class ScreenView:
                 break
         if self._draws_lines and not styled:
             self._kept = None
-            return await self._look(scrollback, cells=cells, unwrap=unwrap)
+            return await self._look(scrollback, cells=cells, unwrap=unwrap, tries=tries)
         # Of what came while tmux was asked nobody knows how much the picture shows: the next reader gets it.
         return look
 
@@ -351,6 +374,19 @@ class ScreenView:
         if not alternate:
             self._zones.mark(rows, y, look.end)
         return tuple(runs(rows))
+
+
+def _as_picture(seen: Snapshot, above: int) -> Picture:
+    return picture(
+        seen.lines,
+        seen.soft_wrap,
+        size=(seen.cols, seen.rows),
+        cursor=(seen.cursor.x, seen.cursor.y),
+        visible=seen.cursor.visible,
+        alternate=seen.alternate_screen,
+        above=above,
+        end=seen.next_byte,
+    )
 
 
 def _shown(lines: list[str]) -> tuple[str, ...]:

@@ -266,6 +266,8 @@ class Terminals:
         *,
         until: str = "",
         regex: str = "",
+        gone: bool = False,
+        stable: float | None = None,
         idle: float | None = None,
         exit: bool = False,  # noqa: A002
         prompt: bool = False,
@@ -275,13 +277,17 @@ class Terminals:
     ) -> WaitOutcome:
         """Wait for the first of `targets` that shows a text or a match, is silent for `idle` s, ends, prompts or rings.
 
-        Text counts from `from_byte` on, else from the last command or input. NoSuchTarget, InvalidArgument.
+        Text counts from `from_byte` on, else from the last command or input: in the output, or new on the screen. With
+        `gone` it is waited for until it is not on the screen, for `stable` s if that is given; alone, `stable` is a
+        screen that has not changed for so long. NoSuchTarget, InvalidArgument.
         """
         return self._loop.run(
             lambda _: self._twin.wait_for(
                 _twins_of(targets),
                 until=until,
                 regex=regex,
+                gone=gone,
+                stable=stable,
                 idle=idle,
                 exit=exit,
                 prompt=prompt,
@@ -655,6 +661,8 @@ class Tab:
         *,
         until: str = "",
         regex: str = "",
+        gone: bool = False,
+        stable: float | None = None,
         idle: float | None = None,
         exit: bool = False,  # noqa: A002
         prompt: bool = False,
@@ -662,7 +670,7 @@ class Tab:
         from_byte: int | None = None,
         timeout: float = 30.0,
     ) -> WaitOutcome:
-        """Wait until it shows a text or a match, is silent for `idle` s, ends, prompts or rings.
+        """Wait until it shows a text or a match (`gone`: no longer), is silent for `idle` s, ends, prompts or rings.
 
         As `Terminals.wait_for` with this tab alone. InvalidArgument.
         """
@@ -670,6 +678,8 @@ class Tab:
             lambda _: self._twin.wait_for(
                 until=until,
                 regex=regex,
+                gone=gone,
+                stable=stable,
                 idle=idle,
                 exit=exit,
                 prompt=prompt,

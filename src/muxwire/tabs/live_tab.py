@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from muxwire.results import ExecutionResult, Snapshot, State
     from muxwire.shell.execution import Execution
     from muxwire.tmux.server import TmuxServer
+    from muxwire.vt.drawn import Picture
 
 # The tab: a parameter, so that this module does not import what imports it.
 T = TypeVar("T")
@@ -52,6 +53,12 @@ class LiveTab(Protocol):
         self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False, at_byte: int | None = None
     ) -> Snapshot:
         """What its screen shows, or showed at an offset."""
+
+    async def picture(self) -> Picture:
+        """The text of its screen; TabUnavailable, CommandError if it ends in this moment."""
+
+    async def picture_at(self, offset: int) -> Picture | None:
+        """The text of its screen at that offset of its output, played from the log; None if the log does not say."""
 
 
 class TabOwner(Protocol[T]):

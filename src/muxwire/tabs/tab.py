@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab_events import TabEvents
     from muxwire.tmux.server import TmuxServer
     from muxwire.verbs.types import Language, OnTimeout
+    from muxwire.vt.drawn import Picture
 
 # Receives the bytes of output so far and the last line of it.
 OnProgress = Callable[[int, str], Awaitable[None]]
@@ -371,10 +372,12 @@ class Tab:
         """
         command = self.pane.session.running
         typed = [key for some in keys for key in ([some] if isinstance(some, str) else some)]
+        looks = wait > 0 and wanted is not None and wanted.pattern is not None and not wanted.gone
+        before = await self._view.picture() if looks and not self.pane.session.dead else None
         sent = await self._keys.send(typed, paste=paste, literal=literal, enter=enter, within=wait or math.inf)
         if wait <= 0:
             return sent
-        told = await answered(self, sent, command, wanted, wait)
+        told = await answered(self, sent, command, wanted, wait, before=before)
         if told.state in ("interactive", "running"):
             return replace(told, note=with_note(told.note, secret_note(self.pane, self.server, self.key)))
         return told
@@ -394,6 +397,8 @@ class Tab:
         *,
         until: str = "",
         regex: str = "",
+        gone: bool = False,
+        stable: float | None = None,
         idle: float | None = None,
         exit: bool = False,  # noqa: A002
         prompt: bool = False,
@@ -401,11 +406,13 @@ class Tab:
         from_byte: int | None = None,
         timeout: float = DEFAULT_WAIT,
     ) -> WaitOutcome:
-        """Wait until it shows a text or a match, is silent for `idle` s, ends, prompts or rings.
+        """Wait until it shows a text or a match (`gone`: no longer), is silent for `idle` s, ends, prompts or rings.
 
         As `Terminals.wait_for` with this tab alone. InvalidArgument.
         """
-        wanted = await Wanted.read(until=until, regex=regex, idle=idle, exit=exit, prompt=prompt, bell=bell).checked()
+        wanted = await Wanted.read(
+            until=until, regex=regex, gone=gone, stable=stable, idle=idle, exit=exit, prompt=prompt, bell=bell
+        ).checked()
         return await wait_for([self], wanted, from_byte=from_byte, timeout=timeout, names=[self.key])
 
     async def command_result(
@@ -460,6 +467,14 @@ class Tab:
         return await read_chunk(
             source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
         )
+
+    async def picture(self) -> Picture:
+        """The text of its screen now, for waits; TabUnavailable."""
+        return await self._view.picture()
+
+    async def picture_at(self, offset: int) -> Picture | None:
+        """The text of its screen at that offset of its output; None where the log cannot say."""
+        return await self._view.picture_at(offset)
 
     async def close(self, *, force: bool = False, reason: str = "") -> None:
         """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given.

@@ -3,12 +3,17 @@
 What is matched is what a person would have seen: marks, our typed lines and escape sequences are cut, CR LF is LF, as
 is the LF CR of a program in raw mode (Python's prompt from 3.13 on).
 A line that the terminal wrapped is one line here, since programs do not write the wrap.
+
+What is drawn with cursor moves is matched on the screen, as tmux shows it (`ScreenSearch`): a picture is asked for when
+something has changed it, one at a time, and what is new on it `vt/drawn.py` says. A program that only writes lines
+costs one picture, at the wait's beginning.
 """
 
 from __future__ import annotations
 
 import codecs
 import copy
+import math
 import re
 import time
 from dataclasses import replace
@@ -17,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 import anyio.lowlevel
 
-from muxwire.errors import InvalidArgument
+from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
 from muxwire.host.patterns import Pattern, checked, search
 from muxwire.ids import LAST_USED, USED_BEFORE
 from muxwire.pane.foreground_shell import quiet
@@ -32,6 +37,8 @@ from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_
 from muxwire.tabs.attached import attached
 from muxwire.values import dataclass
 from muxwire.vt.bells import BellScanner
+from muxwire.vt.drawn import NewMatches
+from muxwire.vt.readable import needs_playing
 from muxwire.vt.text import AnsiStripper
 
 if TYPE_CHECKING:
@@ -43,6 +50,7 @@ if TYPE_CHECKING:
     from muxwire.results import KeysSent
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import LiveTab
+    from muxwire.vt.drawn import Picture, Span
 
 
 # Raw bytes that are examined in one go: about a ms of work, then others get their turn.
@@ -64,23 +72,30 @@ class Wanted:
     exit: bool
     prompt: bool
     bell: bool
+    gone: bool = False
+    stable: float | None = None
 
     @classmethod
     def read(
-        cls, *, until: str = "", regex: str = "", idle: float | None = None,
-        exit: bool = False, prompt: bool = False, bell: bool = False,  # noqa: A002
+        cls, *, until: str = "", regex: str = "", gone: bool = False, stable: float | None = None,
+        idle: float | None = None, exit: bool = False, prompt: bool = False, bell: bool = False,  # noqa: A002
     ) -> Wanted:  # fmt: skip
         """Return what is wanted; its regex is still to be `checked`. InvalidArgument."""
-        if not (until or regex or idle is not None or exit or prompt or bell):
+        if not (until or regex or idle is not None or stable is not None or exit or prompt or bell):
             raise InvalidArgument(
-                "nothing to wait for", remedy="name a text, a regex, an idle time, exit, prompt or bell"
+                "nothing to wait for",
+                remedy="name a text, a regex, an idle time, a time without a change (stable), exit, prompt or bell",
             )
         if until and regex:
             raise InvalidArgument("until and regex are both given", remedy="say both in one regex: a|b")
+        if gone and not (until or regex):
+            raise InvalidArgument("gone without a text", remedy="name what is to go with until or regex")
         if idle is not None and idle <= 0:
             raise InvalidArgument(f"idle is {idle} s", remedy="give the time without output that is enough")
+        if stable is not None and stable <= 0:
+            raise InvalidArgument(f"stable is {stable} s", remedy="give the time without a change that is enough")
         pattern = Pattern(regex, re.MULTILINE) if regex else None
-        return cls(Pattern.of_text(until) if until else pattern, idle, exit, prompt, bell)
+        return cls(Pattern.of_text(until) if until else pattern, idle, exit, prompt, bell, gone, stable)
 
     async def checked(self) -> Wanted:
         """Return this; InvalidArgument if its regex is none, or matches the empty text."""
@@ -249,15 +264,215 @@ _LOOKBEHIND = lookbehind(TYPED_LINES)
 _LOOKAHEAD = lookahead(TYPED_LINES)
 
 
+# The shortest time between two pictures of one wait: less than a person or a model notices, and room for all else.
+_PICTURE_GAP = 0.004
+# The longest, which a screen that never holds still leads to by doubling: ten pictures a second cost some ms of them.
+_PICTURE_GAP_MAX = 0.1
+# A program that redraws its whole screen erases it first: what is away for so long is gone.
+_GONE_FOR = 0.05
+# A program that answers keys at all shows so by then, on a busy machine too.
+_APPEARS_WITHIN = 1.0
+# Matches on one screen that are looked at: a prompt in each row of a tall one.
+_SPANS_MAX = 64
+# How far back cursor moves are looked for without a picture; what is longer is taken to have some.
+_MOVES_REACH = 256 << 10
+# An escape sequence that began in the piece before: the longest cursor move has a few numbers.
+_SEQUENCE_REACH = 32
+# What is played of an output that has ended, to find what was drawn in it.
+_PLAYED_AT_END = 64 << 10
+
+
+@final
+class ScreenSearch:
+    """Looks at the screen for what is wanted: a pattern that is new there or gone, or that nothing changes."""
+
+    def __init__(
+        self, tab: LiveTab, wanted: Wanted, start: int, *, awaited: Execution | None, before: Picture | None,
+        keys: bool,
+    ) -> None:  # fmt: skip
+        """`start`: what stood there at that offset is not new. `before`: the screen then, if it is known."""
+        self._tab = tab
+        self._stream = tab.pane.stream
+        self._wanted = wanted
+        self._start = self._scanned = start
+        self._awaited = awaited
+        typed = tab.pane.session.last_input
+        self._typed = typed if start == typed.offset and typed.text else None
+        self._news = NewMatches(typed.text if self._typed is not None else "")
+        self._before = before
+        self._draws = False  # whether any of it moves the cursor
+        self._newest: Picture | None = None
+        self._taken, self._gap = -math.inf, _PICTURE_GAP
+        self._changed_at = time.monotonic()  # when the picture last became another one
+        self._away_since: float | None = None  # since when the pattern that is to go is not there
+        # When its absence counts though it was never there: what keys bring is not on the screen yet.
+        self._appears_by = self._changed_at + (_APPEARS_WITHIN if keys else 0.0)
+        self.stood_there = False  # whether the pattern is on the screen, as it was when the wait began
+        self.shown = ""  # the lines of a match that was found here
+
+    async def advance(self, *, once: bool = False) -> Found | None:
+        """Take a picture if something has changed it, and say what is met; `once`: it need not last."""
+        if not self._may_look():
+            return None
+        if self._is_due():
+            try:
+                await self._take()
+            except (CommandError, TabUnavailable):  # the tab ends in this moment
+                return None
+            if (found := await self._examined()) is not None:
+                return found
+        return self._lasting(once=once)
+
+    async def at_end(self, end: int) -> Found | None:
+        """The same when nothing more is drawn: what was drawn up to that offset may be off the screen already."""
+        pattern = self._wanted.pattern
+        begin = max(self._start, end - _PLAYED_AT_END)
+        if pattern is None or self._wanted.gone or begin >= end or not self._may_look():
+            return None
+        self._look_for_moves()
+        if not self._draws:
+            return None
+        text = (await shown_text(self._stream, begin, end, self._tab.columns)).text
+        echo = echo_end(self._typed.text, text) if self._typed is not None else 0
+        span = await search(pattern, text, echo or 0, at_line_end=False)
+        return Found(text[span[0] : span[1]], end) if span is not None else None
+
+    def until_due(self) -> float:
+        """Seconds until a picture is to be taken, or until what is on it has lasted long enough."""
+        if not self._may_look():
+            return math.inf
+        now = time.monotonic()
+        if self._is_dirty():
+            return max(0.0, self._taken + self._gap - now)
+        return max(0.0, self._lasts_until() - now)
+
+    def _may_look(self) -> bool:
+        """Whether what was typed has been taken: until then a shell's line editor shows it, and nothing else."""
+        if self._awaited is not None:
+            if self._awaited.running and not self._awaited.started:
+                return False
+            self._start = self._scanned = self._awaited.begin
+            self._awaited = None
+        session, shell = self._tab.pane.session, self._tab.pane.shell
+        edits = self._typed is not None and self._typed.at_prompt and shell is not None and shell.has_accept_mark
+        return not edits or session.preexec_offset > self._start
+
+    def _is_dirty(self) -> bool:
+        newest = self._newest
+        if newest is None:
+            return True
+        if newest.end == self._stream.end:
+            return False
+        if self._wanted.gone or self._wanted.stable is not None:
+            return True
+        self._look_for_moves()
+        return self._draws
+
+    def _look_for_moves(self) -> None:
+        """Whether the output since the start is more than lines of text, which the stream shows as the screen does."""
+        end = self._stream.end
+        if self._draws or self._scanned == end:
+            return
+        begin = max(self._start, self._scanned - _SEQUENCE_REACH)
+        data = self._stream.ring.read(begin, end) if end - begin <= _MOVES_REACH else b"\b"
+        self._draws = not self._stream.holds(begin) or needs_playing(data.decode("utf-8", "replace"))
+        self._scanned = end
+
+    def _is_due(self) -> bool:
+        return self._is_dirty() and time.monotonic() >= self._taken + self._gap
+
+    async def _take(self) -> None:
+        now = time.monotonic()
+        restless = now - self._taken < 2 * self._gap
+        self._gap = min(2 * self._gap, _PICTURE_GAP_MAX) if restless else _PICTURE_GAP
+        seen = await self._tab.picture()
+        if self._newest is None or not seen.shows_same(self._newest):
+            self._changed_at = max(self._changed_at, min(now, self._stream.last_output))
+        self._newest, self._taken = seen, time.monotonic()
+
+    async def _examined(self) -> Found | None:
+        """What the newest picture has of the pattern."""
+        pattern, seen = self._wanted.pattern, self._newest
+        if pattern is None or seen is None:
+            return None
+        spans = await _spans(pattern, seen)
+        if self._wanted.gone:
+            self.stood_there = bool(spans)
+            if spans:
+                self._away_since, self._appears_by = None, 0.0
+            elif self._away_since is None:
+                self._away_since = self._taken
+            return None
+        if not self._news.has_begun:
+            await self._begin(pattern, seen, spans)
+        new = self._news.next(seen, spans)
+        self.stood_there = bool(spans) and not new
+        if not new:
+            return None
+        first, after = new[0]
+        text = seen.text
+        self.shown = _lines_before(text, after)
+        return Found(text[first:after], seen.end)
+
+    async def _begin(self, pattern: Pattern, seen: Picture, spans: list[Span]) -> None:
+        """Know what stood there at the start: by a picture of then, or, if that decides anything, by the log."""
+        before = self._before
+        if before is None and spans and self._stream.end > self._start:
+            before = await self._tab.picture_at(self._start)
+        if before is None or not spans:
+            self._news.begin(seen, spans)
+        else:
+            self._news.begin(before, await _spans(pattern, before))
+
+    def _lasts_until(self) -> float:
+        """When what is on the newest picture will have lasted long enough."""
+        stable = self._wanted.stable
+        if self._wanted.gone:
+            since = math.inf if self._away_since is None else max(self._away_since, self._appears_by)
+            return since + (stable or _GONE_FOR)
+        return math.inf if stable is None else self._changed_at + stable
+
+    def _lasting(self, *, once: bool) -> Found | None:
+        if self._newest is None or self._is_dirty():
+            return None
+        if not (time.monotonic() >= self._lasts_until() or (once and self._away_since is not None)):
+            return None
+        return Found("gone" if self._wanted.gone else "stable", self._newest.end)
+
+
+async def _spans(pattern: Pattern, seen: Picture) -> list[Span]:
+    """Where the pattern matches on a picture, whose text it searches as one."""
+    text, begin = seen.text, 0
+    spans: list[Span] = []
+    while len(spans) < _SPANS_MAX:
+        span = await search(pattern, text, begin, at_line_end=begin > 0 and text[begin - 1] == "\n")
+        if span is None:
+            break
+        spans.append(span)
+        begin = span[1]
+    return spans
+
+
+def _lines_before(text: str, after: int) -> str:
+    """The lines of a screen down to the one in which a match ends, as much as is told of a wait."""
+    end = text.find("\n", after)
+    shown = text[: end if end >= 0 else len(text)]
+    lines = [line for line in shown.splitlines() if line.strip()]
+    return "\n".join(lines)[-TAIL_CHARACTERS:]
+
+
 @final
 class Watch:
     """One tab that is waited for."""
 
     def __init__(
         self, tab: LiveTab, wanted: Wanted, from_byte: int | None, *,
-        command: Execution | None = None, named: str = "",
+        command: Execution | None = None, named: str = "", before: Picture | None = None, typed: bool = False,
     ) -> None:  # fmt: skip
-        """With `command` only what is in its output counts. `named`: what the outcome calls the tab; "" for its key."""
+        """With `command` only what is in its output counts. `named`: what the outcome calls the tab; "" for its key.
+
+        `before`: the screen at `from_byte`, if it is known. `typed`: keys were sent just now.
+        """
         self.tab = tab
         self.named = named or tab.key
         self._command = command
@@ -272,7 +487,10 @@ class Watch:
         awaited = command
         if from_byte is None and running is not None and not running.started:
             awaited = running
-        self._search = TextSearch(tab.pane, wanted.pattern, start, awaited=awaited) if wanted.pattern else None
+        pattern = None if wanted.gone else wanted.pattern
+        self._search = TextSearch(tab.pane, pattern, start, awaited=awaited) if pattern else None
+        looks = wanted.pattern is not None or wanted.stable is not None
+        self._screen = ScreenSearch(tab, wanted, start, awaited=awaited, before=before, keys=typed) if looks else None
         self._bells = BellScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
 
     async def run(self) -> WaitOutcome:
@@ -286,15 +504,15 @@ class Watch:
                 return found
             if self._over or self._stream.end != end:
                 continue  # that came while another kind of thing was looked for
-            with anyio.move_on_after(self.until_idle()) as timer:
+            with anyio.move_on_after(self.until_due()) as timer:
                 await self._stream.changed()
             if timer.cancelled_caught and self.until_idle() <= 0:
                 return await self._met("idle", self._stream.end, at_entry=False)
 
-    async def check(self, *, at_entry: bool) -> WaitOutcome | None:
-        """What is wanted, if it is there; or that nothing can come any more."""
+    async def check(self, *, at_entry: bool, once: bool = False) -> WaitOutcome | None:
+        """What is wanted, if it is there; or that nothing can come any more. `once`: there is no other check."""
         over = self._over
-        found = await self._found(over=over, at_entry=at_entry)
+        found = await self._found(over=over, at_entry=at_entry, once=once)
         return await self.outcome("closed", self.named) if found is None and over else found
 
     @property
@@ -304,13 +522,19 @@ class Watch:
     def until_idle(self) -> float:
         """Seconds until the silence that is wanted has lasted long enough."""
         if self._wanted.idle is None:
-            return float("inf")
+            return math.inf
         # Silence counts from this call on: what was quiet before may only not have begun yet.
         return max(self._entered, self._stream.last_output) + self._wanted.idle - time.monotonic()
 
-    async def _found(self, *, over: bool, at_entry: bool) -> WaitOutcome | None:
+    def until_due(self) -> float:
+        """Seconds until something is to be looked at though no byte has come."""
+        return min(self.until_idle(), self._screen.until_due() if self._screen is not None else math.inf)
+
+    async def _found(self, *, over: bool, at_entry: bool, once: bool) -> WaitOutcome | None:
         found = await self._search.advance(final=over) if self._search is not None else None
         if found is not None and (self._command is None or self._command.running or found.end <= self._command.end):
+            return await self._met(found.text, found.end, at_entry=found.end <= self._entry)
+        if self._screen is not None and (found := await self._on_screen(self._screen, over=over, once=once)):
             return await self._met(found.text, found.end, at_entry=found.end <= self._entry)
         if self._bells is not None and (bell := await self._bell(self._bells)):
             return await self._met("bell", bell, at_entry=bell <= self._entry)
@@ -322,6 +546,11 @@ class Watch:
             match = "exit" if status is None else f"exit {status}"
             return await self._met(match, self._stream.end, at_entry=at_entry, exit_code=status)
         return None
+
+    async def _on_screen(self, screen: ScreenSearch, *, over: bool, once: bool) -> Found | None:
+        if over:
+            return await screen.at_end(self._stream.end if self._command is None else self._command.end)
+        return await screen.advance(once=once)
 
     async def _bell(self, bells: BellScanner) -> int:
         while bells.offset < self._stream.end:
@@ -335,6 +564,8 @@ class Watch:
     async def _met(self, match: str, next_byte: int, *, at_entry: bool, exit_code: int | None = None) -> WaitOutcome:
         with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
             last = await around(self._stream, self._start, next_byte, self.tab.columns)
+        if self._screen is not None and self._screen.shown and match not in last:
+            last = self._screen.shown
         return WaitOutcome(
             outcome="met",
             which=self.named,
@@ -351,6 +582,7 @@ class Watch:
             which=which,
             next_byte=self._stream.end,
             tail=await tail(self._stream, self._start, self.tab.columns),
+            matched_at_entry=self._screen is not None and self._screen.stood_there,
         )
 
 
@@ -406,7 +638,7 @@ async def wait_for(
 async def _first(watches: Sequence[Watch], timeout: float) -> WaitOutcome:
     which = watches[0].named if len(watches) == 1 else ""
     if timeout == 0:  # a check takes as long as it takes
-        seen = [await watch.check(at_entry=True) for watch in watches]
+        seen = [await watch.check(at_entry=True, once=True) for watch in watches]
         over = all(outcome is not None for outcome in seen)
         found = next((outcome for outcome in seen if outcome is not None and outcome.outcome == "met"), None)
         return found or await watches[0].outcome("closed" if over else "timed_out", which)
@@ -460,15 +692,16 @@ _LOOK_SECONDS = 0.05
 
 
 async def answered(
-    tab: LiveTab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float
-) -> KeysSent:
-    """`sent` with the answer of the program; `command` is what ran when the keys were sent.
+    tab: LiveTab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float,
+    *, before: Picture | None = None,
+) -> KeysSent:  # fmt: skip
+    """`sent` with the answer of the program; `command` is what ran, and `before` was seen, when the keys were sent.
 
     Met: `wanted` came, or without it the program waits for input again. Silent: it may, where that cannot be seen.
     Ended: the command did, or the line that was typed; what is wanted did not come before.
     """
     try:
-        outcome = await _outcome(tab, sent, command, wanted, timeout)
+        outcome = await _outcome(tab, sent, command, wanted, timeout, before)
     except InvalidArgument as error:
         raise InvalidArgument(f"the keys were sent, and {error}", remedy=error.remedy) from None
     end = tab.pane.stream.end
@@ -499,10 +732,11 @@ def _state(tab: LiveTab, outcome: Outcome | Literal[""]) -> State:
 
 
 async def _outcome(
-    tab: LiveTab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float
-) -> Outcome:
+    tab: LiveTab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float,
+    before: Picture | None,
+) -> Outcome:  # fmt: skip
     stream, begun = tab.pane.stream, time.monotonic()
-    watch = Watch(tab, wanted, sent.next_byte) if wanted is not None else None
+    watch = Watch(tab, wanted, sent.next_byte, before=before, typed=True) if wanted is not None else None
     looks, examined = iter(LOOKS), stream.end
     with anyio.move_on_after(timeout):
         while True:
@@ -516,7 +750,8 @@ async def _outcome(
                 return "closed"
             if _ended(tab, sent, command):
                 return "ended"
-            idle = watch.until_idle() if watch is not None else float("inf")
+            due = watch.until_due() if watch is not None else math.inf
+            idle = watch.until_idle() if watch is not None else math.inf
             found_out = "met" if idle <= 0 else await _waits(tab, sent, begun) if watch is None else ""
             if found_out:
                 return "ended" if _ended(tab, sent, command) else found_out
@@ -524,7 +759,7 @@ async def _outcome(
                 looks, examined = iter(LOOKS), stream.end
             # Another machine is asked at growing intervals, as while a command runs there.
             pause = _LOOK_SECONDS if tab.pane.host.is_local else next(looks, LOOK_EVERY)
-            await stream.changed_within(min(idle, pause))
+            await stream.changed_within(min(due, pause))
     return "timed_out"
 
 

@@ -27,6 +27,7 @@ from muxwire.verbs.types import (
     Cwd,
     Environment,
     EventKind,
+    Gone,
     IdleTimeout,
     Language,
     Login,
@@ -262,8 +263,12 @@ class SendKeys(InTab):
     ]
     literal: Annotated[bool, Help("every KEY is text, also one that names a key", "no key names")] = False
     paste: Annotated[bool, Help("as pasted blocks, bracketed where the program asks", "as pasted blocks")] = False
-    until: Annotated[Until, Help("wait for a text in the new output", "text to wait for")] = ""
-    regex: Annotated[Regex, Help("wait for a match in the new output")] = ""
+    until: Annotated[Until, Help("wait for a text in the new output or new on the screen", "text to wait for")] = ""
+    regex: Annotated[Regex, Help("wait for a match in the same")] = ""
+    gone: Gone = False
+    stable: Annotated[
+        Milliseconds, Help("wait until the screen has not changed for that long; 0: do not", "screen unchanged so long")
+    ] = 0.0
     idle: Annotated[Milliseconds, Help("wait until nothing was written for that long; 0: do not")] = 0.0
     wait: Annotated[
         Milliseconds,
@@ -280,8 +285,14 @@ class WaitFor(Verb):
 
     verb: ClassVar[str] = "wait_for"
     window_ids: Annotated[Targets, Help("the tabs; none: the one used last", "[]: the active tab")] = ()
-    until: Annotated[Until, Help("a text in its output", "text")] = ""
+    until: Annotated[Until, Help("a text in its output, or new on its screen", "text")] = ""
     regex: Regex = ""
+    gone: Gone = False
+    stable: Annotated[
+        Milliseconds,
+        Shown("SECONDS"),
+        Help("its screen has not changed for so long; with gone: it stays gone so long", "screen unchanged so long"),
+    ] = 0.0
     idle: Annotated[Milliseconds, Shown("SECONDS"), Help("no output for so long", "no output for so long")] = 0.0
     exit: Annotated[bool, Help("the end of its program", "the tab's program ends")] = False
     prompt: Annotated[bool, Help("its shell is ready for a command", "the shell is ready")] = False

@@ -50,6 +50,7 @@ StripAnsi = Annotated[bool, Help("as a person would have read it: no escape sequ
 MaxChars = Annotated[Positive, Unit("characters"), Help("cut the output in its middle beyond that")]
 Until = Annotated[str, Shown("TEXT"), Help("a text in its output", "text to wait for")]
 Regex = Annotated[str, Shown("REGEX"), Help("a match in its output")]
+Gone = Annotated[bool, Help("until that text or match is no longer on the screen", "until it is off the screen")]
 CommandId = Annotated[str, Shown("ID"), Help("the command_id that running a command has returned")]
 Language = Literal["python", "typescript", "javascript", "shell"]
 OnTimeout = Literal["interrupt", "leave"]

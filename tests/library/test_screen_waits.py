@@ -1,0 +1,150 @@
+"""Waits see what stands on the screen, however it was drawn there, and ask tmux no more than that takes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+
+from muxwire.errors import InvalidArgument
+from muxwire.tabs.waits import Wanted
+
+if TYPE_CHECKING:
+    from muxwire import Tab, Terminals
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+
+# Draws, as it is told by lines in hex, exactly these bytes; an empty line ends it. With `-` after it, a spinner turns.
+PAINTER = r"""
+import os, sys, termios, threading, time
+modes = termios.tcgetattr(0)
+modes[3] &= ~termios.ECHO
+termios.tcsetattr(0, termios.TCSANOW, modes)
+turning = threading.Event()
+def turn():
+    while True:
+        turning.wait()
+        for frame in b'-\\|/':
+            os.write(1, b'\x1b7\x1b[3;70H%c\x1b8' % frame); time.sleep(0.02)
+threading.Thread(target=turn, daemon=True).start()
+os.write(1, b'ready\n')
+for line in sys.stdin:
+    if line == 'turn\n': turning.set()
+    elif line == 'hold\n': turning.clear()
+    elif not line.strip(): sys.exit(3)
+    else: os.write(1, bytes.fromhex(line))
+"""
+
+WAYS = {
+    "plain": b"all is done\r\n",
+    "coloured": b"\x1b[1mall\x1b[0m \x1b[32mis\x1b[m done\r\n",
+    "blanks are cursor moves": b"all\x1b[1Cis\x1b[1Cdone\r\n",
+    "drawn from its end": b"\x1b[9;12Hdone\x1b[9;5Hall\x1b[9;9His\r\n",
+    "drawn over": b"now is done\rall\r\n",
+    "corrected": b"a1l\b\bl\x1b[1C is done\r\n",
+    "inserted": b"done\r\x1b[7@all is\r\n",
+    "on a screen of its own": b"\x1b[?1049h\x1b[H\x1b[2J\x1b[4;4Hall\x1b[4;8Hi\x1b[4;9Hs\x1b[4;11Hdone",
+}
+
+
+async def painter(terminals: Terminals) -> Tab:
+    tab = await terminals.create_tab(command=[sys.executable, "-I", "-S", "-c", PAINTER])
+    assert (await terminals.wait_for([tab.key], until="ready\n", timeout=DEADLINE)).outcome == "met"
+    return tab
+
+
+def drawing(data: bytes) -> list[str]:
+    return [data.hex(), "Enter"]
+
+
+async def test_no_way_of_drawing_is_missed(terminals: Terminals) -> None:
+    tab = await painter(terminals)
+    for way, data in WAYS.items():
+        wanted = Wanted.read(until="all is done")
+        sent = await tab.send_keys(drawing(data), wanted=wanted, wait=DEADLINE)
+        assert sent.outcome == "met", way
+        # The same by a wait that begins when it is there already.
+        found = await terminals.wait_for([tab.key], until="all is done", timeout=0)
+        assert (found.outcome, found.match, found.matched_at_entry) == ("met", "all is done", True), way
+        assert "all is done" in found.tail, way
+        await tab.send_keys(
+            drawing(b"\x1b[?1049l\x1b[H\x1b[2Jcleared\r\n"), wanted=Wanted.read(until="cleared"), wait=9
+        )
+    await tab.close(force=True)
+
+
+async def test_what_stood_there_does_not_count_and_what_goes_does(terminals: Terminals) -> None:
+    """An old row is not met, but said; a prompt's blank that is a move is; `gone`, `stable` beside a spinner."""
+    tab = await painter(terminals)
+
+    async def sent(data: bytes, *, wait: float = DEADLINE, **wanted: object) -> str | None:
+        return (await tab.send_keys(drawing(data), wanted=Wanted.read(**wanted), wait=wait)).outcome  # type: ignore[arg-type]
+
+    old = b"\x1b[H\x1b[2Jo\x1b[1Bl\x1b[1Ad w\x1b[1Cork\x1b[2;1Hname:\x1b[1C"
+    assert await sent(old, until="name: ") == "met"
+    assert await sent(b"\x1b[1;40Hx\x1b[2;7H", until="o d", wait=0.3) == "timed_out"
+    stood = await terminals.wait_for([tab.key], until="name: ", from_byte=tab.next_byte, timeout=0.2)
+    assert (stood.outcome, stood.matched_at_entry) == ("timed_out", True)
+    assert await sent(b"\x1b[2;1H\x1b[K", until="name: ", gone=True) == "met"
+    await tab.send_keys(["turn", "Enter"])
+    assert await sent(b"\x1b[m", stable=1.0, wait=0.5) == "timed_out"
+    spinning = await terminals.wait_for([tab.key], until="never shown", timeout=0.3)
+    assert spinning.outcome == "timed_out"
+    await tab.send_keys(["hold", "Enter"])
+    still = await terminals.wait_for([tab.key], stable=0.2, timeout=DEADLINE)
+    assert (still.outcome, still.match) == ("met", "stable")
+    for wrong in ({"gone": True}, {"stable": 0.0}, {"gone": True, "idle": 1.0}):
+        with pytest.raises(InvalidArgument):
+            Wanted.read(**wrong)
+    await tab.close(force=True)
+
+
+async def test_a_wait_asks_tmux_when_something_has_changed_and_not_more(terminals: Terminals) -> None:
+    """None while nothing changes or only lines are written, and no flood of pictures for a flood of drawing."""
+    tab = await painter(terminals)
+    asked = 0
+    picture = tab.picture
+
+    async def counted() -> object:
+        nonlocal asked
+        asked += 1
+        return await picture()
+
+    tab.picture = counted  # type: ignore[method-assign,assignment]
+    begun = anyio.Event()
+
+    async def wait(until: str) -> None:
+        begun.set()
+        found = await terminals.wait_for([tab.key], until=until, timeout=DEADLINE)
+        assert found.outcome == "met"
+
+    for flood, until, most in (
+        (b"line\r\n" * 2_000 + b"end of it", "end of it", 1),
+        (b"\x1b[H\x1b[2Jdraw\x1b[1Bn" * 2_000 + b"\x1b[9;1Hvery\x1b[1Clast", "very last", 200),
+    ):
+        begun, asked = anyio.Event(), 0
+        with anyio.fail_after(2 * DEADLINE):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait, until)
+                await begun.wait()
+                await anyio.wait_all_tasks_blocked()
+                for at in range(0, len(flood), 1_500):  # a line that a terminal takes has 4 KB
+                    await tab.send_keys(drawing(flood[at : at + 1_500]))
+        assert asked <= most
+    await tab.close(force=True)
+
+
+async def test_a_command_line_that_is_shown_is_no_output(tab: Tab) -> None:
+    """The readable command stands on the screen before the output begins; what it draws counts."""
+    draws = r"printf 'it\033[1Bx\033[1A\033[1Cis\033[1Cup\n'; read go"
+    started = await tab.start_process(f"true 'it is never'; {draws}", ready="it is never", ready_timeout=0.5)
+    assert started.ready is False
+    found = await tab.send_keys("", wanted=Wanted.read(until="nothing of it"), wait=0.1)
+    assert found.outcome == "timed_out"
+    await tab.stop_process()
+    started = await tab.start_process(f"true 'is up'; {draws}", ready="is up", ready_timeout=DEADLINE)
+    assert started.ready is True

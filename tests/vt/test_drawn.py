@@ -1,0 +1,81 @@
+"""Which matches on a screen are new, row by row."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from muxwire.vt.drawn import NewMatches, Picture, picture, shift
+
+ROWS, COLUMNS = 6, 20
+
+
+def seen(*lines: str, alternate: bool = False, above: int = 0) -> Picture:
+    return Picture(lines, tuple(range(len(lines))), ROWS, alternate, (0, 0), above, 0)
+
+
+def spans(shown: Picture, wanted: str) -> list[tuple[int, int]]:
+    return [found.span() for found in re.finditer(re.escape(wanted), shown.text)]
+
+
+A_MENU = ("== menu ==", "start", "stop")
+
+NEW = [
+    ("a row that is new", "", [seen("one"), seen("one", "two")], "two", True),
+    ("a row that stood there", "", [seen("one"), seen("one", "two")], "one", False),
+    ("the same row once more", "", [seen("> "), seen("> a", "> ")], "> ", True),
+    ("the same row, scrolled", "", [seen(*"abcde", "hit"), seen(*"bcde", "hit", "x", above=1)], "hit", False),
+    ("scrolled, and once more", "", [seen(*"abcde", "hit"), seen(*"bcde", "hit", "hit", above=1)], "hit", True),
+    ("scrolled away whole", "", [seen("hit", *"bcdef"), seen("hit", *"uvwxy", above=9)], "hit", True),
+    ("the same place of another text", "", [seen("load 10%"), seen("load 20%")], "load", False),
+    ("what is new in an old row", "", [seen("load 10%"), seen("load 20%")], "20%", True),
+    ("away and back", "", [seen(*A_MENU), seen("wait"), seen(*A_MENU)], "menu", True),
+    ("a program's own screen", "", [seen("menu"), seen(*A_MENU, alternate=True)], "menu", True),
+    ("the main screen again", "", [seen("hit"), seen("x", alternate=True), seen("hit")], "hit", False),
+    ("a main screen that was never seen", "", [seen("x", alternate=True), seen("hit")], "hit", False),
+    ("new below it", "", [seen("x", alternate=True), seen("hit"), seen("hit", "hit")], "hit", True),
+    ("the echo", "say hello\n", [seen("> "), seen("> say hello")], "hello", False),
+    ("the answer below the echo", "say hello\n", [seen("> "), seen("> say hello", "hello")], "hello", True),
+    ("twice in the echo", "no no\n", [seen("> "), seen("> no no")], "no", False),
+    ("the echo in a box that breaks it", "please say hello\n", [seen(), seen("| > please say |", "| hello |")], "hello",
+     False),
+    ("an answer that begins as the line ends", "say hello\n", [seen("> "), seen("> done", "hello")], "hello", True),
+    ("two typed lines", "one\ntwo\n", [seen(), seen("> one", "> two")], "two", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("typed", "pictures", "wanted", "is_new"), [row[1:] for row in NEW], ids=[r[0] for r in NEW])
+def test_what_is_new(typed: str, pictures: list[Picture], wanted: str, is_new: bool) -> None:
+    news = NewMatches(typed)
+    first, *others = pictures
+    news.begin(first, spans(first, wanted))
+    found = [news.next(other, spans(other, wanted)) for other in others]
+    assert [bool(one) for one in found[:-1]] == [False] * len(found[:-1])
+    assert bool(found[-1]) is is_new
+
+
+def made(lines: list[str], wrapped: list[int], x: int, y: int) -> Picture:
+    return picture(lines, wrapped, size=(COLUMNS, ROWS), cursor=(x, y), visible=True, alternate=False, above=0, end=0)
+
+
+def test_the_cursor_ends_its_row() -> None:
+    """A prompt's blank that was drawn by a move is there; a row that was wrapped counts as one."""
+    assert made([">"], [], 2, 0).lines == ("> ",)
+    assert made(["a", "", ">"], [], 2, 2).lines == ("a", "", "> ")
+    assert made(["a"], [], 3, 4).lines == ("a", "", "", "", "   ")
+    assert made(["漢字>"], [], 6, 0).lines == ("漢字> ",)
+    wrapped = made(["x" * 25, "y"], [0], 7, 1)
+    assert wrapped.lines == ("x" * 25 + "  ", "y")
+    assert wrapped.starts == (0, 2)
+
+
+def test_a_cursor_within_the_text_adds_nothing() -> None:
+    assert made(["abc"], [], 1, 0).lines == ("abc",)
+
+
+def test_the_shift_is_what_most_rows_say() -> None:
+    assert shift(seen(*"abcd"), seen(*"cdxy")) == 2
+    assert shift(seen(*"abcd"), seen(*"xabc")) == -1
+    assert shift(seen(*"abcd"), seen(*"wxyz", above=3)) == 3
+    assert shift(seen(*"abcd"), seen(*"wxyz")) == 0
