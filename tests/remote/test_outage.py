@@ -152,6 +152,29 @@ async def test_calls_wait_and_what_was_asked_meanwhile_is_done_once(box: Proxied
     ran.unlink()
 
 
+async def test_a_command_that_was_never_sent_says_so(box: Proxied, folder: Path) -> None:
+    """At its deadline, and when there is nothing left that it could be sent to."""
+    ran = folder / "never-ran"
+    tab = await box.opened.create_tab(host="box", shell="bash")
+    await tab.execute("true")
+    (server,) = await tab.client.command("display-message", "-p", "#{pid}")
+    await box.outage(tab)
+    with pytest.raises(TabUnavailable, match="never ran: its line was never sent: the connection to box is lost"):
+        await tab.execute(f"touch {ran}", timeout=0.3)
+    async with anyio.create_task_group() as tasks:
+
+        async def call() -> None:
+            with pytest.raises(TabUnavailable, match=r"never ran: its line was never sent: .*the tmux server there"):
+                await tab.execute(f"touch {ran}", timeout=PATIENT)
+
+        tasks.start_soon(call)
+        while tab.pane.session.running is None:
+            await anyio.sleep(0.01)
+        os.kill(int(server), signal.SIGKILL)
+        box.over()
+    assert not ran.exists()
+
+
 async def test_a_deadline_in_an_outage_ends_the_call_and_later_the_command(box: Proxied) -> None:
     tab = await box.opened.create_tab(host="box")
     running = await tab.execute("echo begun; sleep 1000", wait=False)

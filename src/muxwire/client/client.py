@@ -543,6 +543,10 @@ class ControlClient:
             self._resending.unsent.update(pending)
         return pending
 
+    def never_sent(self, lines: Sequence[Pending]) -> bool:
+        """Whether these waited for a connection that has not come, or not yet."""
+        return bool(lines) and self._resending is not None and self._resending.unsent.issuperset(lines)
+
     def withdraw(self, lines: Sequence[Pending]) -> bool:
         """Never send these, which wait until the connection is back; False if some of them were sent."""
         return self._resending is not None and self._resending.withdraw(lines, self._pending)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol, final
 import anyio
 
 from muxwire.client.carrier import CarrierProcess
-from muxwire.client.client import ControlClient, Resending
+from muxwire.client.client import ControlClient, Pending, Resending
 from muxwire.errors import ConnectionClosed, HostUnavailable, MuxwireError, TmuxSilent, TmuxUnavailable
 from muxwire.host.bootstrap import Facts, bootstrap_line
 from muxwire.host.folders import Folders, private_folder
@@ -121,11 +121,11 @@ class Rejoin:
     def on_reconnected(self) -> None:
         """There is a connection again: commands wait until tmux has said which of them it has run."""
         self._record("up")
-        self.client.submit(("refresh-client", "-C", self._size))
+        (answer,) = self.client.submit(("refresh-client", "-C", self._size))
         self._end_joins()  # of a tab that was found again while there was no connection
         for tab in self._book.open.values():
             self.begin(tab)
-        self._book.spawn(self._settle)
+        self._book.spawn(lambda: self._settle(answer))
 
     def _end_joins(self) -> None:
         for join in self._joins:
@@ -146,11 +146,13 @@ class Rejoin:
         if join.behind_gap and not join.tab.pane.session.dead:
             await notice_lost_end(join.tab, join.reason, join.tab.pane.stream.whole_from)
 
-    async def _settle(self) -> None:
+    async def _settle(self, answer: Pending) -> None:
+        """What is to be known of a new connection; `answer` is the first that was asked for on it."""
         connections = self.client.connections
-        await look_up(self._book)
-        if self.client.connections == connections:
+        await answer.settled()
+        if self.client.connections == connections and not answer.failed:
             self._connection.works()
+        await look_up(self._book)
 
     def _record(self, link: str) -> None:
         self._book.events.record("link", "", host=self._connection.host.name, link=link)
@@ -171,8 +173,10 @@ BEAT_SECONDS = 3.0
 SILENT_SECONDS = 10.0
 # A call without a time of its own waits so long for an answer: most connections are back by then.
 ANSWER_SECONDS = 30.0
-# Between two attempts to reach a host again, the first and the longest.
-BACKOFF_SECONDS, BACKOFF_MAX_SECONDS = 1.0, 30.0
+# Between two attempts to reach a host again, the first and the longest; in between a share of the time since a
+# connection last worked. So a connection that is cut again and again, also while it is opened, is opened soon, and
+# several times within the time that a call waits.
+BACKOFF_SECONDS, BACKOFF_MAX_SECONDS, BACKOFF_SHARE = 1.0, 30.0, 0.125
 # Hanging up takes a fifth of a second there, and some round trips.
 _END_SECONDS = 5.0
 _KEEPER = "#{window_id} #{pane_id} #{window_name}"
@@ -203,7 +207,8 @@ class RemoteConnection:
         self.facts: Facts
         self.ending = self.was_used = False
         self._carrier, self._config = carrier, config
-        self._wait = 0.0
+        # Whether this connection is known to work, and since when, or until when, one did.
+        self._works, self._worked = False, time.monotonic()
 
     def _script(self, connection: str, again: bool) -> bytes:
         return bootstrap_line(
@@ -242,22 +247,28 @@ class RemoteConnection:
         """Connect again, however often that takes, for as long as the programs there live; TmuxUnavailable."""
         self.host.link.up = False
         last = time.monotonic() + self._carrier.keep
+        wait = 0.0 if self._works else self._backoff()
+        self._works = False
         while not self.ending:
-            # At once after a connection that worked.
-            wait, self._wait = self._wait, min(max(2 * self._wait, BACKOFF_SECONDS), BACKOFF_MAX_SECONDS)
             await anyio.sleep(wait)
             try:
                 await self.open(again=True)
             except HostUnavailable as error:
-                if time.monotonic() + self._wait > last:
+                wait = self._backoff()
+                if time.monotonic() + wait > last:
                     raise TmuxUnavailable(str(error), remedy=error.remedy) from error
             else:
                 return
         raise TmuxUnavailable("the instance was closed")
 
+    def _backoff(self) -> float:
+        """Seconds until the next attempt."""
+        share = BACKOFF_SHARE * (time.monotonic() - self._worked)
+        return min(max(BACKOFF_SECONDS, share), BACKOFF_MAX_SECONDS)
+
     def works(self) -> None:
         """Tmux has answered: should the connection be lost again, it is regained at once."""
-        self._wait = 0.0
+        self._works, self._worked = True, time.monotonic()
 
     def use(self, client: ControlClient, keeper: str) -> None:
         """There is a control connection: the helper in that pane is asked by it."""

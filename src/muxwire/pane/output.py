@@ -251,7 +251,12 @@ async def result_of(
     if execution.ending == "never_ran":
         what, few = "the shell did not run the typed line", pane.short_of_files()
         remedy = "check the tab; then run it again"
-        if few:
+        if execution.note:
+            what, remedy = (
+                f"the command never ran: {execution.note}",
+                "run it again when `list_tabs` says that it can be",
+            )
+        elif few:
             what, remedy = f"{what}: {few}", "create a new tab"
         raise TabUnavailable(what, state=pane.tab_state(), remedy=remedy)
     running = None

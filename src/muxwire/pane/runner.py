@@ -302,9 +302,19 @@ class Runner:
         if execution is self.pane.session.current and not execution.started:
             self._again = None  # should C-c throw its line away, no later call may type it again
             if self._client.withdraw(self._typed):
-                self.pane.session.line_withdrawn(execution, time.monotonic(), end=self.pane.stream.end)
+                self._withdrawn(execution, str(self._client.patience.explain()))
                 return True
         return await self.interrupter.end(execution, first=first, grace=grace)
+
+    def _withdrawn(self, execution: Execution, reason: str) -> None:
+        execution.explain(f"its line was never sent: {reason}")
+        self.pane.session.line_withdrawn(execution, time.monotonic(), end=self.pane.stream.end)
+
+    def never_connected(self, reason: str) -> None:
+        """The pane is about to be lost, for that reason: a command whose line still waits to be sent never ran."""
+        current = self.pane.session.current
+        if current is not None and current.running and not current.started and self._client.never_sent(self._typed):
+            self._withdrawn(current, reason)
 
     async def interrupt_overdue(self, execution: Execution) -> None:
         """Interrupt a command whose time is over, until the prompt is back; its note says so if tmux is to blame."""

@@ -196,6 +196,7 @@ class TabBook:
     def retire(self, tab: Tab, reason: str, *, persistent: bool = False) -> None:
         """A tab is gone; what ran in it ends with `reason`, if none was given before; `persistent`: only for us."""
         tab.end_reason = tab.end_reason or reason
+        tab.runner.never_connected(tab.end_reason)
         tab.pane.close(tab.end_reason)
         if self.open.get(tab.key) is not tab:
             return
