@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from muxwire.errors import InvalidArgument
+from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.host.folders import folders_for
+from muxwire.logs.history import HISTORY_FILE
 from muxwire.logs.limits import LogLimits, hold, in_use, keep_within, sweep_dead
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import layout_of, record, script_path, segment_path
 from muxwire.logs.store import CLOSINGS_PER_CHECK, LogStore
+from muxwire.tabs.listing import ENDED_INSTANCES, ended_tabs
+from muxwire.tabs.log_access import find_log
 
 pytestmark = pytest.mark.anyio
 
@@ -228,3 +234,34 @@ def test_limits_from_the_environment() -> None:
     for wrong in ("0", "-1", "1k", "²"):
         with pytest.raises(InvalidArgument, match="MUXWIRE_LOG_DAYS"):
             LogLimits.from_environment({"MUXWIRE_LOG_DAYS": wrong})
+
+
+def test_of_the_last_ended_instances_the_logs_are_listed(tmp_path: Path) -> None:
+    """Each by what the reading of logs takes; not those of instances that run, that have a name, or of ours."""
+    state = tmp_path / "state"
+    folders = replace(folders_for("e1-000000", {}, state_dir=state), state=state)
+    for number in range(1, ENDED_INSTANCES + 2):
+        home = made(state / f"e{number}0-00000{number}")
+        (home / "in-use").touch()
+        put(home, 1, 10, age=1000 - number)
+    latest = made(state / f"e{ENDED_INSTANCES + 1}0-00000{ENDED_INSTANCES + 1}", 2)
+    again = put(latest, 1, 20, age=0, generation=2)
+    ran = {"time": 1.0, "window_id": "@1", "generation": 2, "name": "build", "by": "execute", "cwd": "/srv"}
+    ran |= {"duration_ms": 1.0, "exit_code": 3, "from_byte": 0, "next_byte": 9, "command_id": "c", "command": "make"}
+    (latest / HISTORY_FILE).write_text(json.dumps(ran) + "\n")
+    own, named, runs = made(state / "e1-000000"), made(state / "dev"), made(state / "e77-777777")
+    for home in (own, named, runs):
+        put(home, 1, 10, age=0)
+    held = hold(runs)
+    rows = ended_tabs(folders)
+    instance = latest.name
+    assert [row.window_id for row in rows[:2]] == [f"{instance}/@1", f"{instance}/1/@1"]
+    assert (rows[0].log_path, rows[0].next_byte, rows[0].closed) == (str(again), 20, True)
+    assert (rows[0].name, rows[0].cwd, rows[0].last_command, rows[0].last_exit_code) == ("build", "/srv", "make", 3)
+    assert {row.window_id.partition("/")[0] for row in rows} == {f"e{n}0-00000{n}" for n in range(2, 5)}
+    error = NoSuchTarget("none", remedy="")
+    assert [str(find_log(folders, row.window_id, error).path) for row in rows] == [row.log_path for row in rows]
+    with pytest.raises(NoSuchTarget):
+        find_log(folders, "e99-999999/@1", error)
+    assert held is not None
+    os.close(held)

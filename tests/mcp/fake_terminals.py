@@ -165,6 +165,9 @@ class FakeTerminals:
     async def close_tab(self, target: str, *, force: bool) -> None:
         self.asked.append({"target": target, "force": force})
 
+    async def ended_tabs(self) -> tuple[TabInfo, ...]:
+        return ()
+
     async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
         self.asked.append({"closed": closed, "session": session})
         tab = TabInfo(

@@ -111,6 +111,8 @@ def _list_there(arguments: argparse.Namespace, host: str) -> int:
 async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
     listed = await terminals.list_tabs(session=arguments.session)
     tabs = [tab for tab in listed.tabs if arguments.all or not tab.closed]
+    if arguments.all and not arguments.session and terminals.role != "adopted":
+        tabs += await terminals.ended_tabs()
     if arguments.json:
         instances = {} if arguments.faces is None else {"instances": documents_of(arguments.faces)}
         sessions = [asdict(one) for one in listed.sessions]

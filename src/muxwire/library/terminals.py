@@ -20,7 +20,7 @@ from muxwire.tabs.attached import attached
 from muxwire.tabs.book import checked_idle
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
-from muxwire.tabs.listing import checked_limit, limit_scrollback, list_tabs
+from muxwire.tabs.listing import checked_limit, ended_tabs, limit_scrollback, list_tabs
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.tab import Tab
@@ -36,7 +36,16 @@ if TYPE_CHECKING:
     from muxwire.host.carriers import Carrier
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import Operation, OperationsResult
-    from muxwire.results import CommandRecord, ExecutionResult, LogChunk, LogTail, Snapshot, TabList, WaitOutcome
+    from muxwire.results import (
+        CommandRecord,
+        ExecutionResult,
+        LogChunk,
+        LogTail,
+        Snapshot,
+        TabInfo,
+        TabList,
+        WaitOutcome,
+    )
     from muxwire.shell.execution import Execution
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tmux.server import Role, TmuxServer
@@ -155,6 +164,10 @@ class Terminals:
         )
         there = [await one.list_tabs(closed=closed, session=session) for one in self._hosts.used]
         return replace(here, tabs=here.tabs + tuple(tab for one in there for tab in one.tabs)) if there else here
+
+    async def ended_tabs(self) -> tuple[TabInfo, ...]:
+        """The tabs of the last instances without a name that have ended: their logs can be read by these ids."""
+        return await anyio.to_thread.run_sync(ended_tabs, self.folders)
 
     async def tab_or_new(self, target: Target = ".", *, within: float = inf) -> tuple[Tab, bool]:
         """The tab that `target` names; if that is `.` and no tab is open, a new one, and True.

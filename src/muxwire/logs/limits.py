@@ -120,6 +120,22 @@ def sweep_dead(state: Path, limits: LogLimits, own: str) -> None:
             _remove_empty(home)
 
 
+def ended_instances(state: Path, own: str, limit: int) -> list[tuple[Path, list[Path]]]:
+    """The directories of the ephemeral instances that ended last, and their logs: both newest first.
+
+    Those that left no log do not count, nor does `own`. Blocks on the disk.
+    """
+    found = []
+    for home in _folders(state):
+        if home.name == own or EPHEMERAL.match(home.name) is None or in_use(home):
+            continue
+        logs = sorted(_logs(home).items(), key=lambda one: one[1][-1].modified, reverse=True)
+        tabs = [log for log, _ in logs if log.parent != home]
+        if tabs:
+            found.append((logs[0][1][-1].modified, home, tabs))
+    return [(home, tabs) for _, home, tabs in sorted(found, reverse=True)[:limit]]
+
+
 def hold(home: Path) -> int | None:
     """Say that an instance is in use until the returned descriptor is closed, or we die; None if that cannot be."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +100,10 @@ async def create_tab(call: Call, given: CreateTab) -> NewTab:
 
 @tool(ListTabs, returns=TabList, hints=Hints(read_only=True))
 async def list_tabs(call: Call, given: ListTabs) -> TabList:
-    return await call.terminals.list_tabs(closed=given.closed, session=given.session)
+    listed = await call.terminals.list_tabs(closed=given.closed, session=given.session)
+    if given.closed and not given.session:
+        listed = replace(listed, tabs=listed.tabs + await call.terminals.ended_tabs())
+    return listed
 
 
 @tool(CloseTab, returns=Success, hints=Hints(destructive=True))

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING
 
 from anyio import create_task_group, move_on_after
 
 from muxwire.errors import InvalidArgument, MuxwireError, NotPermitted, TabUnavailable
+from muxwire.logs.history import read_history
+from muxwire.logs.limits import ended_instances
+from muxwire.logs.read import LogFileReader
 from muxwire.results import SessionInfo, TabInfo, TabList
 from muxwire.shell import SUPERVISOR
 from muxwire.tabs.tab_events import COMMAND_SHOWN
 from muxwire.verbs.types import HISTORY_LIMIT_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from pathlib import Path
 
+    from muxwire.host.folders import Folders
     from muxwire.pane.state import PaneState
+    from muxwire.results import CommandRecord
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
@@ -124,6 +131,54 @@ async def _asked(
     return TabList(
         rows + (_rows_without_tmux(book.closed.values(), book, session) if closed else ()),
         tuple(SessionInfo(name, counts[name], visitors[key]) for key, name in named if session in ("", name)),
+    )
+
+
+# Instances without a name that have ended, and tabs of theirs, of which a list still tells: what an agent did before
+# its client was started again, and no more than a reader takes in.
+ENDED_INSTANCES = 3
+ENDED_TABS = 30
+# Of such an instance's journal: what ran last in each of its tabs is among them.
+_ENDED_COMMANDS = 500
+
+
+def ended_tabs(folders: Folders) -> tuple[TabInfo, ...]:
+    """The tabs of the last instances without a name that have ended, as far as they left logs. Blocks on the disk.
+
+    `window_id` is `INSTANCE/@N`, as the reading of logs takes it (`find_log`).
+    """
+    rows: list[TabInfo] = []
+    for home, logs in ended_instances(folders.state, folders.instance, ENDED_INSTANCES):
+        last = {(one.generation, one.window_id): one for one in read_history(home, (), _ENDED_COMMANDS)}
+        newest = max(int(log.parent.parent.name) for log in logs)
+        for log in logs[: ENDED_TABS - len(rows)]:
+            with suppress(OSError):
+                rows.append(_ended_row(home.name, log, newest, last))
+    return tuple(rows)
+
+
+def _ended_row(instance: str, log: Path, newest: int, last: Mapping[tuple[int, str], CommandRecord]) -> TabInfo:
+    generation = int(log.parent.parent.name)
+    pane = log.stem.rpartition("-")[2]  # of a window's further panes the log has both ids
+    life = "" if generation == newest else f"{generation}/"
+    ran = last.get((generation, pane))
+    with LogFileReader(log) as reader:
+        end = reader.end
+    return TabInfo(
+        window_id=f"{instance}/{life}{pane}",
+        name=ran.name if ran is not None else "",
+        active=False,
+        pane_id="",
+        session="",
+        state="dead",
+        current_command="",
+        cwd=ran.cwd if ran is not None else "",
+        log_path=str(log),
+        next_byte=end,
+        closed=True,
+        reason="its instance has ended",
+        last_command=ran.command[:COMMAND_SHOWN] if ran is not None else "",
+        last_exit_code=ran.exit_code if ran is not None else None,
     )
 
 

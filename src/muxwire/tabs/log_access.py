@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from muxwire.tabs.live_tab import LiveTab
 
 # As list_tabs names tabs of a tmux server that is gone.
-_LOG_ADDRESS = re.compile(r"(?:(?P<generation>[0-9]{1,9})/)?(?P<id>[@%][0-9]{1,10})\Z")
+_LOG_ADDRESS = re.compile(
+    r"(?:(?P<instance>e[0-9]{1,10}-[0-9a-f]{6})/)?(?:(?P<generation>[0-9]{1,9})/)?(?P<id>[@%][0-9]{1,10})\Z"
+)
 # One piece is one answer to one call: what a client's context could hold many times over.
 CHUNK_MAX = 16 << 20
 # Lines of a tail: a million lines of 80 columns are 80 MB.
@@ -97,10 +99,13 @@ class LogSource:
 def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
     """The log of an earlier tmux server: the newest of window `@N`, or that of `GENERATION/@N`; if none, `error`.
 
+    Of an instance without a name that has ended, `INSTANCE/@N` and `INSTANCE/GENERATION/@N`.
     The path of a log is taken too, if it lies in our state directory: so logs outlive the instance that wrote them.
     """
     found = _LOG_ADDRESS.match(target)
     if found is not None:
+        if found["instance"] is not None:
+            folders = replace(folders, instance=found["instance"])
         generations = folders.generations() if found["generation"] is None else [int(found["generation"])]
         for generation in generations:
             for path in log_names(folders.logs(generation), found["id"]):
