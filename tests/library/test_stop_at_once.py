@@ -119,6 +119,20 @@ async def test_what_the_shell_runs_itself_is_stopped_as_only_a_key_can(
             assert (await tab.execute("echo ok")).output == "ok\n"
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_stop_does_not_overtake_the_start_that_was_called_before(
+    terminals: Terminals, shell: str, program: str
+) -> None:
+    """Before a line is typed fish's prompt is looked for: a stop found nothing to stop, and the program ran on."""
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        for number in range(3):
+            await tab.execute(f"echo {number}")  # so fish draws a prompt that it has not drawn before
+            async with anyio.create_task_group() as calls:
+                calls.start_soon(tab.start_process, program)
+                calls.start_soon(tab.stop_process)
+            assert not processes(program)
+
+
 async def test_the_status_of_an_interrupted_loop_of_zsh_is_not_that_of_what_ran_in_it(terminals: Terminals) -> None:
     async with tab_for(DEADLINE, terminals, "zsh") as tab:
         for _ in range(10):  # most often it was the status of `((0))`

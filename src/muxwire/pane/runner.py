@@ -55,7 +55,7 @@ from muxwire.pane.nesting import (
     settle_end,
     typed_lines,
 )
-from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, own_listener, prompt_soon
+from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, on_its_way, own_listener, prompt_soon
 from muxwire.pane.state import waited_words
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.driver import (
@@ -78,7 +78,7 @@ from muxwire.shell.driver import (
 from muxwire.shell.execution import Execution
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import redraw
-from muxwire.shell.tab_state import line_lost, not_begun
+from muxwire.shell.tab_state import line_lost, not_begun, starting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,6 +139,7 @@ class Runner:
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
         self._retyped = 0  # commands on end
         self._unsticking = False
+        self._starting = 0  # calls that are about to type a command
         self._typed_on = 0  # by which of the client's connections the newest line went
         self._typed: list[Pending] = []  # its commands
         self._told: tuple[LeftShell, float] | None = None  # the newest shell whose end refused a command, and when
@@ -162,6 +163,25 @@ class Runner:
         check_command(command)
         given = time.monotonic()
         deadline = given + turn_timeout
+        self._starting += 1
+        try:
+            return await self._start(command, given, deadline, turn_timeout, env=env, cwd=cwd, shown=shown, write=write)
+        finally:
+            self._starting -= 1
+            self.pane.stream.wake()
+
+    async def _start(
+        self,
+        command: bytes,
+        given: float,
+        deadline: float,
+        turn_timeout: float,
+        *,
+        env: Mapping[str, str],
+        cwd: str | None,
+        shown: bytes | None,
+        write: Callable[[], None] | None,
+    ) -> Execution:
         try:
             self.turn.acquire_nowait()  # nearly always: a scope and its timer would cost more than all the rest here
         except anyio.WouldBlock:
@@ -178,6 +198,17 @@ class Runner:
             raise
         finally:
             self.turn.release()
+
+    async def typed_first(self, seconds: float) -> None:
+        """Let calls that came before type their command, if nothing but their own prompt keeps them; for so long."""
+        pane, session = self.pane, self.pane.session
+
+        def under_way() -> bool:
+            if not self._starting or session.dead or session.running is not None:
+                return False
+            return session.at_prompt or starting(session) or on_its_way(pane)
+
+        await pane.stream.until(lambda: not under_way(), seconds)
 
     async def _wait_turn(self, timeout: float) -> None:
         """Wait until nobody else types into this pane; TabUnavailable if that takes too long."""

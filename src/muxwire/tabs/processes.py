@@ -39,6 +39,9 @@ _ENTERED_WITHIN = 1.0
 # A shell whose program has ended shows its prompt by then, also where it asks git first on a busy machine.
 _PROMPT_WITHIN = 3.0
 
+# A command of an earlier call is typed by then, unless more than the prompt keeps it: fish's takes some ms to be drawn.
+_TYPED_WITHIN = 2.0
+
 # What a shell starts for its prompt, and what a signal was sent to, has ended by then.
 _GONE_WITHIN = 0.5
 
@@ -86,6 +89,7 @@ async def _begun(runner: Runner, execution: Execution) -> None:
 
 async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
     first = _stopping_signal(name)
+    await tab.runner.typed_first(_TYPED_WITHIN)
     if tab.theirs and tab.pane.session.running is None:
         if (state := tab.state) != "prompt":
             raise NotPermitted(

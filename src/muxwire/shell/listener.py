@@ -1,0 +1,338 @@
+"""Who would read a line that is typed into a pane now: the tab's shell, one nested in it, or one over a relay.
+
+All here is judged from values: the session, what the kernel says of the terminal, what the pane shows. `pane/` looks.
+
+Levels of execution: 1 our shell at a prompt that our hooks announced; 2 a shell on this tty without our hooks, known by
+its executable; 3 a shell over a program that relays a terminal (ssh, docker), known by a probe.
+
+1. Nothing is typed for a listener that does not wait, as far as the kernel proves it, nor while it may be in between:
+   what is in front has to be the same before and after it was judged.
+2. What waits for a password, or is a script's `read`, is no shell at its prompt.
+3. The tab's own shell without a prompt of ours is level 2 only after a command of ours was over for a while: the mark of
+   its prompt may be on its way. Not while a line that a person entered may read by itself.
+4. A relay, and a shell that cannot read the tab's directory, get all of a command typed, after a probe (level 3), and
+   only when they have been silent.
+5. A start-up file that became another shell (`exec zsh`) is known by an editor that is up and silent.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal, final
+
+from muxwire.errors import MORE_FILES, TabUnavailable
+from muxwire.shell.look import RELAYS, Foreground, Judgement, asks, asks_secret
+from muxwire.shell.session_table import ShellState
+from muxwire.shell.tab_state import idle_since, prompt_due, starting, takes_line, unhooked
+from muxwire.values import dataclass
+from muxwire.vt.text import strip_ansi
+
+if TYPE_CHECKING:
+    from muxwire.errors import State
+    from muxwire.shell.execution import Execution
+    from muxwire.shell.look import Waiting
+    from muxwire.shell.session import ShellSession
+    from muxwire.shell.shell import Shell
+
+# A program that has printed nothing for this long may be waiting for us; a compiler's pause is not shorter.
+QUIET: Final = 0.15
+# Seconds that a shell's first prompt may take: a heavy rc file with network mounts takes 5.
+START_TIMEOUT = 15.0
+# A line editor that is up and silent for so long without our first mark: the rc file started another shell.
+UNHOOKED_QUIET = 0.5
+# After the end mark the prompt comes within a ms; a shell without our hook shows by then that it edits a line.
+PROMPT_GRACE: Final = 0.3
+# Seconds of silence after what reads like a question, where it cannot be seen whether it waits: a program that works
+# for so long seldom leaves a line open that ends like one.
+SILENT_SECONDS: Final = 3.0
+# A command that ran for so long may have left a program in another session that reads the terminal (pinentry does, of
+# gpg). To look for one takes some ms, so it is not done after each `true`.
+LEAVES_READERS: Final = 1.0
+# A shell over a relay has logged in by then, and shows a prompt; if that is empty, it is waited for in vain, once.
+FIRST_PROMPT: Final = 3.0
+# Seconds of silence after which a prompt without an editor is drawn, on this machine and on another one.
+DRAWN: Final = 0.005
+DRAWN_REMOTE: Final = 0.05
+# Of a command that is named in a refusal.
+_SHOWN_BYTES: Final = 80
+
+# Their line editors are up before their prompts are drawn.
+_EDITING: Final = ("bash", "zsh", "fish")
+# The kernel does not distinguish their `read` from their prompt.
+_READ_ALIKE: Final = ("dash", "ash", "ksh")
+# A mark for a line that was not ended, and blanks up to the right edge: if it was, all of that is erased.
+_BEFORE_PROMPT: Final = re.compile(r"[%#⏎] {2,}|⏎ ?\x0f? *")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ForegroundShell:
+    """The shell that reads the pane's input now.
+
+    `shell` is None where all must be typed (a probe shows whether it is `fish`), `pgrp` 0 where it is not needed.
+    `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`). `fresh`: nobody can have
+    typed anything at its prompt yet. `status`: what its `$?` was when it answered a probe; `token`: what tells it from
+    every other shell then.
+    """
+
+    shell: Shell | None
+    level: Literal[1, 2, 3]
+    pgrp: int = 0
+    edits: bool = True
+    fresh: bool = False
+    fish: bool = False
+    status: int = 0
+    token: str = ""
+
+    @property
+    def name(self) -> str:
+        """The kind of shell, "" for an unknown one."""
+        return self.shell.name if self.shell is not None else "fish" if self.fish else ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InFront:
+    """What is in front of a pane whose own shell is at no prompt of ours, at one moment.
+
+    `found`: what is waited for there. `shell`: the kind of shell that it is, None if it is none that we know; `raw`:
+    the terminal is known to be in no line mode; `script`: the shell was started with a script or with `-c`; `reads`: it
+    finds the tab's directory where we do. `secret`: the line that stands open asks for a secret. Seconds: `silent`
+    since anything was written, `waited` since the caller has waited for a listener.
+    """
+
+    front: Foreground
+    found: Judgement
+    shell: Shell | None
+    raw: bool = False
+    script: bool = False
+    reads: bool = True
+    secret: bool = False
+    silent: float = 0.0
+    waited: float = 0.0
+
+
+def find_listener(session: ShellSession, seen: InFront, now: float) -> ForegroundShell | None:
+    """Who reads a line that is typed now, where no prompt of ours says so; None if nobody is known to."""
+    group, running = seen.front.pgrp, session.running
+    kind, shell = seen.found.waiting, seen.shell
+    own = shell is not None and group == session.shell_pid
+    busy = running is not None and running.shell_pgrp == group  # with a command of ours
+    if not (kind or seen.found.hidden) or (running is not None and seen.silent < DRAWN):
+        return None
+    if shell is None:
+        relay = seen.front.program in RELAYS and seen.raw and seen.silent >= QUIET and not seen.secret
+        return ForegroundShell(None, 3, group) if relay and not busy else None
+    unaccepted = session.has_preexec_mark and session.preexec_time is None
+    if own and kind == "line" and running is None and unaccepted:
+        return ForegroundShell(shell, 1, edits=False)  # `unsetopt zle`: a line that was not accepted continues below
+    if not takes_line(shell, kind) or busy:
+        return None
+    if own:
+        return _own_shell(session, shell, group, now)
+    if seen.script:  # what it reads is for its `read`
+        return None
+    if unhooked(session):
+        before = session.current
+        ran = before is not None and before.shell_pgrp == group and before.ending == "completed"
+        editing = shell.name in _EDITING and (ran or seen.silent >= UNHOOKED_QUIET)
+        late = seen.silent >= QUIET and seen.waited >= START_TIMEOUT
+        return ForegroundShell(shell, 2, group) if editing or late else None
+    if seen.reads:
+        return ForegroundShell(shell, 2, group)
+    return ForegroundShell(None, 3, group) if seen.silent >= QUIET else None
+
+
+def _own_shell(session: ShellSession, shell: Shell, group: int, now: float) -> ForegroundShell | None:
+    running = session.running
+    if shell.replaces_all and session.state is ShellState.SUBMITTED and running is None:
+        return ForegroundShell(shell, 1)  # it asks for more of a line: its key replaces that line too
+    persons = session.state is ShellState.ACCEPTED  # a person's line, which reads itself
+    late = now - idle_since(session) >= PROMPT_GRACE
+    return ForegroundShell(shell, 2, group) if late and running is None and not persons else None
+
+
+def may_be_read(session: ShellSession) -> bool:
+    """Whether a program of another session may read the terminal of a shell that is at its prompt.
+
+    After a command that was interrupted, asked for input, or ran for long, and after keys that were sent.
+    """
+    last = session.current
+    if last is None:
+        return False
+    asked = last.asked_at >= 0 or bool(last.signal_sent)
+    return keys_sent(session) or asked or last.end_time - last.begin_time >= LEAVES_READERS
+
+
+def keys_sent(session: ShellSession) -> bool:
+    """Whether keys were sent since the newest command was typed: the shell may have them, or get them yet."""
+    newest = session.current
+    return session.last_input.offset >= (newest.typed_at if newest is not None else 0)
+
+
+def ready_deadline(session: ShellSession, begun: float, deadline: float) -> float:
+    """Until when a listener is waited for: a call's own timeout is not for a shell that is still starting."""
+    return max(deadline, begun + START_TIMEOUT) if starting(session) else deadline
+
+
+def on_its_way(session: ShellSession, drawn: bytes, *, whole: bool) -> bool:
+    """Whether the tab's shell is sure to come to its prompt by itself: what runs in front runs for that prompt.
+
+    After the end of a command of ours the mark is still to come. After the mark nobody can have started anything
+    unless the shell says so (C), or, where it never does, a line was ended. `drawn` is what was written since the mark,
+    `whole` whether that is a prompt that was seen before.
+    """
+    if not session.integrated or session.running is not None or session.dead:
+        return False
+    if session.at_prompt:
+        return session.has_preexec_mark or b"\n" not in drawn or whole
+    return prompt_due(session)
+
+
+# -- what is waited for, where it cannot be seen
+
+
+def hidden_waiting(found: Judgement, line: str, *, editor: bool) -> Waiting:
+    """What is waited for inside of what cannot be seen into, as far as its text proves it.
+
+    A question for a secret on the open `line` does, and a line `editor` that says that it is on.
+    """
+    if not found.hidden:
+        return ""
+    if asks_secret(line):
+        return "password"
+    return "raw" if editor and line.strip() else ""
+
+
+def may_ask(line: str, *, screen: bool) -> bool:
+    """Whether a text that reads like a question stands on the cursor's line, or a program has drawn a screen."""
+    return asks(line) or screen
+
+
+# -- the prompts of shells without our hooks
+
+
+def shows_prompt(last_line: bytes) -> bool:
+    """Whether something stands on the cursor's line that is not what zsh and fish print before a prompt."""
+    parts = strip_ansi(last_line.decode("utf-8", "replace")).split("\r")
+    return any(part.strip() and not _BEFORE_PROMPT.fullmatch(part) for part in parts)
+
+
+def prompt_expected(session: ShellSession, listener: ForegroundShell) -> float | None:
+    """How many seconds the prompt of a nested shell is waited for; None if none is to come, or it is not known.
+
+    A prompt that may be empty has `PROMPT_GRACE`, one that was there before longer: a program in it may take its time.
+    """
+    own = listener.pgrp == session.shell_pid  # a person's, which had drawn its first prompt before we came
+    before = session.current
+    if before is None or before.shell_pgrp != listener.pgrp:
+        return None if own else PROMPT_GRACE
+    if looks(before.shell_prompt):  # it comes again
+        return FIRST_PROMPT
+    # Not where the last one was empty, unless that was not heard.
+    return PROMPT_GRACE if own and not before.shell_prompt else None
+
+
+def prompt_after(execution: Execution, tail: bytes, end: int, *, silent: bool) -> int:
+    """Where the prompt begins at which an output ends, of which `tail` is the newest, up to `end`; -1 for none.
+
+    It is known by the prompt at which `execution` was typed, byte for byte or as it looks: a program may also wait on a
+    line that it began. After a C-c anything will do that stands where a prompt would; and where that showed nothing,
+    nothing, once the line of the C-c is ended.
+    """
+    prompt = execution.shell_prompt
+    if prompt and tail.endswith(prompt):
+        return end - len(prompt)
+    lines = prompt.count(b"\n") + 1
+    drawn = b"\n".join(tail.split(b"\n")[-lines:])
+    seen = looks(prompt)
+    if seen and looks(drawn) == seen:
+        return end - len(drawn)
+    last = tail.rpartition(b"^C")[2]
+    if last == tail:
+        return -1
+    if not seen and b"\n" in last and silent:
+        return end - len(last.rpartition(b"\n")[2])
+    last = last.rpartition(b"\n")[2]  # fish goes to a new line without a line feed
+    # Their prompt ends with the same sign wherever they are, a question of their `read` hardly; b"" was drawn earlier.
+    if prompt and execution.shell_name in _READ_ALIKE and looks(last)[-1:] != seen[-1:]:
+        return -1
+    # The editor is up before its prompt is drawn: no line feed yet means so, unless it stays that way.
+    return end - len(last) if last and (b"\n" in tail or silent) else -1
+
+
+def looks(drawn: bytes) -> str:
+    """What a person sees of a prompt in the end: a line may be begun more than once."""
+    rows = strip_ansi(drawn.decode("utf-8", "replace")).split("\n")
+    return "\n".join(next((part for part in reversed(row.split("\r")) if part.strip()), "") for row in rows).rstrip()
+
+
+# -- what a command is refused with
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What is known of a pane that takes no command now.
+
+    `program` is in front. `few`: what to say of a shell that may open too few files, `lacking` of our own process; ""
+    for nothing. `heard`: the line that runs was accepted while we listened, so the time of that is known. `unanswered`:
+    the name of the machine that does not answer, "" if it does. `asks`: what runs waits for input.
+    """
+
+    state: State
+    program: str = ""
+    few: str = ""
+    lacking: str = ""
+    heard: bool = True
+    unanswered: str = ""
+    asks: bool = False
+
+
+def unanswered(machine: str, state: State) -> TabUnavailable:
+    """The error of a call whose machine did not answer in time."""
+    what = f"{machine} does not answer"
+    return TabUnavailable(what, state=state, remedy="nothing was typed; try again when its link is up")
+
+
+def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
+    """The error of a command for which no shell listens."""
+    state, program = seen.state, seen.program or "a program"
+    if state == "dead":
+        status = f" with status {session.exit_status}" if session.exit_status is not None else ""
+        remedy = "its log stays readable; create a new tab with `create_tab`"
+        return TabUnavailable("the tab's program has ended" + status, state=state, remedy=remedy)
+    if seen.unanswered:
+        return unanswered(seen.unanswered, state)
+    if state == "starting":
+        return TabUnavailable(
+            "the shell has not shown its first prompt yet"
+            + (": its start-up files wait for input" if seen.asks else ""),
+            state=state,
+            remedy="answer with `send_keys`" if seen.asks else "read the tab's log; then try again",
+        )
+    if state == "prompt":
+        return TabUnavailable(
+            f"the shell has not drawn its prompt yet: {program} runs for it",
+            state="busy",
+            remedy="give it more time, or stop it with `send_keys` C-c",
+        )
+    running = session.running
+    remedy = "wait for it, stop it with `stop_process`, or use another tab"
+    if running is not None:
+        what = f"{running.command[:_SHOWN_BYTES].decode('utf-8', 'replace')!r} (command_id {running.command_id})"
+        what += f" has been running for {now - running.typed_time:.1f} s"
+        remedy = "wait with `command_result`, stop it with `stop_process`, or use another tab"
+    elif session.preexec_time is not None:
+        since = f" {now - session.preexec_time:.1f} s ago" if seen.heard else ""  # the log has no times
+        what = f"{program} runs in the foreground, started by a person{since}"
+    else:
+        what = f"{program} runs in the foreground, not started by execute_command"
+    if seen.lacking:
+        what, remedy = f"it cannot be known what runs there: {seen.lacking}", MORE_FILES
+    elif seen.few:
+        what, remedy = f"{what}; {seen.few}", "create a new tab"
+    elif state == "interactive":
+        what += f", and {program} waits for input"
+        remedy = "answer it with `send_keys` and watch it with `wait_for`, or stop it with `stop_process`"
+    return TabUnavailable(what, state=state, remedy=remedy)
