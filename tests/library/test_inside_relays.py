@@ -13,7 +13,7 @@ import pytest
 
 from muxwire import TabUnavailable
 from muxwire.operations.kinds import Execute
-from muxwire.pane import foreground_shell, runner
+from muxwire.pane import runner, state
 from tests.library.opened import known_prompt, seen, tab_for
 from tests.processes import stopped
 from tests.users import needs
@@ -36,7 +36,7 @@ QUESTION = "stty raw -echo; printf 'Continue? [Y/n] '; sleep {}; echo"
 def carrier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A program that is called ssh: whatever it runs is taken for something on another machine."""
     shutil.copy(shutil.which("dash") or "/bin/sh", tmp_path / "ssh")
-    for module in (foreground_shell, runner):
+    for module in (state, runner):
         monkeypatch.setattr(module, "SILENT_SECONDS", SILENT)
     return f"{tmp_path}/ssh -c "
 

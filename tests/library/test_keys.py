@@ -16,8 +16,7 @@ import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.ids import pane_id
-from muxwire.pane import interrupt, key_sender, prompt_line
-from muxwire.pane.foreground_shell import shell_sleeps
+from muxwire.pane import foreground_shell, key_sender, prompt_line
 from muxwire.pane.key_sender import LINE_MAX, OpenLine
 from muxwire.pane.keys import KeyModes, key_bytes, mistaken, strokes
 from muxwire.shell.look import TtyModes
@@ -378,13 +377,13 @@ async def test_what_comes_after_a_c_c_is_read_whole(
 
 async def test_an_older_prompt_is_no_answer_to_a_c_c(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
     """The prompt after a line may come after the C-c, though the shell drew it before: it has not seen to that yet."""
-    monkeypatch.setattr(interrupt, "PROMPT_GRACE", DEADLINE)
+    monkeypatch.setattr(foreground_shell, "PROMPT_GRACE", DEADLINE)
     async with tab_for(DEADLINE, terminals) as tab:
         await known_prompt(tab)
         pane, shell, held = tab.pane, tab.pane.session.shell_pid, bytearray()
         tab.client.attach_pane(pane_id(tab.pane_id), held.extend)
         await tab.send_keys(["echo one", "Enter"])
-        while b"\x1b]7770;P;" not in held or shell_sleeps(pane) != "editor":
+        while b"\x1b]7770;P;" not in held or pane.shell_sleeps() != "editor":
             await tab.client.command("display-message", "-p", "")
         os.kill(shell, signal.SIGSTOP)  # as on a busy machine
         await tab.send_keys(["C-c"])

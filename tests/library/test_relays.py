@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from muxwire import Tab, Terminals
-from muxwire.pane.foreground_shell import FIRST_PROMPT
+from muxwire.shell.listener import FIRST_PROMPT
 from tests.library.opened import seen
 from tests.users import needs
 

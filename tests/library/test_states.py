@@ -11,7 +11,8 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from muxwire.pane import foreground_shell as listening, prompt_line
+from muxwire.pane import prompt_line
+from muxwire.shell import listener as listening
 from tests.library.opened import seen, tab_for
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Tab
-    from muxwire.pane.foreground_shell import ForegroundShell
     from muxwire.shell.execution import Execution
+    from muxwire.shell.listener import ForegroundShell
 
 pytestmark = pytest.mark.anyio
 

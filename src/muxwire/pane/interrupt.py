@@ -12,11 +12,8 @@ import anyio
 
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
 from muxwire.host.host import answer_seconds, round_trip
-from muxwire.pane.foreground_shell import DRAWN_REMOTE, PROMPT_GRACE, ask_soon, reads_on
 from muxwire.pane.keys import CTRL_C
-from muxwire.pane.nesting import settle_end
 from muxwire.shell.driver import (
-    LOOK_SECONDS,
     STEPS,
     Continue,
     Ended,
@@ -30,42 +27,18 @@ from muxwire.shell.driver import (
     StopView,
     Wait,
 )
-from muxwire.shell.execution import INTERRUPTED, shell_status
+from muxwire.shell.listener import DRAWN_REMOTE
 from muxwire.shell.look import Front
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from muxwire.client.client import ControlClient
+    from muxwire.pane.foreground_shell import Questions
     from muxwire.pane.keyboard import Keyboard
+    from muxwire.pane.nesting import NestedShells
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
-
-
-def continue_shell(pane: PaneState) -> None:
-    """Let the tab's shell continue if it is stopped: it has no shell above it to do so.
-
-    ksh stops itself along with the job that a C-z stopped, and `suspend` does so in any shell.
-    """
-    if pane.session.shell_pid and pane.host.is_stopped(pane.session.shell_pid):
-        pane.host.signal_process(pane.session.shell_pid, signal.SIGCONT)
-
-
-async def interrupt_taken(pane: PaneState, keyboard: Keyboard, client: ControlClient) -> None:
-    """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
-
-    A prompt with another status than C-c's may be older, and come late: then the kernel is asked. ConnectionClosed.
-    """
-    pressed, session = keyboard.interrupted_at, pane.session
-    if (left := pressed + PROMPT_GRACE - time.monotonic()) > 0:
-        with anyio.move_on_after(left):
-            await pane.stream.until(lambda: session.dead or session.prompt_time > pressed, left)
-            while not (
-                session.dead or shell_status(session.prompt_status) == INTERRUPTED or await reads_on(pane, client)
-            ):
-                await pane.stream.changed_within(LOOK_SECONDS)
-        if keyboard.interrupted_at == pressed:  # no other was typed meanwhile
-            keyboard.interrupted_at = -math.inf
 
 
 @final
@@ -75,6 +48,8 @@ class Interrupter:
         pane: PaneState,
         keyboard: Keyboard,
         client: ControlClient,
+        questions: Questions,
+        nested: NestedShells,
         unstick: Callable[[Execution], Awaitable[None]],
         spawn: Callable[[Callable[[], Awaitable[object]]], None],
     ) -> None:
@@ -82,6 +57,8 @@ class Interrupter:
         self._pane = pane
         self._keyboard = keyboard
         self._client = client
+        self._questions = questions
+        self._nested = nested
         self._unstick = unstick
         self._spawn = spawn
         self._later: Execution | None = None  # what is ended as soon as tmux answers
@@ -219,7 +196,7 @@ class Interrupter:
         link = self._pane.host.link
         while link is None or link.up:
             try:
-                await ask_soon(self._pane, self._client, "display-message", "-p", "")
+                await self._questions.ask_soon("display-message", "-p", "")
             except TmuxSilent:
                 if link is not None:
                     link.answers = False  # what is known of the pane is older than what was typed
@@ -250,7 +227,7 @@ class Interrupter:
         """Find out what no mark says: that a typed line never ran, or that a nested shell gave a command up."""
         with suppress(MuxwireError):  # the pane or the connection is gone, which others say
             while execution.running and (execution.level > 1 or not execution.started):
-                settle_end(self._pane, self._keyboard, execution)
+                self._nested.settle_end(execution)
                 if execution.level == 1:
                     await self._unstick(execution)
                 await self._pane.stream.changed_within(DRAWN_REMOTE)

@@ -15,10 +15,7 @@ import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
 from muxwire.host.host import answer_seconds
-from muxwire.pane.foreground_shell import refusal
-from muxwire.pane.interrupt import interrupt_taken
 from muxwire.pane.keys import CTRL_C, PASTE_END, KeyModes, Stroke, mistaken, strokes
-from muxwire.pane.prompt_line import editor_up
 from muxwire.results import KeysSent
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
 
@@ -26,7 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from muxwire.client.client import ControlClient
+    from muxwire.pane.foreground_shell import Questions
     from muxwire.pane.keyboard import Keyboard
+    from muxwire.pane.prompt_line import PromptLine
     from muxwire.pane.state import PaneState
     from muxwire.shell.look import TtyModes
 
@@ -102,12 +101,16 @@ class KeySender:
         pane: PaneState,
         keyboard: Keyboard,
         client: ControlClient,
+        questions: Questions,
+        prompt_line: PromptLine,
         on_input: Callable[[], None] = lambda: None,
     ) -> None:
         self._pane = pane
         self._on_input = on_input  # something is about to be typed
         self._keyboard = keyboard
         self._client = client
+        self._questions = questions
+        self._prompt_line = prompt_line
         self._turn = anyio.Lock()
         self._line = OpenLine()
         self._until = math.inf  # on the monotonic clock: the time of the call whose turn it is
@@ -136,13 +139,13 @@ class KeySender:
                 return await self._send(keys, paste=paste, literal=literal, enter=enter)
             except CommandError:
                 if self._pane.session.dead:
-                    raise refusal(self._pane) from None
+                    raise self._pane.refusal() from None
                 raise
 
     async def _send(self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool) -> KeysSent:
         await self._prompt_to_come()
         # Its terminal may still have the modes of a program that reads by lines.
-        await editor_up(self._pane, self._client)
+        await self._prompt_line.editor_up()
         await self._begun()
         modes = await self._modes()
         found = strokes(keys, modes, paste=paste, literal=literal, enter=enter)
@@ -153,7 +156,7 @@ class KeySender:
             await self._pane.refresh_soon()  # what is known of another machine's terminal may be old
         self._line.check(data, self._pane.host.tty_modes(self._pane.tty))
         if self._pane.session.dead:
-            raise refusal(self._pane)
+            raise self._pane.refusal()
         if modes.input_off:
             raise TabUnavailable(
                 "somebody switched this pane's input off (tmux select-pane -d): tmux types nothing into it",
@@ -192,7 +195,7 @@ class KeySender:
 
     async def _modes(self) -> KeyModes:
         if self._pane.session.dead:
-            raise refusal(self._pane)
+            raise self._pane.refusal()
         (asked,) = self._client.submit(("display-message", "-p", "-t", self._pane.pane_id, _MODES))
         (answer,) = await asked.wait_within(self._left())
         return KeyModes(*(flag == b"1" for flag in answer.split(b" ")))
@@ -202,7 +205,7 @@ class KeySender:
         for number, stroke in enumerate(found):
             await self._line_taken()
             if self._pane.session.dead:
-                raise refusal(self._pane)
+                raise self._pane.refusal()
             # The line before may have started a program that reads by lines, where an editor had read keys.
             tty = self._pane.host.tty_modes(self._pane.tty)
             self._line.check(stroke.data, tty, begun=number > 0)
@@ -252,4 +255,4 @@ class KeySender:
         A CR that comes too early stays a CR, and the program that the line starts would not see a line end in it.
         """
         await self._pane.line_taken(self._entered + PROMPT_GRACE - time.monotonic())
-        await interrupt_taken(self._pane, self._keyboard, self._client)
+        await self._questions.interrupt_taken(self._keyboard)

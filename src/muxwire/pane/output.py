@@ -16,11 +16,11 @@ import anyio
 from anyio.to_thread import run_sync
 
 from muxwire.errors import TabUnavailable
-from muxwire.pane.foreground_shell import SILENT_SECONDS
 from muxwire.pane.state import end_of
 from muxwire.results import ExecutionResult
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.driver import ESCALATION_SECONDS
+from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.session import REACH, trailing_begun
 from muxwire.shell.visible import SEQUENCE_END, lookbehind, visible_range
 from muxwire.values import dataclass

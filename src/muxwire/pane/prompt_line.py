@@ -14,21 +14,14 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.host.host import answer_seconds, round_trip
-from muxwire.pane.foreground_shell import (
-    DRAWN,
-    START_TIMEOUT,
-    ForegroundShell,
-    caught_up,
-    fall_silent,
-    mend_line_modes,
-    shell_sleeps,
-)
 from muxwire.shell import CLEAR_TYPED
+from muxwire.shell.listener import DRAWN, START_TIMEOUT, ForegroundShell, keys_sent
 from muxwire.shell.shell import ASIDE_SIGN
-from muxwire.shell.tab_state import idle_since, prompt_due
+from muxwire.shell.tab_state import idle_since
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
+    from muxwire.pane.foreground_shell import Questions
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
     from muxwire.shell import Shell
@@ -88,159 +81,144 @@ _RUBOUT = b"\x7f"
 _RUBBED_OUT = b"\b \b"
 
 
-async def prompt_soon(pane: PaneState, client: ControlClient) -> None:
-    """After a command of ours: wait for the moment that a known prompt takes to come and to be drawn.
+@final
+class PromptLine:
+    """The tab's own shell at a prompt of ours: whether it reads there, and from when on."""
 
-    To ask the kernel who listens would take far longer.
-    """
+    def __init__(self, pane: PaneState, client: ControlClient, questions: Questions) -> None:
+        self._pane = pane
+        self._client = client
+        self._questions = questions
 
-    def whole() -> bool:
-        return pane.listens and (pane.prompt_whole if pane.prompts.took else pane.drawn_prompt != b"")
+    async def soon(self) -> None:
+        """After a command of ours: wait for the moment that a known prompt takes to come and to be drawn.
 
-    if whole():
-        return
-    await client.poll(whole)
-    if not whole():
-        await pane.stream.until(lambda: pane.is_back, PROMPT_SOON)
+        To ask the kernel who listens would take far longer.
+        """
+        pane = self._pane
 
+        def whole() -> bool:
+            return pane.listens and (pane.prompt_whole if pane.prompts.took else pane.drawn_prompt != b"")
 
-def on_its_way(pane: PaneState) -> bool:
-    """Whether the tab's shell is sure to come to its prompt by itself: what runs in front runs for that prompt.
+        if whole():
+            return
+        await self._client.poll(whole)
+        if not whole():
+            await pane.stream.until(lambda: pane.is_back, PROMPT_SOON)
 
-    After the end of a command of ours the mark is still to come. After the mark nobody can have started anything
-    unless the shell says so (C), or, where it never does, a line was ended.
-    """
-    if not pane.session.integrated or pane.session.running is not None or pane.session.dead:
-        return False
-    if pane.session.at_prompt:
-        return pane.session.has_preexec_mark or b"\n" not in pane.drawn_prompt or pane.prompt_whole
-    return prompt_due(pane.session)
+    async def in_vain(self, waited: float) -> bool:
+        """Whether more waiting for the shell is no use, as what runs is not ours. ConnectionClosed."""
+        pane = self._pane
+        late = pane.session.at_prompt and pane.shell_in_front()
+        since = pane.session.prompt_time if late else idle_since(pane.session)
+        busy = min(waited, time.monotonic() - since) >= (LATE_GRACE if late else BUSY_GRACE)
+        sure = pane.session.integrated or pane.shell is None or waited >= START_TIMEOUT
+        # After a command of ours the prompt's mark is still to come; and what was written in a cut must be here.
+        return busy and sure and not pane.on_its_way() and (pane.host.is_local or await self._questions.caught_up())
 
+    def look_again(self) -> float:
+        """Seconds to the next check of a shell that is on its way."""
+        pane = self._pane
+        age = time.monotonic() - pane.session.prompt_time
+        return min(max(age / _LOOK_SHARE, self._expected() - age, LOOK_MIN), LOOK_MAX)
 
-async def in_vain(pane: PaneState, client: ControlClient, waited: float) -> bool:
-    """Whether more waiting for the shell is no use, as what runs is not ours. ConnectionClosed."""
-    late = pane.session.at_prompt and pane.shell_in_front()
-    since = pane.session.prompt_time if late else idle_since(pane.session)
-    busy = min(waited, time.monotonic() - since) >= (LATE_GRACE if late else BUSY_GRACE)
-    sure = pane.session.integrated or pane.shell is None or waited >= START_TIMEOUT
-    # After a command of ours the prompt's mark is still to come; and what was written in a cut must be here.
-    return busy and sure and not on_its_way(pane) and (pane.host.is_local or await caught_up(pane, client))
+    def _expected(self) -> float:
+        """Until when a prompt that was seen before is expected, in seconds since the mark."""
+        pane = self._pane
+        expected = min(_EXPECTED * pane.prompts.took, LOOK_MAX)
+        return expected if pane.host.is_local else max(expected, COMING_SECONDS)
 
+    def _takes_tty(self) -> bool:
+        """Whether a line editor has the tty, or takes it in a moment: the whole thread looks (`poll_until`)."""
+        pane = self._pane
+        end = time.monotonic() + _TAKEN_SOON
+        # While the kernel echoes, no editor has it.
+        while (modes := pane.host.tty_modes(pane.tty)) is not None and modes.icanon:
+            # Of another machine's terminal these are the modes of the last look, however often they are asked for.
+            if self._client.waiters > 1 or time.monotonic() >= end or not pane.host.is_local:
+                return False
+            os.sched_yield()
+        return True
 
-def look_again(pane: PaneState) -> float:
-    """Seconds to the next check of a shell that is on its way."""
-    age = time.monotonic() - pane.session.prompt_time
-    return min(max(age / _LOOK_SHARE, _expected(pane) - age, LOOK_MIN), LOOK_MAX)
+    async def kind(self, *, drawn_whole: bool = True) -> str:
+        """What reads after the prompt: `editor`, `line` (the editor is off), or "" for nothing yet. ConnectionClosed.
 
-
-def _expected(pane: PaneState) -> float:
-    """Until when a prompt that was seen before is expected, in seconds since the mark."""
-    expected = min(_EXPECTED * pane.prompts.took, LOOK_MAX)
-    return expected if pane.host.is_local else max(expected, COMING_SECONDS)
-
-
-def _takes_tty(pane: PaneState, client: ControlClient) -> bool:
-    """Whether a line editor has the tty, or takes it in a moment: looked for with the whole thread (`poll_until`)."""
-    end = time.monotonic() + _TAKEN_SOON
-    # While the kernel echoes, no editor has it.
-    while (modes := pane.host.tty_modes(pane.tty)) is not None and modes.icanon:
-        # Of another machine's terminal these are the modes of the last look, however often they are asked for.
-        if client.waiters > 1 or time.monotonic() >= end or not pane.host.is_local:
-            return False
-        os.sched_yield()
-    return True
-
-
-async def line_kind(pane: PaneState, client: ControlClient, *, drawn_whole: bool = True) -> str:
-    """What reads after the prompt: `editor`, `line` (the editor is off), or "" for nothing yet. ConnectionClosed.
-
-    Without `drawn_whole` an editor of another machine that has said that it is on need not have drawn its prompt.
-    """
-    assert pane.shell is not None
-    drawn = pane.drawn_prompt
-    told = pane.shell.name in _TELLS and drawn.rfind(_EDITOR_SIGN) > drawn.rfind(_EDITOR_LEFT)
-    if drawn in pane.prompts:  # nearly always
-        pane.prompts.took = pane.stream.last_output - pane.session.prompt_time
-        plain = not (pane.shell.private_key or pane.shell.draws_early)
-        if told or plain or _takes_tty(pane, client):
+        Without `drawn_whole` an editor of another machine that has said that it is on need not have drawn its prompt.
+        """
+        pane = self._pane
+        assert pane.shell is not None
+        drawn = pane.drawn_prompt
+        told = pane.shell.name in _TELLS and drawn.rfind(_EDITOR_SIGN) > drawn.rfind(_EDITOR_LEFT)
+        if drawn in pane.prompts:  # nearly always
+            pane.prompts.took = pane.stream.last_output - pane.session.prompt_time
+            plain = not (pane.shell.private_key or pane.shell.draws_early)
+            if told or plain or self._takes_tty():
+                return "editor"
+        elif told and not (drawn_whole or pane.host.is_local):
             return "editor"
-    elif told and not (drawn_whole or pane.host.is_local):
-        return "editor"
-    elif time.monotonic() - pane.session.prompt_time < _expected(pane):
-        return ""
-    await pane.refresh()
-    if not shell_sleeps(pane):
-        pane.session.seen_asleep(False, time.monotonic())
-        return ""
-    since = pane.session.seen_asleep(True, time.monotonic())
-    seq = pane.session.prompt_seq
-    if not pane.host.sees_waits:
-        await fall_silent(pane, DRAWN, lambda: pane.prompt_whole)
-    elif not (pane.answered_whole or await caught_up(pane, client)) and time.monotonic() - since < SLEEPS_LONG:
-        return ""
-    kind = shell_sleeps(pane) if pane.session.at_prompt and pane.session.prompt_seq == seq else ""
-    return "line" if kind and kind != "editor" and pane.shell.private_key else kind and "editor"
+        elif time.monotonic() - pane.session.prompt_time < self._expected():
+            return ""
+        await pane.refresh()
+        if not pane.shell_sleeps():
+            pane.session.seen_asleep(False, time.monotonic())
+            return ""
+        since = pane.session.seen_asleep(True, time.monotonic())
+        seq = pane.session.prompt_seq
+        if not pane.host.sees_waits:
+            await pane.stream.silence(DRAWN, lambda: pane.prompt_whole)
+        elif not (pane.answered_whole or await self._questions.caught_up()) and time.monotonic() - since < SLEEPS_LONG:
+            return ""
+        kind = pane.shell_sleeps() if pane.session.at_prompt and pane.session.prompt_seq == seq else ""
+        return "line" if kind and kind != "editor" and pane.shell.private_key else kind and "editor"
 
+    async def listener(self, begun: float) -> ForegroundShell | None:
+        """The tab's own shell, if it reads after its prompt now, for a call that has begun then. ConnectionClosed."""
+        pane = self._pane
+        kind = await self.kind(drawn_whole=False)
+        if not kind:
+            return None
+        assert pane.shell is not None
+        if pane.shell.settle_after_prompt:
+            await self._cursor_asked(pane.shell.settle_after_prompt)
+        # Of a prompt that was drawn before we came to this tab nobody knows the time.
+        heard = pane.stream.holds(pane.session.prompt_end)
+        # What came with the prompt's mark is the prompt alone.
+        alone = min(begun, pane.stream.last_output) - pane.session.prompt_time < REACTION
+        fresh = heard and alone and not keys_sent(pane.session)
+        return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=fresh)
 
-async def own_listener(pane: PaneState, client: ControlClient, begun: float) -> ForegroundShell | None:
-    """The tab's own shell, if it reads after its prompt now, for a call that has begun then. ConnectionClosed."""
-    kind = await line_kind(pane, client, drawn_whole=False)
-    if not kind:
-        return None
-    assert pane.shell is not None
-    if pane.shell.settle_after_prompt:
-        await cursor_asked(pane, pane.shell.settle_after_prompt)
-    # Of a prompt that was drawn before we came to this tab nobody knows the time.
-    heard = pane.stream.holds(pane.session.prompt_end)
-    # What came with the prompt's mark is the prompt alone.
-    alone = min(begun, pane.stream.last_output) - pane.session.prompt_time < REACTION
-    fresh = heard and alone and not keys_sent(pane)
-    return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=fresh)
+    async def editor_up(self) -> None:
+        """Let the shell draw its prompt and take the tty first, for a moment at most.
 
-
-def keys_sent(pane: PaneState) -> bool:
-    """Whether keys were sent since the newest command was typed: the shell may have them, or get them yet."""
-    newest = pane.session.current
-    return pane.session.last_input.offset >= (newest.typed_at if newest is not None else 0)
-
-
-async def editor_up(pane: PaneState, client: ControlClient) -> None:
-    """Let the shell draw its prompt and take the tty first, for a moment at most: before that the kernel echoes keys.
-
-    In a tab that was just opened, as long as its shell has no prompt and asks nothing.
-    """
-    with anyio.move_on_after(EDITOR_GRACE):
-        while not pane.session.dead:
-            if pane.session.at_prompt:
-                if await line_kind(pane, client):
+        Before that the kernel echoes keys. In a tab that was just opened, as long as its shell has no prompt and asks nothing.
+        """
+        pane = self._pane
+        with anyio.move_on_after(EDITOR_GRACE):
+            while not pane.session.dead:
+                if pane.session.at_prompt:
+                    if await self.kind():
+                        return
+                    await pane.stream.changed_within(LOOK_MIN)
+                elif pane.tab_state() == "starting":
+                    await pane.stream.changed_within(LOOK_MAX)
+                else:
                     return
-                await pane.stream.changed_within(LOOK_MIN)
-            elif pane.tab_state() == "starting":
-                await pane.stream.changed_within(LOOK_MAX)
-            else:
-                return
 
+    async def _cursor_asked(self, at_most: float) -> None:
+        """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
 
-async def cursor_asked(pane: PaneState, at_most: float) -> None:
-    """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
-
-    tmux's answer goes down the same queue as our keys, so it stands before them.
-    """
-    left = at_most - (time.monotonic() - pane.session.prompt_time)
-    await pane.stream.until(lambda: pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) >= 0, left)
-
-
-def _begins_line(pane: PaneState) -> bool:
-    """Whether nothing stands before the prompt on its line: after an output without a line end its column differs."""
-    before = pane.stream.ring.read(pane.session.prompt_end - _LINE_REACH, pane.session.prompt_end)
-    return _ONLY_MARKS.fullmatch(before, before.rfind(b"\n") + 1) is not None
+        tmux's answer goes down the same queue as our keys, so it stands before them.
+        """
+        pane = self._pane
+        left = at_most - (time.monotonic() - pane.session.prompt_time)
+        await pane.stream.until(lambda: pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) >= 0, left)
 
 
 @final
 class PromptEnd:
     """Where the prompt of one pane ends on the screen."""
 
-    def __init__(self, pane: PaneState, keyboard: Keyboard, client: ControlClient) -> None:
+    def __init__(self, pane: PaneState, keyboard: Keyboard, client: ControlClient, line: PromptLine) -> None:
         self.column: int | None = None  # where it ended when it was last looked for; None: nobody knows
         self.cleared = False  # whether the line was cleared to see where the prompt ends
         self.aside = False  # whether what was there is to come back after the command
@@ -249,6 +227,7 @@ class PromptEnd:
         self._pane = pane
         self._keyboard = keyboard
         self._client = client
+        self._line = line
 
     async def find(self, listener: ForegroundShell) -> None:
         """Find out the column, if it is the tab's own shell that listens. ConnectionClosed."""
@@ -264,7 +243,7 @@ class PromptEnd:
         pane = self._pane
         here = pane.stream.holds(pane.session.prompt_end)  # else it was drawn before we came to this tab
         drawn = pane.drawn_prompt if here else b""
-        begins = (shell.name in _NEW_LINE and b"\r" in drawn) or _begins_line(pane)
+        begins = (shell.name in _NEW_LINE and b"\r" in drawn) or self._begins_line()
         column = pane.prompts.column(drawn) if begins else None
         self.cleared = self.aside = False
         if column is not None and not (shell.name == _SETS_ASIDE and self._asked()):
@@ -291,13 +270,19 @@ class PromptEnd:
             self._had_text = after != before
         else:
             with anyio.move_on_after(answer_seconds(pane.host)):
-                while not (pane.host.is_local or pane.answered_whole or await line_kind(pane, self._client)):
+                while not (pane.host.is_local or pane.answered_whole or await self._line.kind()):
                     await pane.stream.changed_within(LOOK_MIN)
             before = after = await self._cursor()
             end = pane.stream.end
         if begins and after and after == before and drawn and end == pane.session.prompt_end + len(drawn):
             pane.prompts.remember(drawn, after[0])
         return after[0] if after else None
+
+    def _begins_line(self) -> bool:
+        """Whether nothing stands before the prompt on its line: after an unfinished line its column differs."""
+        pane = self._pane
+        before = pane.stream.ring.read(pane.session.prompt_end - _LINE_REACH, pane.session.prompt_end)
+        return _ONLY_MARKS.fullmatch(before, before.rfind(b"\n") + 1) is not None
 
     def _asked(self) -> bool:
         """Whether the newest command, or a start-up file, queried the terminal: the answer is read as typed text."""
@@ -330,7 +315,7 @@ class PromptEnd:
         if self._echoed_before(shell):
             pane.host.restore_line_modes(pane.tty)
             return
-        mend_line_modes(pane, shell)
+        pane.mend_line_modes(shell)
         key = shell.aside_key if shell.aside_key and not forget else shell.clear_key
         self._keyboard.press(key if edits else CLEAR_TYPED)
         signs = edits and bool(shell.clear_sign)
@@ -346,10 +331,10 @@ class PromptEnd:
         pane, sleeps = self._pane, False
         if not pane.host.is_local:  # asked at once, behind the key: its answer takes longer than the shell
             await pane.refresh()
-            sleeps = pane.answered_whole and bool(shell_sleeps(pane))
+            sleeps = pane.answered_whole and bool(pane.shell_sleeps())
         if not self._took_key(shell, end, edits=edits):
             return sleeps and not (edits and shell.clear_sign)  # it has nothing to write for it
-        return sleeps or bool(await line_kind(pane, self._client))
+        return sleeps or bool(await self._line.kind())
 
     def _took_key(self, shell: Shell, end: int, *, edits: bool) -> bool:
         """Whether the shell has read our key: `clear_sign` has come, or, from a shell without one, any output.
@@ -364,7 +349,7 @@ class PromptEnd:
     def _echoed_before(self, shell: Shell) -> bool:
         """Whether keys that were sent were echoed before the prompt, by the kernel: C-u would rub out the prompt."""
         text = self._pane.session.last_input.text
-        if shell.name != "dash" or not text or not keys_sent(self._pane):
+        if shell.name != "dash" or not text or not keys_sent(self._pane.session):
             return False
         return not self._pane.drawn_prompt.endswith(text.encode())
 

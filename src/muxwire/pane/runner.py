@@ -22,40 +22,10 @@ import anyio
 from muxwire.errors import ConnectionClosed
 from muxwire.host.environment import check_command
 from muxwire.host.host import answer_seconds, round_trip
-from muxwire.pane.foreground_shell import (
-    DRAWN,
-    PROMPT_GRACE,
-    QUIET,
-    SILENT_SECONDS,
-    STRANGER_GRACE,
-    ForegroundShell,
-    awaited,
-    caught_up,
-    falls_silent,
-    find_shell,
-    hidden_waiting,
-    may_ask,
-    may_be_read,
-    mend_line_modes,
-    quiet,
-    reached,
-    read_by_another,
-    reads_on,
-    ready_deadline,
-    refusal,
-    stranger,
-)
-from muxwire.pane.interrupt import Interrupter, continue_shell, interrupt_taken
-from muxwire.pane.nesting import (
-    check_reach,
-    hide_line,
-    nested_prompt,
-    not_there,
-    reach_shell,
-    settle_end,
-    typed_lines,
-)
-from muxwire.pane.prompt_line import PromptEnd, in_vain, look_again, on_its_way, own_listener, prompt_soon
+from muxwire.pane.foreground_shell import Questions, continue_shell, find_shell, read_by_another
+from muxwire.pane.interrupt import Interrupter
+from muxwire.pane.nesting import NestedShells, check_reach, not_there, typed_lines
+from muxwire.pane.prompt_line import PromptEnd, PromptLine
 from muxwire.pane.state import waited_words
 from muxwire.shell import CLEAR_LINE
 from muxwire.shell.driver import (
@@ -76,6 +46,15 @@ from muxwire.shell.driver import (
     WatchView,
 )
 from muxwire.shell.execution import Execution
+from muxwire.shell.listener import (
+    DRAWN,
+    PROMPT_GRACE,
+    QUIET,
+    SILENT_SECONDS,
+    ForegroundShell,
+    may_be_read,
+    ready_deadline,
+)
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import redraw
 from muxwire.shell.tab_state import line_lost, not_begun, starting
@@ -93,6 +72,8 @@ if TYPE_CHECKING:
 _Found = TypeVar("_Found")
 Progress = Callable[[Execution], Awaitable[None]]
 
+# Seconds in which a program of another session that reads may notice that what it asked for is gone.
+STRANGER_GRACE = 1.0
 # So many commands on end that had to be typed again: the integration's key is no more.
 KEY_LOST = 2
 
@@ -128,9 +109,14 @@ class Runner:
         """`spawn` starts a task that outlives a call; with `turn` other processes type into the pane too."""
         self.pane = pane
         self.keyboard = keyboard
-        self.interrupter = Interrupter(pane, keyboard, client, self._unstick, spawn)
+        self.questions = Questions(pane, client)
+        self.prompt_line = PromptLine(pane, client, self.questions)
+        self._nested = NestedShells(pane, keyboard, self.questions)
+        self.interrupter = Interrupter(
+            pane, keyboard, client, self.questions, self._nested, unstick=self._unstick, spawn=spawn
+        )
         self._client = client
-        self._prompt_end = PromptEnd(pane, keyboard, client)
+        self._prompt_end = PromptEnd(pane, keyboard, client, self.prompt_line)
         self.folder = folder
         self._columns = columns
         self._alarm = alarm
@@ -187,8 +173,8 @@ class Runner:
         except anyio.WouldBlock:
             await self._wait_turn(turn_timeout)
         try:
-            listener = await reached(self.pane, deadline, lambda: self._ready(deadline, env, cwd))
-            prompt = await nested_prompt(self.pane, self.keyboard, listener) if listener.level > 1 else b""
+            listener = await self.questions.reached(deadline, lambda: self._ready(deadline, env, cwd))
+            prompt = await self._nested.prompt(listener) if listener.level > 1 else b""
             self._check_place(given)
             if write is not None:
                 write()
@@ -206,7 +192,7 @@ class Runner:
         def under_way() -> bool:
             if not self._starting or session.dead or session.running is not None:
                 return False
-            return session.at_prompt or starting(session) or on_its_way(pane)
+            return session.at_prompt or starting(session) or pane.on_its_way()
 
         await pane.stream.until(lambda: not under_way(), seconds)
 
@@ -215,7 +201,7 @@ class Runner:
         with anyio.move_on_after(timeout):
             await self.turn.acquire()
             return
-        raise refusal(self.pane)
+        raise self.pane.refusal()
 
     async def wait(self, execution: Execution, timeout: float, *, progress: Progress | None = None) -> Outcome:
         """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key.
@@ -235,7 +221,7 @@ class Runner:
         waiting = _Bell()
         execution.ends_with(waiting.ring)
         while not watch.outcome:
-            view = WatchView(execution.running, execution.started, pane.stream.end, quiet(pane))
+            view = WatchView(execution.running, execution.started, pane.stream.end, pane.quiet())
             match watch.next(view, time.monotonic()):
                 case Wait(seconds):
                     await self._alarm.wait(waiting.next(), seconds)
@@ -263,15 +249,15 @@ class Runner:
         end = pane.stream.written_end
         if not execution.started or execution.waits_at(end):
             return False
-        if not execution.silent_since(end) and quiet(pane, SILENT_SECONDS):
-            return may_ask(pane)
+        if not execution.silent_since(end) and pane.quiet(SILENT_SECONDS):
+            return pane.may_ask()
         return bool(pane.waits_near())
 
     async def examine(self, execution: Execution) -> None:
         """Find out whether a command waits for input, for a result of it."""
         end = self.pane.stream.written_end
         known = execution.waits_at(end) or execution.silent_since(end)
-        if execution.running and execution.started and not known and quiet(self.pane):
+        if execution.running and execution.started and not known and self.pane.quiet():
             with anyio.move_on_after(answer_seconds(self.pane.host)):
                 await self._examined(execution)
 
@@ -280,14 +266,14 @@ class Runner:
         pane = self.pane
         await pane.look()
         continue_shell(pane)
-        settle_end(pane, self.keyboard, execution)
+        self._nested.settle_end(execution)
         end = pane.stream.written_end
         if execution.cut >= 0 or not execution.running or execution.waits_at(end):
             return ""
-        if waiting := await self._proved(lambda: awaited(pane, execution)):
+        if waiting := await self._proved(lambda: pane.awaited(execution)):
             execution.asks(end, waited_words(waiting))
             return "interactive"
-        if not execution.silent_since(end) and await self._proved(lambda: falls_silent(pane)):
+        if not execution.silent_since(end) and await self._proved(pane.falls_silent):
             execution.fell_silent(end)
             return "silent"
         return ""
@@ -298,9 +284,9 @@ class Runner:
         await pane.look()
         if await self._proved(lambda: pane.tab_state() in ("prompt", "interactive", "incomplete")):
             return "met"
-        if await self._proved(lambda: hidden_waiting(pane)):
+        if await self._proved(pane.hidden_waiting):
             return "met"
-        return "silent" if await self._proved(lambda: falls_silent(pane)) else ""
+        return "silent" if await self._proved(pane.falls_silent) else ""
 
     async def _surely_waits(self) -> bool:
         """Whether input is waited for: a shell may be back at a prompt whose mark tmux has not read yet."""
@@ -314,7 +300,7 @@ class Runner:
         if not (found := holds()):
             return found
         try:
-            if not await caught_up(self.pane, self._client):
+            if not await self.questions.caught_up():
                 return False
         except ConnectionClosed:
             return False
@@ -368,23 +354,27 @@ class Runner:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self.pane
         begun = time.monotonic()
-        deadline, looked_again = ready_deadline(pane, begun, deadline), False
-        await interrupt_taken(pane, self.keyboard, self._client)
+        deadline, looked_again = ready_deadline(pane.session, begun, deadline), False
+        await self.questions.interrupt_taken(self.keyboard)
         before = pane.session.current
         if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
-            await prompt_soon(pane, self._client)
+            await self.prompt_line.soon()
         while True:
             heard, waited = pane.stream.end, time.monotonic() - begun
             typed, at_prompt = pane.session.running, pane.takes_next
-            found = await own_listener(pane, self._client, begun) if at_prompt else await self._other_shell(waited)
-            if found is not None and may_be_read(pane) and (reader := await stranger(pane, found)) is not None:
+            found = await self.prompt_line.listener(begun) if at_prompt else await self._other_shell(waited)
+            if (
+                found is not None
+                and may_be_read(pane.session)
+                and (reader := await self.questions.stranger(found)) is not None
+            ):
                 if waited >= STRANGER_GRACE:
                     raise read_by_another(reader)
                 await pane.stream.changed_within(QUIET)
                 continue
             if found is not None and found.level == 3:
                 check_reach(env, cwd)
-                return await reach_shell(pane, self.keyboard, found, self._client)
+                return await self._nested.reach(found)
             if found is not None:
                 await self._prompt_end.find(found)
                 return found
@@ -393,11 +383,11 @@ class Runner:
                 continue
             if pane.session.dead or waited >= deadline - begun or await self._in_vain(waited):
                 if pane.session.dead or looked_again:
-                    raise refusal(pane)
+                    raise pane.refusal()
                 looked_again = True  # this process may have been stopped: output that waits in the pipe counts
                 self._client.take_received()
             elif pane.stream.end == heard:  # else what was waited for may have come meanwhile
-                again = look_again(pane) if at_prompt else QUIET if quiet(pane, DRAWN) else DRAWN
+                again = self.prompt_line.look_again() if at_prompt else QUIET if pane.quiet(DRAWN) else DRAWN
                 await pane.stream.changed_within(min(again, deadline - begun - waited))
 
     async def _other_shell(self, waited: float) -> ForegroundShell | None:
@@ -413,9 +403,9 @@ class Runner:
             return None  # it came to its prompt meanwhile
         continue_shell(pane)
         if (running := pane.session.running) is not None:
-            settle_end(pane, self.keyboard, running)
+            self._nested.settle_end(running)
         found = None if pane.session.dead else find_shell(pane, waited, self.folder)
-        if found is not None and found.pgrp == pane.session.shell_pid and not await caught_up(pane, self._client):
+        if found is not None and found.pgrp == pane.session.shell_pid and not await self.questions.caught_up():
             return None  # it may have said that it is at its prompt
         return found
 
@@ -423,9 +413,9 @@ class Runner:
         """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
         pane = self.pane
         if pane.session.running is not None:
-            no_use = waited >= QUIET and quiet(pane) and await self._surely_waits()
+            no_use = waited >= QUIET and pane.quiet() and await self._surely_waits()
         else:
-            no_use = await in_vain(pane, self._client, waited)
+            no_use = await self.prompt_line.in_vain(waited)
         # Where the helper of another machine has not answered, what is known of the pane is old: the call waits.
         return no_use and pane.reachable
 
@@ -464,7 +454,7 @@ class Runner:
             column, length = self._prompt_end.column, len(ours.typed_line) + ours.cursor_follows
             drawn = redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
         if session.dead:  # since it listened: nobody would ever say how the command ended
-            raise refusal(pane)
+            raise pane.refusal()
         execution = Execution(
             command_id=command_id,
             command=command,
@@ -479,7 +469,7 @@ class Runner:
             shell_token=listener.token,
         )
         if listener.level > 1:
-            drawn = hide_line(pane, execution, shown)
+            drawn = self._nested.hide_line(execution, shown)
             await pane.host.done()
         execution.ends_with(pane.stream.wake)
         if shell is None:
@@ -508,7 +498,7 @@ class Runner:
         return execution
 
     def _press(self, wrapped: Wrapped, shell: Shell) -> None:
-        mend_line_modes(self.pane, shell)
+        self.pane.mend_line_modes(shell)
         lines = [line for name, content in wrapped.files for line in self._files.write(name, content)]
         self._typed = self.keyboard.press(wrapped.typed, before=lines)
 
@@ -531,10 +521,10 @@ class Runner:
                 case Wait():
                     await pane.stream.changed_within(action.seconds)
                 case CatchUp():
-                    await caught_up(pane, self._client)
+                    await self.questions.caught_up()
                     retry.on_done(not pane.stream.rejoining, time.monotonic())
                 case AskReads():
-                    retry.on_done(await reads_on(pane, self._client), time.monotonic())
+                    retry.on_done(await self.questions.reads_on(), time.monotonic())
                 case Press():
                     await self.keyboard.type(action.keys)
                     retry.on_done(True, time.monotonic())
@@ -550,7 +540,7 @@ class Runner:
             lost=line_lost(session, execution),
             heard=same and not pane.stream.rejoining,
             at_prompt=session.at_prompt,
-            silent=quiet(pane),
+            silent=pane.quiet(),
             since_prompt=now - session.prompt_time,
             since_typed=now - execution.typed_time,
         )

@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING, final
 import anyio
 import anyio.to_thread
 
+from muxwire.host.descriptors import OURS
 from muxwire.host.host import answer_seconds
 from muxwire.pane.stream import RING_MIN
 from muxwire.shell.driver import LOOK_SECONDS, StopTarget
-from muxwire.shell.look import Judgement, PaneLook, Shown, judge, may_read, reads
+from muxwire.shell.listener import (
+    DRAWN,
+    QUIET,
+    SILENT_SECONDS,
+    Refused,
+    hidden_waiting,
+    on_its_way,
+    prompt_after,
+    refusal,
+)
+from muxwire.shell.look import Judgement, PaneLook, Shown, asks, asks_secret, judge, may_read, reads
 from muxwire.shell.redraw import PromptColumns, readable
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, ShellGone, ShellState
@@ -23,7 +34,7 @@ from muxwire.vt.text import strip_ansi
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muxwire.errors import State
+    from muxwire.errors import State, TabUnavailable
     from muxwire.host.host import Host
     from muxwire.pane.stream import PaneStream
     from muxwire.shell import Shell
@@ -462,6 +473,116 @@ class PaneState:
     def waited_for(self) -> str:
         """What the program in the foreground, which waits, is waiting for, in words."""
         return waited_words(self.waits_for_input())
+
+    def silent_for(self, now: float) -> float:
+        """Seconds since anything was written; or typed, if it is for what runs."""
+        since, running = self.stream.last_output, self.session.running
+        if running is not None and running.answered:
+            since = max(since, self.pressed_at)
+        return now - since
+
+    def quiet(self, seconds: float = QUIET) -> bool:
+        """Whether that was so long ago."""
+        return self.silent_for(time.monotonic()) >= seconds
+
+    def on_its_way(self) -> bool:
+        """Whether the tab's shell is sure to come to its prompt by itself."""
+        return on_its_way(self.session, self.drawn_prompt, whole=self.prompt_whole)
+
+    def shell_sleeps(self) -> str:
+        """How the tty is read for which the tab's own shell sleeps: `editor` or `line`; "" if it does not, or that is
+        not known.
+
+        Only that process is examined: to look for its group takes some ms, and this is asked again and again.
+        """
+        modes, shell = self.host.tty_modes(self.tty), self.shell
+        if modes is None or shell is None:
+            return ""
+        no_editor = not (shell.private_key or shell.draws_early)
+        if modes.icanon and not (self.host.sees_waits or (no_editor and self.session.at_prompt)):
+            return ""
+        if not self.host.sleeps_for_keys(self.session.shell_pid, polls=not modes.icanon or shell.name == "ash"):
+            return ""
+        if self.host.foreground_pgrp(self.leader_pid) != self.session.shell_pid:
+            return ""
+        return "line" if modes.icanon else "editor"
+
+    def mend_line_modes(self, shell: Shell) -> None:
+        """Where a program left the tty raw, give it its line modes back for a shell that has no editor to do so.
+
+        dash never has one; ksh has none on such a tty, and reads it plainly. Its editor polls, and clears ISIG only.
+        """
+        if shell.name not in ("dash", "ksh"):
+            return
+        modes = self.host.tty_modes(self.tty)
+        raw = modes is not None and not modes.icanon
+        if shell.name == "dash":
+            raw = raw or self.session.repair_tty
+        elif raw and modes is not None and modes.opost and not modes.isig:
+            reader = self.host.foreground_pgrp(self.leader_pid)  # the shell itself: to look for others takes a ms
+            raw = self.host.sees_waits and reader is not None and self.host.sleeps_for_keys(reader, polls=False)
+        if raw:
+            self.host.restore_line_modes(self.tty)
+
+    def awaited(self, execution: Execution) -> Waiting:
+        """What a command that runs waits for, as far as that is visible; "" for nothing."""
+        if found := self.hidden_waiting():
+            return found
+        if execution.level == 3:  # the tab's own rules know nothing of a shell over a relay
+            return self.waits_for_input()
+        # `editor`: a `read` of the tab's own shell, or the shell itself at a prompt whose mark is not here yet.
+        return (self.waits_for_input() or "raw") if self.tab_state() == "interactive" else ""
+
+    def hidden_waiting(self) -> Waiting:
+        """What is waited for inside of what cannot be seen into, as far as its text proves it."""
+        found = self.judgement()
+        if not found.hidden:
+            return ""
+        return hidden_waiting(found, self.open_line(), editor=self.announces_editor())
+
+    def falls_silent(self) -> bool:
+        """Whether a text that reads like a question, or a program's screen, has stood there for long unchanged, where
+        it cannot be seen what waits.
+        """
+        return self.quiet(SILENT_SECONDS) and self.may_ask() and self.judgement().hidden
+
+    def may_ask(self) -> bool:
+        """Whether a text that reads like a question stands on the cursor's line, or a program has drawn a screen."""
+        return asks(self.open_line()) or self.has_screen()
+
+    def asks_secret(self) -> bool:
+        """Whether the text on the cursor's line asks for a secret."""
+        return asks_secret(self.open_line())
+
+    def prompt_again(self, execution: Execution) -> int:
+        """Where the next prompt of a nested shell begins that silently gave `execution` up; -1 if it did not."""
+        if execution.level == 1 or not execution.started or not self.quiet(DRAWN):
+            return -1
+        front = self.host.foreground(self.leader_pid)
+        if front is None or front.pgrp != execution.shell_pgrp or not self.may_wait():
+            return -1
+        return self.prompt_after(execution, execution.begin)
+
+    def prompt_after(self, execution: Execution, begin: int) -> int:
+        """Where the prompt begins at which the output from `begin` on ends; -1 if it ends with none."""
+        end = self.stream.written_end
+        tail = self.stream.ring.read(max(begin, end - PROMPT_REACH), end)
+        return prompt_after(execution, tail, end, silent=self.quiet())
+
+    def refusal(self) -> TabUnavailable:
+        """Why the pane takes no command now."""
+        state, front = self.tab_state(), self.front()
+        heard = self.stream.holds(self.session.preexec_offset)  # else it was read from the log, which has no times
+        seen = Refused(
+            state,
+            program=front.program if front is not None else "",
+            few=self.short_of_files(),
+            lacking=OURS.lacking(),
+            heard=heard,
+            unanswered="" if self.reachable else self.host.prefix[:-1],
+            asks=state == "starting" and self.waits_for_input() in ("line", "password"),
+        )
+        return refusal(self.session, seen, time.monotonic())
 
     def reads(self) -> bool:
         """Whether the foreground sleeps until something is typed."""

@@ -8,8 +8,8 @@ its executable; 3 a shell over a program that relays a terminal (ssh, docker), k
 1. Nothing is typed for a listener that does not wait, as far as the kernel proves it, nor while it may be in between:
    what is in front has to be the same before and after it was judged.
 2. What waits for a password, or is a script's `read`, is no shell at its prompt.
-3. The tab's own shell without a prompt of ours is level 2 only after a command of ours was over for a while: the mark of
-   its prompt may be on its way. Not while a line that a person entered may read by itself.
+3. The tab's own shell without a prompt of ours is level 2 only after a command of ours was over for a while: the mark
+   of its prompt may be on its way. Not while a line that a person entered may read by itself.
 4. A relay, and a shell that cannot read the tab's directory, get all of a command typed, after a probe (level 3), and
    only when they have been silent.
 5. A start-up file that became another shell (`exec zsh`) is known by an editor that is up and silent.
@@ -21,7 +21,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.errors import MORE_FILES, TabUnavailable
-from muxwire.shell.look import RELAYS, Foreground, Judgement, asks, asks_secret
+from muxwire.shell.look import RELAYS, Foreground, Judgement, asks_secret
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import idle_since, prompt_due, starting, takes_line, unhooked
 from muxwire.values import dataclass
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from muxwire.shell.shell import Shell
 
 # A program that has printed nothing for this long may be waiting for us; a compiler's pause is not shorter.
-QUIET: Final = 0.15
+QUIET = 0.15
 # Seconds that a shell's first prompt may take: a heavy rc file with network mounts takes 5.
 START_TIMEOUT = 15.0
 # A line editor that is up and silent for so long without our first mark: the rc file started another shell.
 UNHOOKED_QUIET = 0.5
 # After the end mark the prompt comes within a ms; a shell without our hook shows by then that it edits a line.
-PROMPT_GRACE: Final = 0.3
+PROMPT_GRACE = 0.3
 # Seconds of silence after what reads like a question, where it cannot be seen whether it waits: a program that works
 # for so long seldom leaves a line open that ends like one.
-SILENT_SECONDS: Final = 3.0
+SILENT_SECONDS = 3.0
 # A command that ran for so long may have left a program in another session that reads the terminal (pinentry does, of
 # gpg). To look for one takes some ms, so it is not done after each `true`.
 LEAVES_READERS: Final = 1.0
@@ -116,7 +116,7 @@ def find_listener(session: ShellSession, seen: InFront, now: float) -> Foregroun
     """Who reads a line that is typed now, where no prompt of ours says so; None if nobody is known to."""
     group, running = seen.front.pgrp, session.running
     kind, shell = seen.found.waiting, seen.shell
-    own = shell is not None and group == session.shell_pid
+    own = session.shell is not None and group == session.shell_pid
     busy = running is not None and running.shell_pgrp == group  # with a command of ours
     if not (kind or seen.found.hidden) or (running is not None and seen.silent < DRAWN):
         return None
@@ -202,11 +202,6 @@ def hidden_waiting(found: Judgement, line: str, *, editor: bool) -> Waiting:
     if asks_secret(line):
         return "password"
     return "raw" if editor and line.strip() else ""
-
-
-def may_ask(line: str, *, screen: bool) -> bool:
-    """Whether a text that reads like a question stands on the cursor's line, or a program has drawn a screen."""
-    return asks(line) or screen
 
 
 # -- the prompts of shells without our hooks

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import InvalidArgument, NotPermitted
-from muxwire.pane.foreground_shell import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT, prompt_after, quiet
 from muxwire.results import ProcessLeft, ProcessStart, ProcessStop
 from muxwire.shell.driver import FORKS_WITHIN, LOOK_SECONDS
+from muxwire.shell.listener import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT
 from muxwire.shell.tab_state import prompt_due, ran_last
 from muxwire.tabs.attached import attached
 from muxwire.tabs.waits import Watch
@@ -219,7 +219,7 @@ async def _stop_over(
 
     def over() -> bool:
         # Silent, else a C-c that the shell has not dealt with yet would throw the next line away.
-        prompt = prompt_after(pane, newest, begin) if quiet(pane, DRAWN_REMOTE) else -1
+        prompt = pane.prompt_after(newest, begin) if pane.quiet(DRAWN_REMOTE) else -1
         return pane.session.dead or b"\n" in pane.stream.ring.read(begin, prompt)
 
     # bash that is hit between its fork and the program's own group loses its terminal to that program, and ends.

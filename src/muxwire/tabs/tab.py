@@ -126,7 +126,9 @@ class Tab:
                 self.record.note_input(pane.stream.end)
 
         runner.on_refused = on_refused
-        self._keys = KeySender(pane, runner.keyboard, server.client, on_input=on_input)
+        self._keys = KeySender(
+            pane, runner.keyboard, server.client, runner.questions, runner.prompt_line, on_input=on_input
+        )
         self._view = ScreenView(pane, server.client, server.version, zones)
 
     def __repr__(self) -> str:

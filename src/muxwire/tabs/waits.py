@@ -25,7 +25,6 @@ import anyio.lowlevel
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
 from muxwire.host.patterns import Pattern, checked, search
 from muxwire.ids import LAST_USED, USED_BEFORE
-from muxwire.pane.foreground_shell import quiet
 from muxwire.pane.output import cut_middle, shown_text
 from muxwire.results import WaitOutcome
 from muxwire.shell import TYPED_LINES
@@ -773,7 +772,7 @@ def _ended(tab: LiveTab, sent: KeysSent, command: Execution | None) -> bool:
 
 async def _waits(tab: LiveTab, sent: KeysSent, begun: float) -> Literal["met", "silent", ""]:
     """Whether the program has answered, as far as can be seen, and waits for more; `silent` if that cannot be seen."""
-    if not quiet(tab.pane) or (time.monotonic() - begun < _ACCEPTED_WITHIN and _on_its_way(tab)):
+    if not tab.pane.quiet() or (time.monotonic() - begun < _ACCEPTED_WITHIN and _on_its_way(tab)):
         return ""
     answered = tab.pane.stream.end > sent.next_byte
     late = time.monotonic() - begun > _BEGINS_WITHIN

@@ -6,7 +6,6 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.pane.foreground_shell import asks_secret
 from muxwire.shell.marks import ID_RANDOM, is_join_mark, join_mark, without_join_marks
 
 from .conftest import Instance
@@ -45,11 +44,11 @@ async def test_a_question_for_a_password_is_still_one(instance: Instance) -> Non
         async with instance.open() as owner, instance.open() as follower:
             tab = await owner.create_tab(shell="bash")
             result = await tab.execute("read -r -s -p 'Password: ' word; echo; echo $word", wait=False)
-            while not asks_secret(tab.pane):
+            while not tab.pane.asks_secret():
                 await tab.pane.stream.changed()
             await follower.server()
             await marked(tab)
-            assert asks_secret(tab.pane)
+            assert tab.pane.asks_secret()
             await tab.send_keys(["secret", "Enter"])
             ended = await owner.command_result(result.command_id, wait=DEADLINE)
             assert (ended.output, ended.exit_code) == ("Password: \nsecret\n", 0)
