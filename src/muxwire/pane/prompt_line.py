@@ -190,7 +190,8 @@ class PromptLine:
     async def editor_up(self) -> None:
         """Let the shell draw its prompt and take the tty first, for a moment at most.
 
-        Before that the kernel echoes keys. In a tab that was just opened, as long as its shell has no prompt and asks nothing.
+        Before that the kernel echoes keys. In a tab that was just opened, as long as its shell has no prompt and asks
+        nothing.
         """
         pane = self._pane
         with anyio.move_on_after(EDITOR_GRACE):

@@ -1,0 +1,317 @@
+"""Who gets a line that is typed now, and what a caller is told if nobody does: a row for each, without a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from muxwire.errors import State
+from muxwire.host.shells import shell_for
+from muxwire.shell.execution import Execution
+from muxwire.shell.listener import (
+    DRAWN,
+    FIRST_PROMPT,
+    PROMPT_GRACE,
+    QUIET,
+    START_TIMEOUT,
+    UNHOOKED_QUIET,
+    ForegroundShell,
+    InFront,
+    Refused,
+    find_listener,
+    hidden_waiting,
+    keys_sent,
+    may_be_read,
+    on_its_way,
+    prompt_after,
+    prompt_expected,
+    ready_deadline,
+    refusal,
+    shows_prompt,
+)
+from muxwire.shell.look import Foreground, Judgement, Waiting
+from tests.shell.driven import NESTED_PID, PID, Driven
+
+OTHER_PID = 4444
+LATER = 60.0
+HIDDEN = Judgement("", True)
+
+
+def at_prompt(driven: Driven) -> None:
+    driven.prompt()
+
+
+def running(driven: Driven) -> None:
+    driven.prompt()
+    driven.type()
+    driven.begin()
+
+
+def nested(driven: Driven) -> None:
+    """A command runs in a nested shell, which another one has started."""
+    running(driven)
+    driven.type(level=2)
+    driven.begin()
+
+
+def nested_ended(driven: Driven) -> None:
+    nested(driven)
+    driven.finish()
+
+
+def finished(driven: Driven) -> None:
+    running(driven)
+    driven.finish()
+
+
+def entered(driven: Driven) -> None:
+    """A person's line."""
+    driven.prompt()
+    driven.accept()
+
+
+def starting(_: Driven) -> None:
+    """Nothing came of the shell yet."""
+
+
+def front(
+    name: str, waiting: Waiting = "editor", *, pid: int = NESTED_PID, found: Judgement | None = None, **more: object
+) -> InFront:
+    values = {"silent": LATER, "waited": LATER, **more}
+    return InFront(Foreground(pid, name), found or Judgement(waiting), shell_for(name), **values)  # type: ignore[arg-type]
+
+
+def own(name: str, waiting: Waiting = "editor", **more: object) -> InFront:
+    return front(name, waiting, pid=PID, **more)
+
+
+@pytest.mark.parametrize(
+    ("shell", "before", "seen", "level"),
+    [
+        # A nested shell on this terminal.
+        ("zsh", running, front("bash"), 2),
+        ("zsh", running, front("dash", "line"), 2),
+        ("zsh", running, front("bash", ""), 0),  # it computes
+        ("zsh", running, front("bash", "line"), 0),  # a `read`
+        ("zsh", running, front("bash", "password"), 0),
+        ("zsh", running, front("bash", script=True), 0),
+        ("zsh", running, front("bash", silent=DRAWN / 2), 0),  # it still writes
+        ("zsh", at_prompt, front("bash", silent=DRAWN / 2), 2),
+        ("zsh", nested, front("bash"), 0),  # it runs a command of ours, which reads
+        ("zsh", nested_ended, front("bash"), 2),
+        # One that cannot read the tab's directory (chroot, su) gets all typed.
+        ("zsh", running, front("bash", reads=False), 3),
+        ("zsh", running, front("bash", reads=False, silent=QUIET / 2), 0),
+        # A program that relays another terminal.
+        ("zsh", running, front("ssh", "raw", raw=True), 3),
+        ("zsh", running, front("ssh", found=HIDDEN, raw=True), 3),
+        ("zsh", running, front("ssh", "line", raw=False), 0),
+        ("zsh", running, front("ssh", found=HIDDEN, raw=True, secret=True), 0),
+        ("zsh", running, front("ssh", found=HIDDEN, raw=True, silent=QUIET / 2), 0),
+        ("zsh", nested, front("ssh", found=HIDDEN, raw=True), 0),
+        ("zsh", running, front("python3", "raw", raw=True), 0),
+        ("zsh", running, front("psql", "editor", raw=True), 0),
+        # The tab's own shell, without a prompt of ours.
+        ("zsh", entered, own("zsh"), 0),
+        ("zsh", finished, own("zsh"), 2),
+        ("zsh", running, own("zsh"), 0),
+        ("zsh", at_prompt, own("zsh", "line"), 1),  # `unsetopt zle`
+        ("zsh", entered, own("zsh", "line"), 0),
+        # A start-up file that became another shell.
+        ("zsh", starting, front("bash", silent=UNHOOKED_QUIET), 2),
+        ("zsh", starting, front("bash", silent=UNHOOKED_QUIET / 2, waited=0.0), 0),
+        ("zsh", starting, front("dash", "line", waited=0.0), 0),
+        ("zsh", starting, front("dash", "line", waited=START_TIMEOUT), 2),
+    ],
+)
+def test_who_gets_a_line(shell: str, before: Callable[[Driven], None], seen: InFront, level: int) -> None:
+    driven = Driven(shell)
+    before(driven)
+    found = find_listener(driven.session, seen, driven.now() + LATER)
+    assert (found.level if found is not None else 0) == level
+
+
+def test_the_tabs_own_shell_has_a_moment_for_the_mark_of_its_prompt() -> None:
+    driven = Driven()
+    finished(driven)
+    end = driven.commands[-1].end_time
+    assert find_listener(driven.session, own("zsh"), end + PROMPT_GRACE / 2) is None
+    assert find_listener(driven.session, own("zsh"), end + 2 * PROMPT_GRACE) is not None
+
+
+def test_an_editor_is_off_where_the_tabs_own_shell_reads_lines() -> None:
+    driven = Driven()
+    driven.prompt()
+    found = find_listener(driven.session, own("zsh", "line"), LATER)
+    assert found is not None
+    assert not found.edits
+
+
+@pytest.mark.parametrize("before", [at_prompt, running, nested, finished, entered, starting])
+@pytest.mark.parametrize("name", ["zsh", "bash", "dash", "ssh", "python3"])
+@pytest.mark.parametrize("pid", [PID, NESTED_PID, OTHER_PID])
+def test_where_nothing_waits_nobody_listens(before: Callable[[Driven], None], name: str, pid: int) -> None:
+    driven = Driven()
+    before(driven)
+    for found in (Judgement(), Judgement("password")):
+        assert find_listener(driven.session, front(name, pid=pid, found=found, raw=name != "ssh"), LATER) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "level"), [(at_prompt, False), (running, False), (finished, False), (nested_ended, False)]
+)
+def test_a_reader_of_another_session_is_looked_for_after_what_may_have_left_one(
+    before: Callable[[Driven], None], level: bool
+) -> None:
+    driven = Driven()
+    before(driven)
+    for command in driven.commands:  # the clock of `Driven` counts seconds
+        command.begin_time = command.end_time
+    assert may_be_read(driven.session) is level
+    if not driven.commands:
+        return
+    last = driven.commands[-1]
+    last.asks(0, "a line")
+    assert may_be_read(driven.session)
+    last.asks(-1, "")
+    last.signalled("SIGINT")
+    assert may_be_read(driven.session)
+    last.signal_sent = ""
+    driven.session.input_typed(b"y\r", len(driven.data))
+    assert may_be_read(driven.session)
+    assert keys_sent(driven.session)
+
+
+def test_a_shell_that_starts_has_more_time_than_the_call() -> None:
+    driven = Driven()
+    assert ready_deadline(driven.session, 10.0, 10.1) == 10.0 + START_TIMEOUT
+    driven.prompt()
+    assert ready_deadline(driven.session, 10.0, 10.1) == 10.1
+
+
+@pytest.mark.parametrize(
+    ("shell", "before", "drawn", "whole", "expected"),
+    [
+        ("zsh", at_prompt, b"$ ", False, True),
+        ("zsh", at_prompt, b"ls\r\n", False, True),  # zsh would have said that it took a line
+        ("dash", at_prompt, b"$ ", False, True),
+        ("dash", at_prompt, b"$ ls\r\n", False, False),
+        ("dash", at_prompt, b"a\nb\n$ ", True, True),
+        ("zsh", finished, b"", False, True),
+        ("zsh", running, b"", False, False),
+        ("zsh", entered, b"", False, False),
+        ("zsh", starting, b"", False, False),
+    ],
+)
+def test_whether_the_shell_comes_to_its_prompt_by_itself(
+    shell: str, before: Callable[[Driven], None], drawn: bytes, whole: bool, expected: bool
+) -> None:
+    driven = Driven(shell)
+    before(driven)
+    assert on_its_way(driven.session, drawn, whole=whole) is expected
+
+
+@pytest.mark.parametrize(
+    ("found", "line", "editor", "expected"),
+    [
+        (HIDDEN, "Password: ", False, "password"),
+        (HIDDEN, "box$ ", True, "raw"),
+        (HIDDEN, "box$ ", False, ""),
+        (HIDDEN, "  ", True, ""),
+        (Judgement(), "Password: ", True, ""),
+    ],
+)
+def test_what_is_waited_for_where_it_cannot_be_seen(found: Judgement, line: str, editor: bool, expected: str) -> None:
+    assert hidden_waiting(found, line, editor=editor) == expected
+
+
+@pytest.mark.parametrize(
+    ("last_line", "expected"),
+    [
+        (b"$ ", True),
+        (b"", False),
+        (b"   ", False),
+        (b"%" + b" " * 79 + b"\r \r", False),  # zsh, after an output without a line end
+        (b"%" + b" " * 79 + b"\r \rbox% ", True),
+        (b"\x1b[1m#   \x1b[m", False),
+        ("⏎ \r".encode(), False),
+    ],
+)
+def test_whether_a_prompt_stands_there(last_line: bytes, expected: bool) -> None:
+    assert shows_prompt(last_line) is expected
+
+
+def execution(prompt: bytes, name: str = "bash") -> Execution:
+    return Execution("0" * 16, b"x", 1, 0, 0.0, level=2, shell_prompt=prompt, shell_name=name)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "name", "tail", "silent", "expected"),
+    [
+        (b"box$ ", "bash", b"out\r\nbox$ ", False, b"box$ "),
+        (b"box$ ", "bash", b"out\r\n\x1b[32mbox$\x1b[m ", False, b"\x1b[32mbox$\x1b[m "),  # as it looks
+        (b"a\nbox$ ", "bash", b"out\r\na\nbox$ ", False, b"a\nbox$ "),
+        (b"box$ ", "bash", b"out\r\n", False, None),
+        (b"box$ ", "bash", b"more? ", True, None),  # a question is no prompt
+        (b"box$ ", "bash", b"^C\r\nin /tmp$ ", False, b"in /tmp$ "),  # after C-c any prompt will do
+        (b"/$ ", "dash", b"^C\r\nname? ", False, None),  # a `read` of dash looks like its prompt
+        (b"/$ ", "dash", b"^C\r\n/tmp$ ", False, b"/tmp$ "),
+        (b"", "bash", b"^C\r\n", True, b""),  # an empty prompt
+        (b"", "bash", b"^C\r\n", False, None),
+        (b"", "bash", b"^C", True, None),
+        (b"", "fish", b"\r\nout^Cbox> ", False, b"box> "),
+    ],
+)
+def test_where_the_prompt_of_a_nested_shell_begins(
+    prompt: bytes, name: str, tail: bytes, silent: bool, expected: bytes | None
+) -> None:
+    found = prompt_after(execution(prompt, name), tail, 1000, silent=silent)
+    assert found == (-1 if expected is None else 1000 - len(expected))
+
+
+def test_how_long_the_prompt_of_a_nested_shell_is_waited_for() -> None:
+    driven = Driven()
+    running(driven)
+    there, here = ForegroundShell(shell_for("bash"), 2, NESTED_PID), ForegroundShell(shell_for("zsh"), 2, PID)
+    assert prompt_expected(driven.session, there) == PROMPT_GRACE  # its first
+    assert prompt_expected(driven.session, here) is None
+    command = driven.type(level=2)
+    assert prompt_expected(driven.session, there) is None  # the last one was empty
+    command.shell_prompt = b"box$ "
+    assert prompt_expected(driven.session, there) == FIRST_PROMPT
+
+
+@pytest.mark.parametrize(
+    ("before", "seen", "what", "remedy", "state"),
+    [
+        (starting, Refused("dead"), "has ended", "create_tab", "dead"),
+        (running, Refused("running", unanswered="box"), "box does not answer", "link is up", "running"),
+        (starting, Refused("starting"), "first prompt yet", "read the tab's log", "starting"),
+        (starting, Refused("starting", asks=True), "start-up files wait", "answer with `send_keys`", "starting"),
+        (at_prompt, Refused("prompt", "git"), "not drawn its prompt yet: git runs", "more time", "busy"),
+        (running, Refused("running", "top"), "'x' (command_id", "command_result", "running"),
+        (running, Refused("interactive", "cat"), "and cat waits for input", "wait_for", "interactive"),
+        (entered, Refused("busy", "make"), "make runs in the foreground, started by a person", "stop_process", "busy"),
+        (at_prompt, Refused("busy", "make"), "not started by execute_command", "stop_process", "busy"),
+        (at_prompt, Refused("busy", ""), "a program runs", "stop_process", "busy"),
+        (at_prompt, Refused("busy", few="only 5 files"), "only 5 files", "create a new tab", "busy"),
+        (at_prompt, Refused("busy", lacking="no descriptor"), "cannot be known", "", "busy"),
+    ],
+)
+def test_what_a_command_is_refused_with(
+    before: Callable[[Driven], None], seen: Refused, what: str, remedy: str, state: State
+) -> None:
+    driven = Driven()
+    before(driven)
+    error = refusal(driven.session, seen, LATER)
+    assert what in str(error)
+    assert remedy in error.remedy
+    assert error.state == state
+
+
+def test_the_time_since_a_persons_line_is_said_only_where_it_is_known() -> None:
+    driven = Driven()
+    entered(driven)
+    assert " s ago" in str(refusal(driven.session, Refused("busy", "make"), LATER))
+    assert " s ago" not in str(refusal(driven.session, Refused("busy", "make", heard=False), LATER))
