@@ -61,7 +61,7 @@ class Execution:
     note: str = ""
     # Why it still runs although it was to end.
     resists: str = ""
-    # How its shell was reached (foreground_shell.py), and where our hooks are not in that shell: its process group,
+    # How its shell was reached (listener.py), and where our hooks are not in that shell: its process group,
     # its kind, and its prompt.
     level: int = 1
     shell_pgrp: int = 0
