@@ -1,7 +1,7 @@
 """A tmux server that a person runs: its windows as tabs, and nothing of it changed.
 
 Every window is a tab, with its active pane at the time it was found. Their shells have no hooks of ours, so commands
-run as in any shell that was not started by us (pane/foreground_shell.py): the kernel says who reads, and the path of
+run as in any shell that was not started by us (shell/listener.py): the kernel says who reads, and the path of
 the body is typed.
 
 Windows that we make there are as everywhere. They are known by the label among the arguments of their first process,
