@@ -98,11 +98,8 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
             )
         return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
     async with attached(tab):
-        job, newest = tab.pane.session.running, tab.pane.session.current
-        # A nested shell in which a command of ours has ended is no part of what keys have started in it since.
-        ended = newest.end_time if newest is not None else 0.0
-        since = job.typed_time if job is not None else max(tab.pane.session.prompt_time, ended)
-        stopped = await _with_left(tab.pane, await _stop(tab.pane, tab.runner, first, grace, since), since)
+        stopped, since = await _stop(tab.pane, tab.runner, first, grace)
+        stopped = await _with_left(tab.pane, stopped, since)
     tab.pane.session.told_of()  # if that has ended a nested shell, the caller wanted it
     return stopped
 
@@ -128,23 +125,26 @@ def _stopping_signal(name: str) -> signal.Signals:
     return signal.Signals[full]
 
 
-async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float, since: float) -> ProcessStop:
-    """Stop what runs in the foreground, and began at `since`; success if nothing runs afterwards."""
+async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float) -> tuple[ProcessStop, float]:
+    """Stop what runs in the foreground; success if nothing runs afterwards. Return also since when it can have run."""
     await pane.refresh()
     execution, newest = pane.session.running, pane.session.current
+    # A nested shell in which a command of ours has ended is no part of what keys have started in it since.
+    since = max(pane.session.prompt_time, newest.end_time if newest is not None else 0.0)
     if newest is not None and newest.level > 1 and not newest.running:
         if newest.level == 3 and _in_front(pane, newest) and _line_under_way(pane, newest):
-            return await _stop_over(pane, runner, newest, first, grace)
+            return await _stop_over(pane, runner, newest, first, grace), since
         if newest.level == 2 and await _busy_within(pane, newest):
             execution = None  # the nested shell itself is to stay
     if execution is not None:
         await runner.interrupt(execution, first=first, grace=grace)
         await runner.settled()
-        return _stopped(pane, not execution.running, execution.signal_sent, execution.exit_code, execution)
+        ended = not execution.running
+        return _stopped(pane, ended, execution.signal_sent, execution.exit_code, execution), execution.typed_time
     sent = ""
     if newest is not None and _back_from(pane, newest):
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
-        return _stopped(pane, True, "", newest.exit_code, newest)
+        return _stopped(pane, True, "", newest.exit_code, newest), since
     await pane.line_taken(pane.pressed_at + _TAKEN_WITHIN - time.monotonic())
     await _forked(pane)
     if not pane.is_back:
@@ -157,7 +157,7 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     if not sent and newest is not None and ran_last(pane.session, newest):
         status = newest.exit_code  # it ended before the call, and nothing has run since
     success = pane.is_back or (newest is not None and _back_from(pane, newest))
-    return _stopped(pane, success, sent, status, None)
+    return _stopped(pane, success, sent, status, None), since
 
 
 def _stopped(pane: PaneState, success: bool, sent: str, status: int | None, ended: Execution | None) -> ProcessStop:
