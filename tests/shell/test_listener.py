@@ -83,7 +83,7 @@ def front(
 
 
 def own(name: str, waiting: Waiting = "editor", **more: object) -> InFront:
-    return front(name, waiting, pid=PID, **more)
+    return front(name, waiting, pid=PID, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
