@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import inspect
+import json
+import re
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -26,7 +29,8 @@ HEAD = """\
 # Reference
 
 Made from the code by `python tests/docs/reference.py`; a test compares. Times are milliseconds in MCP and seconds in
-the library and on the command line. Offsets are bytes of a pane's output since its log began.
+the library and on the command line. Offsets are bytes of a pane's output since its log began. A parameter without a
+default may be left out, and is then absent.
 """
 
 
@@ -46,8 +50,7 @@ def tools() -> Iterator[str]:
             yield "| parameter | type | default | meaning |"
             yield "|---|---|---|---|"
             for one in taken:
-                default = "required" if one.required else "" if one.json_default is None else f"`{one.json_default}`"
-                yield f"| `{one.json_name}` | {_type(one)} | {default} | {one.help} |"
+                yield f"| `{one.json_name}` | {_type(one)} | {_default(one)} | {one.help} |"
             yield ""
         result = output_schema(tool.returns)
         always = ", ".join(f"`{name}`" for name in result["required"])
@@ -55,6 +58,15 @@ def tools() -> Iterator[str]:
         changes = "changes nothing" if tool.hints.read_only else "changes something"
         yield f"Returns {always}{f'; if not empty {at_times}' if at_times else ''}."
         yield f"Toolset `{tool.toolset}`; {changes}.\n"
+
+
+def _default(one: Parameter) -> str:
+    """What holds where it is left out; nothing for what is then absent."""
+    if one.required:
+        return "required"
+    if one.json_default is not None:
+        return f"`{json.dumps(one.json_default) if one.kind is bool else one.json_default}`"
+    return "`false`" if one.default is False else "`0`" if one.kind is int and one.default == 0 else ""
 
 
 _KINDS = {
@@ -74,12 +86,13 @@ def _type(one: Parameter) -> str:
     """Its type in JSON, its unit and its limits."""
     if one.choices:
         return " or ".join(f"`{value}`" for value in one.choices)
-    # That there is no less than nothing need not be said.
-    limits = one.limits if one.kind in (int, float) and (one.least or one.most) else ""
+    limits = re.sub(r"\d{4,}", lambda found: f"{int(found[0]):,}", one.limits) if one.kind in (int, float) else ""
     unit = one.unit if one.unit != "ms" else "milliseconds"
     return ", ".join(filter(None, (_KINDS[one.kind], unit, limits)))
 
 
+# What most pages are wide enough for.
+HELP_COLUMNS = 100
 # What every verb that acts on an instance takes is listed once.
 COMMON = ("-h", "--json", "--name", "--socket", "--socket-name", "-t")
 
@@ -93,10 +106,10 @@ def verbs() -> Iterator[str]:
     for name, parser in command_line().verbs.items():
         taken = [action for action in parser.taken if action.option_strings[:1] not in [[one] for one in COMMON]]
         words = " ".join(_word(action) for action in taken if not action.option_strings and action.dest != "words")
-        example = (parser.epilog or "").removeprefix("Example: ")
-        yield f"### `{f'muxwire {name} {words}'.strip()}`\n\n{parser.description} Example: `{example}`\n"
-        if options := [_option(action) for action in taken if action.option_strings]:
-            yield from ("```text", *options, "```\n")
+        options = [_option(action) for action in taken if action.option_strings]
+        said = textwrap.wrap(str(parser.description), HELP_COLUMNS)
+        yield f"### `{f'muxwire {name} {words}'.strip()}`\n"
+        yield from ("```text", *said, *(["", *options] if options else []), "", str(parser.epilog), "```\n")
 
 
 def _word(action: argparse.Action) -> str:
@@ -135,13 +148,19 @@ PUBLIC = {muxwire.Tab: muxwire.tabs.tab.PUBLIC, muxwire.Terminals: muxwire.libra
 
 
 def _methods(found: type) -> Iterator[str]:
+    """One table: how a method is called, or an attribute is named, and what it does."""
+    rows: list[tuple[str, object]] = []
     for name, member in vars(found).items():
         if name.startswith("_") or name not in PUBLIC.get(found, (name,)):
             continue
         if isinstance(member, property):
-            yield f"`{name}`: {_first_line(member)}\n"
+            rows.append((f"`{name}`", member))
         elif inspect.isfunction(member):
-            yield f"```text\n{name}{_signature(member)}\n```\n\n{_first_line(member)}\n"
+            rows.append((f"`{name}{_signature(member)}`", member))
+    if rows:
+        yield "| member | what it is or does |\n|---|---|"
+        yield from (f"| {called.replace('|', chr(92) + '|')} | {_first_line(member)} |" for called, member in rows)
+        yield ""
 
 
 def _signature(found: Any) -> str:

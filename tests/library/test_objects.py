@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 import muxwire
@@ -54,6 +56,13 @@ async def test_a_tab_reads_and_waits_for_itself(tab: Tab) -> None:
     assert "got one" in (await tab.stream_logs()).chunk
     with pytest.raises(NoSuchTarget):
         await tab.command_result("nonsense")
+
+
+async def test_a_tab_waits_for_what_the_instance_waits_for() -> None:
+    for one in ("wait_for", "read_logs", "stream_logs"):
+        whole, own = (dict(inspect.signature(getattr(kind, one)).parameters) for kind in (Terminals, Tab))
+        assert list(whole)[2:] == list(own)[1:], one
+        assert all(own[name].default == whole[name].default for name in list(own)[1:]), one
 
 
 async def test_keys_may_be_a_list_or_one_by_one(tab: Tab) -> None:

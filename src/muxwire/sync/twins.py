@@ -670,7 +670,7 @@ class Tab:
         from_byte: int | None = None,
         timeout: float = 30.0,
     ) -> WaitOutcome:
-        """Wait until it shows a text or a match (`gone`: no longer), is silent for `idle` s, ends, prompts or rings.
+        """Wait until it shows a text or a match, is silent for `idle` s, ends, prompts or rings.
 
         As `Terminals.wait_for` with this tab alone. InvalidArgument.
         """

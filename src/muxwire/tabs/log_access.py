@@ -27,6 +27,7 @@ from muxwire.shell import TYPED_LINES
 from muxwire.shell.visible import SEQUENCE_END
 from muxwire.tabs.attached import attached
 from muxwire.values import dataclass
+from muxwire.verbs.types import CHUNK_MAX, LINES_MAX
 from muxwire.vt.readable import COLUMNS
 
 if TYPE_CHECKING:
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
 _LOG_ADDRESS = re.compile(
     r"(?:(?P<instance>e[0-9]{1,10}-[0-9a-f]{6})/)?(?:(?P<generation>[0-9]{1,9})/)?(?P<id>[@%][0-9]{1,10})\Z"
 )
-# One piece is one answer to one call: what a client's context could hold many times over.
-CHUNK_MAX = 16 << 20
-# Lines of a tail: a million lines of 80 columns are 80 MB.
-LINES_MAX = 1_000_000
 
 
 @final

@@ -69,10 +69,10 @@ TURN_SECONDS = 1.0
 
 # What a program that uses the library may use, in the order of `dir`; all else is for the instance.
 PUBLIC = (
-    "address", "close", "columns", "command_result", "cwd", "end_reason", "execute", "execute_script", "generation",
-    "idle_timeout", "key", "log_path", "name", "next_byte", "pane_id", "read_logs", "send_keys", "session",
-    "session_id", "size", "snapshot", "start_process", "state", "stop_process", "stream_logs", "strip_ansi", "tty",
-    "wait_for", "window_id",
+    "address", "attach_words", "close", "columns", "command_result", "cwd", "end_reason", "execute", "execute_script",
+    "generation", "idle_timeout", "key", "log_path", "name", "next_byte", "pane_id", "read_logs", "send_keys",
+    "session", "session_id", "size", "snapshot", "start_process", "state", "stop_process", "stream_logs", "strip_ansi",
+    "tty", "wait_for", "window_id",
 )  # fmt: skip
 
 
@@ -408,7 +408,7 @@ class Tab:
         from_byte: int | None = None,
         timeout: float = DEFAULT_WAIT,
     ) -> WaitOutcome:
-        """Wait until it shows a text or a match (`gone`: no longer), is silent for `idle` s, ends, prompts or rings.
+        """Wait until it shows a text or a match, is silent for `idle` s, ends, prompts or rings.
 
         As `Terminals.wait_for` with this tab alone. InvalidArgument.
         """

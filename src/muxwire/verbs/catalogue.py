@@ -9,9 +9,10 @@ from dataclasses import field
 from typing import Annotated, ClassVar, Final, final, get_args
 
 from muxwire.values import dataclass
-from muxwire.verbs.describe import Help, Least, Most, Shown, Verb
+from muxwire.verbs.describe import Help, Least, Most, Shown, Unit, Verb
 from muxwire.verbs.types import (
     ACTIVE,
+    CHUNK_MAX,
     DEFAULT_EVENTS,
     DEFAULT_GRACE,
     DEFAULT_LINES,
@@ -21,6 +22,7 @@ from muxwire.verbs.types import (
     DEFAULT_WAIT,
     DISPATCH_TIMEOUT,
     HISTORY_LIMIT_MAX,
+    LINES_MAX,
     Argv,
     CommandId,
     Count,
@@ -196,7 +198,7 @@ class ReadLogs(InTab):
     """
 
     verb: ClassVar[str] = "read_logs_from_tab"
-    lines: Annotated[Positive, Shown("N"), Help("the last N lines")] = DEFAULT_LINES
+    lines: Annotated[Positive, Most(LINES_MAX), Shown("N"), Help("the last N lines")] = DEFAULT_LINES
     strip_ansi: StripAnsi | None = None
     grep: Annotated[
         str, Shown("REGEX"), Help("only lines with a match", "regex: only lines with a match, and before and after it")
@@ -215,7 +217,7 @@ class StreamLogs(InTab):
 
     verb: ClassVar[str] = "stream_logs_from_tab"
     from_byte: Annotated[Offset, Help("all from that offset on, in place of lines")] = 0
-    max_bytes: Annotated[Positive, Help("at most so much at once")] = DEFAULT_MAX_BYTES
+    max_bytes: Annotated[Positive, Unit("bytes"), Most(CHUNK_MAX), Help("at most so much at once")] = DEFAULT_MAX_BYTES
     strip_ansi: StripAnsi | None = None
     wait: Annotated[Milliseconds, Help("wait that long for more output, if there is none", "for more output")] = 0.0
 

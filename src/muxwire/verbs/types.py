@@ -17,6 +17,10 @@ DEFAULT_MAX_CHARS = 8_000
 DEFAULT_LINES = 500
 # What a pipe holds: one read of a busy log.
 DEFAULT_MAX_BYTES = 65_536
+# Lines of a tail: a million lines of 80 columns are 80 MB.
+LINES_MAX = 1_000_000
+# One piece is one answer to one call: what a client's context could hold many times over.
+CHUNK_MAX = 16 << 20
 # About 3 kB: an answer that a model reads at once, and asks for the next one if it wants more.
 DEFAULT_EVENTS = 25
 # What a program gets to end by itself before the next, stronger signal.
