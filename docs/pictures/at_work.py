@@ -22,13 +22,15 @@ from muxwire.vt.svg import svg
 
 PICTURE = Path(__file__).with_name("at_work.svg")
 MUXWIRE = [sys.executable, "-m", "muxwire"]
-COLUMNS, ROWS = 74, 17
+COLUMNS, ROWS = 74, 19
 # Seconds that no step needs.
 LONG = 30
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("create_tab", {"name": "tests", "strip_ansi": True}),
     ("execute_command", {"command": "cd project && python3 check.py"}),
-    ("execute_command", {"command": "sed -i 's/a - b/a + b/' total.py && python3 check.py && git diff --stat"}),
+    (
+        "execute_command",
+        {"command": "sed -i 's/a - b/a + b/' total.py && python3 check.py && git diff --stat", "strip_ansi": True},
+    ),
     ("start_process", {"command": "python3 -u -m http.server 8080", "ready": "Serving HTTP"}),
 )
 PROJECT = {
@@ -36,8 +38,16 @@ PROJECT = {
     "check.py": "import sys\nfrom total import total\n\nfound = total(2, 3)\nprint('total(2, 3) is', found)\n"
     "sys.exit(found != 5)\n",
 }
-# What differs in each run and says nothing to a reader.
-UNSHOWN = ("command_id", "pane_id", "session", "log_path", "timed_out", "duration_ms", "cwd", "next_byte", "started")
+
+
+def between_fields(document: str) -> list[str]:
+    """Compact JSON in lines that end between two fields where they can: nothing is added to it."""
+    lines = [""]
+    for field in re.split(r'(?<=,)(?=")', document):
+        if len(lines[-1]) + len(field) > COLUMNS - 3:
+            lines.append("")
+        lines[-1] += field
+    return [part for line in lines for part in textwrap.wrap(line, COLUMNS - 3, break_on_hyphens=False)]
 
 
 class Agent:
@@ -53,11 +63,10 @@ class Agent:
 
     def call(self, tool: str, arguments: dict[str, Any]) -> None:
         """Call a tool, and write down what was asked and answered."""
-        result = self._ask("tools/call", {"name": tool, "arguments": arguments})["structuredContent"]
-        shown = {name: value for name, value in result.items() if name not in UNSHOWN}
+        (result,) = self._ask("tools/call", {"name": tool, "arguments": arguments})["content"]
         asked = textwrap.wrap(f"{tool}({json.dumps(arguments)})", COLUMNS - 2, subsequent_indent="    ")
-        answered = textwrap.wrap(json.dumps(shown), COLUMNS - 2, subsequent_indent="   ", break_on_hyphens=False)
-        self.lines += [*asked, *(("-> " if number == 0 else "") + line for number, line in enumerate(answered)), ""]
+        answered = between_fields(result["text"])
+        self.lines += [*asked, *(("-> " if number == 0 else "   ") + line for number, line in enumerate(answered)), ""]
 
     def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         assert self.server.stdin is not None
