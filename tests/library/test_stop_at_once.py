@@ -25,6 +25,10 @@ pytestmark = pytest.mark.anyio
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
+# Which signal follows which, and who gets it, is tried in rows (tests/shell/test_driver_stop.py); here each shell, and
+# each signal in one of them.
+EACH = [*((shell, "SIGINT") for shell in SHELLS), *(("bash", name) for name in SIGNALS[1:])]
+EACH_SHELL = [*((shell, "SIGINT") for shell in SHELLS), ("bash", "SIGTERM")]
 # Seconds between the start and the stop: the line is being taken, the shell forks, the program starts, it runs.
 DELAYS = (0.0, 0.001, 0.005, 0.02)
 DEADLINE = 40.0
@@ -64,8 +68,7 @@ async def ended(tab: Tab, stopped: ProcessStop, ran: Path, program: str) -> None
     assert (after.output, after.exit_code) == ("ok\n", 0), after
 
 
-@pytest.mark.parametrize("name", SIGNALS)
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(("shell", "name"), EACH)
 async def test_what_is_stopped_at_once_has_ended(
     terminals: Terminals, shell: str, name: str, program: str, tmp_path: Path
 ) -> None:
@@ -104,8 +107,7 @@ async def test_what_the_shell_runs_itself_is_interrupted_until_it_ends(terminals
         assert (stopped.success, stopped.signal_sent, stopped.state) == (True, "SIGINT", "prompt"), stopped
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(("shell", "name"), [*EACH_SHELL, ("zsh", "SIGKILL")])
 async def test_what_the_shell_runs_itself_is_stopped_as_only_a_key_can(
     terminals: Terminals, shell: str, name: str
 ) -> None:
@@ -140,8 +142,7 @@ async def test_the_status_of_an_interrupted_loop_of_zsh_is_not_that_of_what_ran_
             assert (await tab.stop_process("SIGINT")).exit_code == 128 + signal.SIGINT
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(("shell", "name"), EACH_SHELL)
 async def test_a_line_that_was_only_typed_is_stopped_too(
     terminals: Terminals, shell: str, name: str, program: str
 ) -> None:
@@ -201,8 +202,9 @@ async def test_a_loop_of_short_programs_can_be_stopped(terminals: Terminals, she
             assert (await tab.execute("echo ok")).output == "ok\n"
 
 
-@pytest.mark.parametrize("delay", [None, *DELAYS])
-@pytest.mark.parametrize("name", SIGNALS)
+@pytest.mark.parametrize(
+    ("delay", "name"), [*((delay, "SIGINT") for delay in DELAYS), *((None, name) for name in SIGNALS)]
+)
 async def test_a_program_in_place_of_a_shell_can_be_stopped(
     terminals: Terminals, name: str, delay: float | None
 ) -> None:
@@ -220,7 +222,7 @@ async def test_a_program_in_place_of_a_shell_can_be_stopped(
             assert (stopped.signal_sent, stopped.exit_code) == (sent, 128 + signal.Signals[sent]), stopped
 
 
-@pytest.mark.parametrize("name", SIGNALS)
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
 async def test_a_program_that_its_supervisor_has_not_forked_yet_is_stopped(
     terminals: Terminals, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
