@@ -33,7 +33,7 @@ EACH_SHELL = [*((shell, "SIGINT") for shell in SHELLS), ("bash", "SIGTERM")]
 DELAYS = (0.0, 0.001, 0.005, 0.02)
 DEADLINE = 40.0
 # A loop of short programs outlived the first C-c in every second try beside two programs that compute.
-LOOPS = 10
+LOOPS = 4
 # A program that no other test runs, by which it is found.
 _SECONDS = itertools.count(86_400 + os.getpid() * 1000)
 
