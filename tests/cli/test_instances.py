@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from muxwire.cli import connect
+from muxwire.cli.command_line import command_line
 from muxwire.cli.instances import age
+from muxwire.instance.faces import Running
 from tests.cli.screen import at_terminal
 from tests.cli.user import Place
 
@@ -106,3 +110,33 @@ def test_a_name_that_does_not_exist_is_made_by_new_only(two: Place) -> None:
         assert done.returncode in (1, 126)
         assert b"there is no instance typo\n  these run: webshop, website; muxwire new --name typo" in done.stderr
     assert "typo" not in _instances(two)
+
+
+def test_kill_all_of_an_instance_that_does_not_run_names_those_that_do(two: Place) -> None:
+    done = two.run("kill", "--all")
+    assert done.returncode != 0
+    assert b"the instance main does not run; these do: webs" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "running", "chosen"),
+    [
+        (["run", "-t", "@1", "true"], ["dev"], "dev"),
+        (["send-keys", "-t", "@1", "x"], ["dev", "e1-00aa00"], "dev"),
+        (["wait", "-t", "@1", "--prompt"], ["dev"], "dev"),
+        (["kill", "-t", "@1"], ["dev"], "dev"),
+        (["run", "true"], ["dev"], "main"),  # it opens a tab
+        (["kill", "-t", "@1"], ["e1-00aa00"], "main"),  # an agent's has to be named
+        (["run", "-t", "@1", "true"], ["dev", "other"], "main"),
+        (["run", "-t", "@1", "true"], ["dev", "main"], "main"),
+    ],
+)
+def test_a_verb_that_names_a_tab_gets_the_only_instance_with_a_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], running: list[str], chosen: str
+) -> None:
+    monkeypatch.setattr(connect, "_running", lambda: {name: Running(name, tmp_path) for name in running})
+    monkeypatch.setattr(connect, "use", lambda one: one.name)
+    monkeypatch.delenv("MUXWIRE_NAME", raising=False)
+    arguments = command_line(words[0]).parse_args(words)
+    connect.choose_instance(arguments)
+    assert arguments.name == chosen

@@ -113,7 +113,8 @@ def choose_instance(
     """Set `name` to the instance that is meant: the one given, $MUXWIRE_NAME, or `main`. NoSuchTarget, InvalidArgument.
 
     With `any_running` the only one that runs, if none was given; of several the one that the word names, or that has a
-    tab of that name, or that a person at a terminal chooses.
+    tab of that name, or that a person at a terminal chooses. Any verb that names a tab gets the only one with a name of
+    its own that runs.
     """
     if arguments.socket is not None or arguments.socket_name is not None:
         return
@@ -122,8 +123,10 @@ def choose_instance(
             _check_instance(arguments.name)
         return
     arguments.name = os.environ.get("MUXWIRE_NAME", "")
-    if arguments.name or not any_running:
-        arguments.name = arguments.name or DEFAULT_NAME
+    if arguments.name:
+        return
+    if not any_running:
+        arguments.name = _only_named() if _names_tab(arguments) else DEFAULT_NAME
         return
     running = _running()
     if DEFAULT_NAME in running or not running:
@@ -132,6 +135,26 @@ def choose_instance(
         arguments.name = use(next(iter(running.values())))
     elif not (by_word and word_is_instance(arguments)):
         arguments.name = use(_with_tab(list(running.values()), _word(arguments) if by_word else ""))
+
+
+def _names_tab(arguments: argparse.Namespace) -> bool:
+    return bool(getattr(arguments, "targets", None)) or getattr(arguments, "target", None) not in (None, ACTIVE)
+
+
+def _only_named() -> str:
+    """The only instance with a name of its own that runs; `main` where that does, or several do, or none.
+
+    Not one without a name: that is an agent's, which a person has to name to act on it.
+    """
+    named = named_running()
+    return use(next(iter(named.values()))) if len(named) == 1 else DEFAULT_NAME
+
+
+def named_running() -> dict[str, Running]:
+    """The instances with a name of their own that run."""
+    from muxwire.host.folders import EPHEMERAL
+
+    return {name: one for name, one in _running().items() if not EPHEMERAL.match(name)}
 
 
 def _running() -> dict[str, Running]:

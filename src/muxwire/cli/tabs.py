@@ -8,11 +8,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.cli.connect import DEFAULT_NAME, chosen_host, chosen_name, given_instance, on_terminals
+from muxwire.cli.connect import DEFAULT_NAME, chosen_host, chosen_name, given_instance, named_running, on_terminals
 from muxwire.cli.instances import documents_of, rows_of
 from muxwire.cli.options import add_host, add_target, add_verb, words_after
 from muxwire.cli.printing import document, say, shown, table, warn
-from muxwire.errors import ConnectionClosed, InstanceUnavailable, InvalidArgument, NotPermitted, TmuxUnavailable
+from muxwire.errors import (
+    ConnectionClosed,
+    InstanceUnavailable,
+    InvalidArgument,
+    NoSuchTarget,
+    NotPermitted,
+    TmuxUnavailable,
+)
 from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
 
 if TYPE_CHECKING:
@@ -194,6 +201,7 @@ def _kill(arguments: argparse.Namespace) -> int:
         return on_terminals(_refuse)(arguments)
     if not arguments.all:
         return on_terminals(_close)(arguments)
+    _check_runs(arguments)
     try:
         code = on_terminals(_close)(arguments)
     except (TmuxUnavailable, InstanceUnavailable, ConnectionClosed) as error:
@@ -207,6 +215,26 @@ def _kill(arguments: argparse.Namespace) -> int:
         code = 0
     _end_server(chosen_name(arguments))
     return code
+
+
+def _check_runs(arguments: argparse.Namespace) -> None:
+    """Say of an instance that does not run that nothing is ended; NoSuchTarget where another one may be meant."""
+    from muxwire.host.folders import folders_for
+
+    name = chosen_name(arguments)
+    if folders_for(name, os.environ).socket_path.exists():  # also of one that does not answer
+        return
+    running = named_running()
+    if name in running:
+        return
+    if given_instance(arguments) or not running:
+        warn(f"muxwire: the instance {name} does not run")
+        return
+    others = ", ".join(running)
+    raise NoSuchTarget(
+        f"the instance {name} does not run; these do: {others}",
+        remedy=f"muxwire kill --all --name {next(iter(running))} ends one with its tabs",
+    )
 
 
 async def _refuse(terminals: Terminals, arguments: argparse.Namespace) -> int:
