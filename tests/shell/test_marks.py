@@ -324,3 +324,37 @@ def test_an_end_says_when_its_shell_began_and_ended_the_command(said: str, took:
 def test_what_is_no_time_is_no_mark_or_no_time(said: bytes) -> None:
     marks = scan(ended().replace(ID + b";0", ID + b";0" + said, 1))
     assert [mark.took for mark in marks if isinstance(mark, CommandFinished)] in ([], [None])
+
+
+def test_marks_of_others_are_passed_over_and_hide_none() -> None:
+    """Whatever the chunks; those of the tab are what a scanner finds that is told nothing."""
+    foreign = b"".join((simple("S"), prompt(), ended(b"/x"), both(), BEGIN + b"E;" + ID + b";0;", b"text", simple("N")))
+    foreign = foreign.replace(b"\x1b]7770;N", b"\x1b[m\x1b]7770;N")
+    own = prompt(b"/a" + simple("S"), OTHER) + ended(b"/b", OTHER) + simple("T").replace(ID, OTHER)
+    data = foreign + own + foreign + own + foreign
+    wanted = [
+        mark
+        for mark in MarkScanner().feed(data)
+        if OTHER.decode() in (getattr(mark, "nonce", ""), getattr(mark, "command_id", ""))
+    ]
+    wanted = [mark for mark in wanted if NAME not in (getattr(mark, "nonce", ""), getattr(mark, "command_id", ""))]
+    assert len(wanted) == 6
+    for size in (1, 2, 3, 7, 16, 26, 40, 1000):
+        scanner = MarkScanner(owns=lambda one: one == OTHER.decode())
+        found = [mark for at in range(0, len(data), size) for mark in scanner.feed(data[at : at + size])]
+        assert found == wanted, size
+
+
+def test_a_flood_of_marks_of_others_is_asked_about_once_a_chunk() -> None:
+    asked: list[str] = []
+
+    def owns(mark_id: str) -> bool:
+        asked.append(mark_id)
+        return False
+
+    scanner = MarkScanner(owns=owns)
+    chunk = b"".join((simple("S"), prompt(), ended(), both(), simple("B"))) * 100
+    for _ in range(10):
+        assert scanner.feed(chunk) == []
+        assert len(scanner._held) < MARK_MAX // 10
+    assert len(asked) <= 2 * 10

@@ -58,8 +58,8 @@ async def follow_owner(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], l
 
 def begin_stream(tab: Tab, start: int) -> None:
     """Give a tab that nobody listens to yet a stream from that offset on."""
-    log, capacity = FollowerLog(tab.log_path, start), tab.pane.stream.capacity
-    tab.pane.stream = PaneStream(log, tab.pane.on_mark, start=start, capacity=capacity)
+    log, pane = FollowerLog(tab.log_path, start), tab.pane
+    pane.stream = PaneStream(log, pane.on_mark, start=start, capacity=pane.stream.capacity, owns=pane.owns_mark)
 
 
 async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:

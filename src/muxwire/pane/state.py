@@ -240,6 +240,10 @@ class PaneState:
         """Whether all is here that was written since the command was typed, whatever connection it came by."""
         return not self.stream.rejoining and execution.typed_at >= self.stream.whole_from
 
+    def owns_mark(self, mark_id: str) -> bool:
+        """Whether a mark that begins with that id may be of this pane."""
+        return self.session.owns(mark_id)
+
     def on_mark(self, mark: Mark) -> None:
         self.session.on_mark(mark, time.monotonic(), self.stream.whole_from)
 

@@ -48,8 +48,9 @@ class PaneStream:
         nonce: str = "",
         start: int = 0,
         capacity: int = RING_CAPACITY,
+        owns: Callable[[str], bool] | None = None,
     ) -> None:
-        """`nonce` is in the pane's own marks."""
+        """`nonce` is in the pane's own marks; `owns`: whether one that begins with that id may be (any, if None)."""
         self.nonce = nonce
         self.capacity = capacity  # of the ring, while the pane lives
         self.ring = RingBuffer(capacity, start=start)
@@ -58,7 +59,8 @@ class PaneStream:
         self.whole_from = 0  # the offset after what was lost last
         self.rejoining = False  # whether what was written while nobody listened is still being read
         self.listener: StreamObserver | None = None
-        self._scanner = MarkScanner(start=start)
+        self._owns = owns
+        self._scanner = MarkScanner(start, owns)
         self._on_mark = on_mark
         self._changed: anyio.Event | None = None
 
@@ -108,7 +110,7 @@ class PaneStream:
         self.log.lose(size, **details)
         # Nothing before the hole is joined to what comes after it: not a mark, not a screen.
         self.ring = RingBuffer(self.capacity, start=self.ring.end + size)
-        self._scanner = MarkScanner(start=self.ring.end)
+        self._scanner = MarkScanner(self.ring.end, self._owns)
         self.whole_from = self.ring.end
         self.wake()
 

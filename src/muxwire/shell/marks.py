@@ -11,8 +11,9 @@ around it, so a program that leaves an OSC or DCS string open hides no mark. The
    So a torn mark never costs a later one, and a directory whose name looks like a mark does not cost its own.
 4. Whether a mark begins at an offset depends on nothing before that offset, and on at most `MARK_MAX` bytes after it.
 
-Anybody may print such bytes. A tab's own marks hold its nonce, or an id that was made from it (`own_id`): others are
-output like any other.
+Anybody may print such bytes. A tab's own marks begin with its nonce, or with an id that was made from it (`own_id`):
+others are output like any other. A scanner that is told which ids are the tab's passes over all other heads, many at a
+time, so that a flood of them costs little more than its bytes.
 """
 
 from __future__ import annotations
@@ -51,11 +52,15 @@ _HEAD = (
 _HEAD_MAX = 7 + 2 + 2 * 17 + 2 * 21 + 65
 _CLOSE = rb";(" + _ID + rb")\x07"  # 3: the id
 _CLOSE_LENGTH = 18
+# In a head, after the introducer: a letter, `;` and the id.
+_ID_END = 2 + 16
 
 # A whole mark is never longer than this.
 MARK_MAX = _HEAD_MAX + CWD_MAX + _CLOSE_LENGTH
 
 _HEAD_RE = re.compile(_HEAD)
+# The id that a head begins with, of any kind.
+_ID_OF_HEAD = re.compile(rb"\x1b\]7770;[A-Z];(" + _ID + rb")")
 _HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
 _NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEQXHTNR;:.,'\\]")
 
@@ -281,9 +286,12 @@ class _Open:
 class MarkScanner:
     """Finds marks in a stream that begins at offset `start`; marks come in the order of their ends."""
 
-    __slots__ = ("_held", "_held_base", "_open", "_scan")
+    __slots__ = ("_held", "_held_base", "_mine", "_open", "_owns", "_scan")
 
-    def __init__(self, start: int = 0) -> None:
+    def __init__(self, start: int = 0, owns: Callable[[str], bool] | None = None) -> None:
+        """`owns`: whether a mark that begins with that id may be meant; without it, any may."""
+        self._owns = owns
+        self._mine: set[bytes] = set()  # of the ids that heads begin with in what is searched: those
         self._held = b""  # what may still belong to an unfinished mark
         self._held_base = start  # its offset
         self._scan = start  # every head and close that begins before this one was seen
@@ -302,7 +310,7 @@ class MarkScanner:
         if escape < 0 and not self._open:  # nearly every chunk of a long output
             self._held_base = self._scan = self._held_base + len(held)
             return marks
-        if self._open or held.find(INTRODUCER, escape) >= 0:
+        if self._holds_own(held, escape) or self._open:
             self._scan = self._held_base + self._take_tokens(held, marks)
         else:
             self._scan = self._held_base + _unfinished_head(held)
@@ -313,6 +321,15 @@ class MarkScanner:
         self._held = held[keep - self._held_base :]
         self._held_base = keep
         return marks
+
+    def _holds_own(self, held: bytes, escape: int) -> bool:
+        """Whether a mark may begin there, from that index on, that is the tab's."""
+        if escape < 0 or held.find(INTRODUCER, escape) < 0:
+            return False
+        if (owns := self._owns) is None:
+            return True
+        self._mine = {one for one in set(_ID_OF_HEAD.findall(held)) if owns(one.decode())}
+        return bool(self._mine)
 
     def _forget_overlong(self) -> None:
         for mark_id in [i for i, mark in self._open.items() if self._scan - mark.cwd_begin > CWD_MAX]:
@@ -336,6 +353,8 @@ class MarkScanner:
         """Handle a head; return the index from which to look on."""
         base, end = self._held_base, token.end()
         begin = base + token.start()
+        if self._owns is not None and (token[1] or token[2])[2:_ID_END] not in self._mine:
+            return end
         if token.lastindex == 1:
             kind, mark_id, *fields = token[1].split(b";")
             marks.append(_TYPED[kind](begin, base + end, mark_id.decode(), fields))

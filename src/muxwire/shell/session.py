@@ -280,6 +280,11 @@ class ShellSession:
             case ProbeReply():
                 self._on_reply(mark, now)
 
+    def owns(self, mark_id: str) -> bool:
+        """Whether a mark that begins with that id may be of this tab: its nonce, or an id made from it or noted."""
+        known = mark_id == self.nonce or mark_id in self._open or mark_id in self._noted
+        return known or is_own_id(mark_id, self.nonce)
+
     def _is_of_this_tab(self, mark: Mark) -> bool:
         """Whether nothing but muxwire can have written it here; where it holds the nonce, that is compared later."""
         match mark:

@@ -326,7 +326,9 @@ class TabMaker:
             cwd=record.cwd,
         )
         log = server.open_log(log_path)
-        state.stream = PaneStream(log, state.on_mark, nonce=record.nonce, start=log.end, capacity=self._ring)
+        state.stream = PaneStream(
+            log, state.on_mark, nonce=record.nonce, start=log.end, capacity=self._ring, owns=state.owns_mark
+        )
         may_be_dead = server.access.role == "adopted"
         keyboard = Keyboard(state, server.client, server.version, may_be_dead=may_be_dead)
         # On another machine only one process types.
