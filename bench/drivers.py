@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import json
 import re
 import subprocess
@@ -199,15 +200,14 @@ def replwrap(_folder: Path, _pause: float) -> Iterator[Run]:
 @contextmanager
 def swerex(_folder: Path, _pause: float) -> Iterator[Run]:
     """SWE-ReX's session: pexpect, a syntax check before and a question for the exit code behind each command."""
-    from swerex.runtime.abstract import BashAction, CreateBashSessionRequest  # type: ignore[import-not-found]
-    from swerex.runtime.local import BashSession  # type: ignore[import-not-found]
-
+    abstract: Any = importlib.import_module("swerex.runtime.abstract")
+    local: Any = importlib.import_module("swerex.runtime.local")
     loop = asyncio.new_event_loop()
-    session = BashSession(CreateBashSessionRequest())
+    session = local.BashSession(abstract.CreateBashSessionRequest())
     loop.run_until_complete(session.start())
 
     def run(command: str, seconds: float) -> tuple[str, int | None]:
-        action = BashAction(command=command, timeout=seconds, check="silent")
+        action = abstract.BashAction(command=command, timeout=seconds, check="silent")
         found: Any = loop.run_until_complete(session.run(action))
         return found.output, found.exit_code
 

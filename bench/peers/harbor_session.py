@@ -8,6 +8,7 @@ Arguments: the engine, the container's name, a directory for what Harbor wants t
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import sys
 import time
@@ -44,11 +45,11 @@ class Container:
 
 async def serve(engine: str, name: str, folder: Path) -> None:
     """Answer steps until the input ends."""
-    from harbor.agents.terminus_2.tmux_session import TmuxSession  # type: ignore[import-not-found]
-    from harbor.environments.base import ExecResult  # type: ignore[import-not-found]
+    theirs: Any = importlib.import_module("harbor.agents.terminus_2.tmux_session")
+    environments: Any = importlib.import_module("harbor.environments.base")
 
-    environment = Container(engine, name, ExecResult)
-    session = TmuxSession("bench", environment, folder / "log", None, None)
+    environment = Container(engine, name, environments.ExecResult)
+    session = theirs.TmuxSession("bench", environment, folder / "log", None, None)
     await session.start()
     await session.get_incremental_output()
     print(json.dumps({"ready": True}), flush=True)

@@ -8,6 +8,7 @@ Arguments: the port here that leads to the server, what the server was told to e
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import logging
 import sys
@@ -20,21 +21,23 @@ START_SECONDS = 60.0
 
 async def serve(port: int, token: str) -> None:
     """Answer until the input ends."""
-    from swerex.exceptions import SwerexException  # type: ignore[import-not-found]
-    from swerex.runtime.abstract import BashAction, CreateBashSessionRequest  # type: ignore[import-not-found]
-    from swerex.runtime.remote import RemoteRuntime  # type: ignore[import-not-found]
+    abstract: Any = importlib.import_module("swerex.runtime.abstract")
+    exceptions: Any = importlib.import_module("swerex.exceptions")
+    remote: Any = importlib.import_module("swerex.runtime.remote")
 
-    runtime = RemoteRuntime(logger=logging.getLogger("swe-rex"), host="http://127.0.0.1", port=port, auth_token=token)
+    runtime = remote.RemoteRuntime(
+        logger=logging.getLogger("swe-rex"), host="http://127.0.0.1", port=port, auth_token=token
+    )
     await runtime.wait_until_alive(timeout=START_SECONDS)
-    await runtime.create_session(CreateBashSessionRequest())
+    await runtime.create_session(abstract.CreateBashSessionRequest())
     print(json.dumps({"ready": True}), flush=True)
     while line := await asyncio.to_thread(sys.stdin.readline):
         asked = json.loads(line)
         begun = time.perf_counter()
         try:
-            told = await runtime.run_in_session(BashAction(command=asked["command"], check="silent"))
+            told = await runtime.run_in_session(abstract.BashAction(command=asked["command"], check="silent"))
             found: dict[str, Any] = {"output": told.output, "exit_code": told.exit_code}
-        except (SwerexException, OSError) as error:
+        except (exceptions.SwerexException, OSError) as error:
             found = {"error": str(error) or type(error).__name__}
         print(json.dumps(found | {"took": time.perf_counter() - begun}), flush=True)
     await runtime.close()

@@ -43,6 +43,7 @@ FLOORS = {
     "library": 9,
     "sync": 10,  # blocking twins of the library
     "muxwire": 10,  # what `import muxwire` gives: src/muxwire/__init__.py
+    "adapters": 11,  # the interfaces of agent frameworks
     "testing": 11,  # doubles, and fixtures made of the twins
     "mcp": 12,
     "cli": 12,
@@ -72,7 +73,16 @@ ONLY_IN = {
     "pydantic_core": "muxwire.mcp",
     "prompt_toolkit": "muxwire.repl",
     "pytest": "muxwire.testing.plugin",
+    "deepagents": "muxwire.adapters.deepagents",
+    "harbor": "muxwire.adapters.harbor",
+    "minisweagent": "muxwire.adapters.mini_swe_agent",
+    "openhands": "muxwire.adapters.openhands",
+    "swerex": "muxwire.adapters.swerex",
 }
+# A framework's own interface consists of it.
+ALSO_IN = {"pydantic": "muxwire.adapters.mini_swe_agent"}
+# Optional dependencies, whose distributions are called otherwise: each adapter needs its own.
+FRAMEWORKS = frozenset(("deepagents", "harbor", "minisweagent", "openhands", "swerex"))
 # Not declared, because another package's interface consists of them: it brings them and says which version.
 COMES_WITH = {"pydantic": "mcp", "pydantic_core": "pydantic"}
 # Not declared, because the module that imports it is imported by it: a plugin.
@@ -158,11 +168,11 @@ def outside_breaches(module: str, source: str, dependencies: frozenset[str]) -> 
                 yield f"{where}: anyio is the runtime; where it cannot serve, a comment beside the import says why"
         elif top != "muxwire":
             place = ONLY_IN.get(top)
-            if place and module != place and not module.startswith(f"{place}."):
+            if place and module not in (place, ALSO_IN.get(top)) and not module.startswith(f"{place}."):
                 yield f"{where}: only {place} may"
             elif not place and floor <= PURE:
                 yield f"{where}: floors 0 to 2 use the standard library only"
-            elif top not in IMPORTED_BY and COMES_WITH.get(top, top) not in dependencies:
+            elif top not in IMPORTED_BY | FRAMEWORKS and COMES_WITH.get(top, top) not in dependencies:
                 yield f"{where}: not a dependency in pyproject.toml"
 
 

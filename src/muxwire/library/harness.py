@@ -18,6 +18,7 @@ from muxwire.pane.keys import KeyModes, key_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from muxwire.host.carriers import Carrier
     from muxwire.library.terminals import Terminals
     from muxwire.tabs.tab import Tab
 
@@ -27,6 +28,8 @@ _ENTER = frozenset(("Enter", "C-m", "KPEnter", "C-j", "^M", "^J"))
 COLUMNS, ROWS = 160, 40
 # A login shell's start-up files may take long; one that never prompts may be typed into all the same.
 _PROMPT_SECONDS = 30.0
+# After the end of a command its prompt is drawn within this; what draws more is waited for.
+_STILL_SECONDS = 0.01
 # What an agent is shown of new output is a hundredth of this; the log has the rest.
 _NEW_BYTES = 1 << 20
 _NEW, _SCREEN = "New Terminal Output:\n", "Current Terminal Screen:\n"
@@ -39,15 +42,23 @@ class HarnessSession:
     def __init__(
         self,
         terminals: Terminals,
-        host: str = "",
+        host: str | Carrier = "",
         *,
+        early: bool = False,
         pane_width: int = COLUMNS,
         pane_height: int = ROWS,
+        history: int | None = None,
         shell: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """`host` is a name as `create_tab` takes it: `docker:NAME`, `k8s:NAMESPACE/POD`, `user@box`."""
-        self._terminals = terminals
+        """`host` is a machine as `create_tab` takes it: `docker:NAME`, `k8s:NAMESPACE/POD`, `user@box`, a `Carrier`.
+
+        With `early` a call without `block` ends before `min_timeout_sec`, which models guess: as soon as what the keys
+        began has ended, or waits for input, and the screen stands still. `history` is how many rows of scrollback
+        tmux keeps for `capture_pane(capture_entire=True)`, in all tabs that the instance opens from then on.
+        """
+        self._history = history
+        self._terminals, self._early = terminals, early
         self._host, self._shell, self._env = host, shell, env
         self._size = pane_width, pane_height
         self._tab: Tab | None = None
@@ -56,6 +67,8 @@ class HarnessSession:
 
     async def start(self) -> None:
         """Open the terminal with a login shell, and wait for its prompt. As `Terminals.create_tab`."""
+        if self._history is not None:
+            await self._terminals.set_history_limit(self._history)
         self._tab = await self._terminals.create_tab(
             host=self._host, size=self._size, shell=self._shell, env=self._env, login=True
         )
@@ -93,7 +106,7 @@ class HarnessSession:
         keys = [key for key in ([keys] if isinstance(keys, str) else keys) if key]
         began = time.monotonic()
         if not keys:
-            await anyio.sleep(min_timeout_sec)
+            await (self._still(min_timeout_sec) if self._early else anyio.sleep(min_timeout_sec))
             return
         ends_line = keys[-1] in _ENTER or keys[-1].endswith(("\r", "\n"))
         if block and ends_line:
@@ -102,8 +115,24 @@ class HarnessSession:
             return
         self._line_open = not ends_line
         lines = _lines(keys) if ends_line else ""
-        await self.tab.send_keys([lines, "Enter"] if lines else keys)
-        await anyio.sleep(max(0.0, began + min_timeout_sec - time.monotonic()))
+        wait = min_timeout_sec if self._early else 0.0
+        sent = await self.tab.send_keys([lines, "Enter"] if lines else keys, wait=wait)
+        left = began + min_timeout_sec - time.monotonic()
+        if sent.outcome in ("ended", "met", "closed"):
+            stream, end = self.tab.pane.stream, -1
+            with anyio.move_on_after(left):
+                while end != stream.end:
+                    end = stream.end
+                    await stream.changed_within(_STILL_SECONDS)
+        else:
+            await anyio.sleep(max(0.0, left))
+
+    async def _still(self, seconds: float) -> None:
+        """For keys that are none: until what runs has ended or waits for input; at a prompt it is all of that time."""
+        with anyio.move_on_after(seconds):
+            if self.tab.state not in ("running", "busy"):
+                await anyio.sleep(seconds)
+            await self._terminals.wait_for([self.tab.key], prompt=True, timeout=seconds)
 
     async def _done(self, keys: Sequence[str], seconds: float) -> bool:
         """Whether what the keys begin ended in time, or waits for input."""

@@ -324,6 +324,7 @@ class ServerLifetime:
         access = Access(persistent=lasting)
         there = ServerLifetime(folders, host, self._tasks, self._wrap, access, opener=opener, parent=self.book)
         there.book.on_nonsense = there._on_nonsense
+        there.history_limit = self.history_limit
         return there
 
     async def server(self, *, start: bool = True) -> TmuxServer:

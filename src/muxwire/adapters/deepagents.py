@@ -1,0 +1,133 @@
+"""deepagents: a sandbox backend whose shell is a tab, here or on another machine.
+
+    agent = create_deep_agent(model=..., backend=MuxwireSandbox(host="docker:task-1"))
+
+`BaseSandbox` makes ls, read, write, edit, grep and glob of `execute`, so they work on every machine that muxwire
+reaches. What differs from other sandboxes: the working directory and variables stay from one command to the next.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import shlex
+import threading
+from typing import final
+
+from deepagents.backends.protocol import ExecuteResponse, FileDownloadResponse, FileUploadResponse
+from deepagents.backends.sandbox import BaseSandbox
+
+import muxwire.sync
+from muxwire.errors import MuxwireError
+from muxwire.vt.text import strip_ansi
+
+# Seconds for a command without a limit of its own, as other sandboxes have.
+DEFAULT_TIMEOUT = 30 * 60
+# Of an output so much goes into the result: the tools of deepagents store longer ones elsewhere.
+MAX_CHARS = 1 << 20
+# A pager would wait for keys.
+_NO_PAGER = {"PAGER": "cat", "GIT_PAGER": "cat"}
+# A status of its own for a command that its time limit ended, as of timeout(1); and for one that muxwire refused.
+_TIMED_OUT, _REFUSED = 124, 125
+# In base64, what goes into one command; a shell's line may be 16 MiB.
+_PIECE_BYTES = 4 << 20
+
+
+@final
+class MuxwireSandbox(BaseSandbox):
+    """One tab, which is opened with the first command."""
+
+    def __init__(
+        self,
+        *,
+        host: str | muxwire.Carrier = "",
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        default_timeout: float = DEFAULT_TIMEOUT,
+        terminals: muxwire.sync.Terminals | None = None,
+    ) -> None:
+        """`terminals` is an instance that others use too; without it there is one for this sandbox alone."""
+        self._host, self._cwd, self._default = host, cwd, default_timeout
+        self._env = {**_NO_PAGER, **(env or {})}
+        self._terminals = terminals or muxwire.sync.open_terminals()
+        self._ours = terminals is None
+        self._tab: muxwire.sync.Tab | None = None
+        self._opening = threading.Lock()  # tools of one agent are called from several threads
+
+    def _opened(self) -> muxwire.sync.Tab:
+        with self._opening:
+            if self._tab is None or self._tab.state == "dead":
+                self._tab = self._terminals.create_tab(
+                    host=self._host, cwd=self._cwd, env=self._env, shell="bash" if not self._host else None
+                )
+            return self._tab
+
+    @property
+    def id(self) -> str:
+        """The key of the tab: `@1`, `HOST/@1`."""
+        return self._opened().key
+
+    def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
+        """Run a command; one that waits for input is stopped, since nothing can answer it.
+
+        0 seconds mean the default limit.
+        """
+        try:
+            tab = self._opened()
+            result = tab.execute(command, timeout=timeout or self._default, max_chars=MAX_CHARS)
+            if result.running:
+                stopped = tab.stop_process()
+                note = f"\n[it was stopped: {result.note or 'it waits for input'}]"
+                return ExecuteResponse(output=_text(result.output) + note, exit_code=stopped.exit_code, truncated=False)
+        except MuxwireError as error:
+            return ExecuteResponse(output=f"{error}; {error.remedy}", exit_code=_REFUSED, truncated=False)
+        status = _TIMED_OUT if result.timed_out else result.exit_code
+        note = f"\n[{result.note}]" if result.note and status != 0 else ""
+        return ExecuteResponse(output=_text(result.output) + note, exit_code=status, truncated=result.truncated)
+
+    def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+        """Write files; each path must be absolute."""
+        return [FileUploadResponse(path=path, error=self._upload(path, content)) for path, content in files]
+
+    def _upload(self, path: str, content: bytes) -> str | None:
+        if not path.startswith("/"):
+            return "invalid_path"
+        encoded, target, tab = base64.b64encode(content).decode(), shlex.quote(path), self._opened()
+        folder = shlex.quote(path.rpartition("/")[0] or "/")
+        pieces = [encoded[at : at + _PIECE_BYTES] for at in range(0, len(encoded), _PIECE_BYTES)] or [""]
+        for number, piece in enumerate(pieces):
+            to, before = (">>", "") if number else (">", f"mkdir -p {folder} && ")
+            done = tab.execute(f"{before}base64 -d {to}{target} <<'END'\n{piece}\nEND\n", timeout=self._default)
+            if done.exit_code != 0:
+                return "is_directory" if "irectory" in done.output and "Is a" in done.output else "permission_denied"
+        return None
+
+    def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
+        """Read files; each path must be absolute."""
+        return [self._download(path) for path in paths]
+
+    def _download(self, path: str) -> FileDownloadResponse:
+        if not path.startswith("/"):
+            return FileDownloadResponse(path=path, content=None, error="invalid_path")
+        name = shlex.quote(path)
+        command = f"if [ -d {name} ]; then exit_is=3; elif [ -e {name} ]; then base64 <{name}; exit_is=$?; "
+        done = self._opened().execute(f"{command}else exit_is=4; fi; (exit $exit_is)", timeout=self._default)
+        if done.exit_code != 0:
+            why = {3: "is_directory", 4: "file_not_found"}.get(done.exit_code or 0, "permission_denied")
+            return FileDownloadResponse(path=path, content=None, error=why)
+        try:
+            return FileDownloadResponse(path=path, content=base64.b64decode(done.output), error=None)
+        except binascii.Error:
+            return FileDownloadResponse(path=path, content=None, error="permission_denied")
+
+    def close(self) -> None:
+        """End the tab, and the instance if it is for this sandbox alone; else the end of the program does."""
+        if self._ours:
+            self._terminals.close()
+        elif self._tab is not None and self._tab.state != "dead":
+            self._tab.close(force=True)
+
+
+def _text(output: str) -> str:
+    """Without colours; but the tools of deepagents read exact outputs, with NUL between fields."""
+    return strip_ansi(output) if "\x1b" in output and "\0" not in output else output

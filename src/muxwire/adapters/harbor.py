@@ -1,0 +1,152 @@
+"""Harbor (Terminal-Bench): Terminus-2 over a tab of muxwire in the task's container.
+
+    agent = MuxwireTerminus2(logs_dir=..., model_name=...)        # in place of Terminus2
+
+What differs from Harbor's `TmuxSession`: no program is started for a call; lines after a command are never its input;
+long texts arrive whole; new output is what was written, tabs and long lines included. A call without `block` ends as
+soon as what it began has ended, or waits for input, and the screen stands still, `min_timeout_sec` at the latest.
+The container needs neither tmux nor asciinema.
+"""
+
+from __future__ import annotations
+
+import asyncio  # Harbor's own loop; a recording outlives the call that began it
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import anyio
+from harbor.agents.terminus_2.asciinema_handler import AsciinemaHandler
+from harbor.agents.terminus_2.terminus_2 import Terminus2
+from harbor.agents.terminus_2.tmux_session import TmuxSession
+from harbor.models.trial.paths import EnvironmentPaths
+
+import muxwire
+from muxwire.errors import InvalidArgument
+from muxwire.library.asciicast import Recorder
+from muxwire.library.harness import HarnessSession
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path, PurePosixPath
+
+    from harbor.environments.base import BaseEnvironment
+
+# Rows of scrollback that `capture_entire` may show; Harbor sets ten times as many, which tmux never frees.
+HISTORY_LINES = 1_000_000
+
+
+async def carrier_of(environment: BaseEnvironment, user: str | int | None) -> muxwire.Carrier:
+    """The way into the main container of an environment of Harbor's that runs docker or podman; InvalidArgument."""
+    compose = getattr(environment, "_run_docker_compose_command", None)
+    if compose is None:
+        raise InvalidArgument(
+            f"{type(environment).__name__} of Harbor runs no container that docker or podman reaches",
+            remedy="give carrier=, a coroutine function of the environment and the user that returns a muxwire.Carrier",
+        )
+    found = (await compose(["ps", "-q", "main"])).stdout or ""
+    who = user if user is not None else environment.default_user
+    engine = type(environment).runtime().compose[0]
+    return muxwire.Carrier(
+        [engine, "exec", "-i", found.split()[0]],
+        user="" if who is None else str(who),
+        cwd=environment.task_env_config.workdir or "",
+    )
+
+
+class MuxwireTmuxSession(TmuxSession):
+    """Harbor's session, with its constructor; `carrier` says how an environment that is no container is reached."""
+
+    def __init__(
+        self, session_name: str, environment: BaseEnvironment, logging_path: Path | PurePosixPath,
+        local_asciinema_recording_path: Path | None, remote_asciinema_recording_path: Path | PurePosixPath | None,
+        pane_width: int = 160, pane_height: int = 40, extra_env: dict[str, str] | None = None,
+        user: str | int | None = None, *, early: bool = True,
+        carrier: Callable[[BaseEnvironment, str | int | None], Awaitable[muxwire.Carrier]] = carrier_of,
+    ) -> None:  # fmt: skip
+        """`early=False` waits all of `min_timeout_sec`, as Harbor's own."""
+        super().__init__(
+            session_name, environment, logging_path, local_asciinema_recording_path, remote_asciinema_recording_path,
+            pane_width, pane_height, extra_env, user,
+        )  # fmt: skip
+        self._early, self._carrier = early, carrier
+        self._terminals: muxwire.Terminals | None = None
+        self._inner: HarnessSession | None = None
+        self._recording: asyncio.Task[None] | None = None
+
+    @property
+    def inner(self) -> HarnessSession:
+        """The session of muxwire, whose `tab` has exit codes and exact output. RuntimeError before `start`."""
+        if self._inner is None:
+            raise RuntimeError("the session was not started")
+        return self._inner
+
+    async def start(self) -> None:
+        """Open the terminal, and begin the recording. HostUnavailable, InvalidArgument."""
+        host = await self._carrier(self.environment, self._user)
+        self._terminals = terminals = await muxwire.start()
+        inner = HarnessSession(
+            terminals, host, early=self._early, pane_width=self._pane_width, pane_height=self._pane_height,
+            env=self._extra_env, history=HISTORY_LINES,
+        )  # fmt: skip
+        try:
+            await inner.start()
+        except BaseException:
+            await self.stop()
+            raise
+        self._inner = inner
+        if (path := self._local_asciinema_recording_path) is not None:
+            self._recording = asyncio.create_task(self._record(path))
+
+    async def _record(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        assert self._terminals is not None
+        async with await anyio.open_file(path, "wb") as file:
+
+            async def write(data: bytes) -> None:
+                await file.write(data)
+
+            await Recorder(self._terminals, self.inner.tab, write).record()
+
+    async def stop(self) -> None:
+        """End the recording and the terminal, and write the markers into the recording."""
+        if (recording := self._recording) is not None:
+            recording.cancel()
+            with suppress(asyncio.CancelledError, muxwire.MuxwireError):
+                await recording
+        if self._terminals is not None:
+            await self._terminals.aclose()
+        if self._markers and self._local_asciinema_recording_path is not None:
+            AsciinemaHandler(self._markers, self._local_asciinema_recording_path).merge_markers()
+
+    async def is_session_alive(self) -> bool:
+        """Whether its shell runs."""
+        return self._inner is not None and await self._inner.is_session_alive()
+
+    async def send_keys(
+        self, keys: str | list[str], block: bool = False, min_timeout_sec: float = 0.0, max_timeout_sec: float = 180.0
+    ) -> None:
+        """Type keys; as `HarnessSession.send_keys`."""
+        await self.inner.send_keys(keys, block, min_timeout_sec, max_timeout_sec)
+
+    async def capture_pane(self, capture_entire: bool = False) -> str:
+        """The screen, and with `capture_entire` all that has scrolled out of it."""
+        return await self.inner.capture_pane(capture_entire)
+
+    async def get_incremental_output(self) -> str:
+        """What was written since the last call; the screen at the first one, or if nothing was."""
+        return await self.inner.get_incremental_output()
+
+
+class MuxwireTerminus2(Terminus2):
+    """Terminus-2 with that session in place of Harbor's."""
+
+    async def setup(self, environment: BaseEnvironment) -> None:
+        """Open the session. HostUnavailable, InvalidArgument."""
+        recorded, name = self.options.record_terminal_session, "recording.cast"
+        self._session = MuxwireTmuxSession(
+            self.name(), environment, EnvironmentPaths.agent_dir / "terminus_2.pane",
+            environment.trial_paths.agent_dir / name if recorded else None,
+            EnvironmentPaths.agent_dir / name if recorded else None,
+            self.options.tmux_pane_width, self.options.tmux_pane_height, self._extra_env, environment.default_user,
+        )  # fmt: skip
+        await self._session.start()

@@ -1,0 +1,133 @@
+"""mini-swe-agent: an `Environment` whose commands run one after the other in one tab, so that its state stays.
+
+    agent = DefaultAgent(model, MuxwireEnvironment(cwd="/testbed", host="docker:task-1"), ...)
+
+What differs from the environments of mini-swe-agent: `cd`, variables and functions stay from one command to the next,
+unless a command is given a `cwd` of its own. A command that waits for input is stopped, since nothing can answer it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from typing import TYPE_CHECKING, Any, final
+
+from minisweagent.exceptions import Submitted
+from minisweagent.utils.serialize import recursive_merge
+from pydantic import BaseModel
+
+import muxwire.sync
+from muxwire.errors import MuxwireError
+
+if TYPE_CHECKING:
+    from muxwire.results import ExecutionResult
+
+# What an agent prints first to say that its task is done; the rest of that output is its answer.
+_DONE = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+# As `LocalEnvironment` says of a command without a status.
+_NO_STATUS = -1
+
+
+class MuxwireEnvironmentConfig(BaseModel):
+    """`cwd`, `env` and `timeout` (seconds) as in `LocalEnvironmentConfig`; `host` is a machine, `shell` a program."""
+
+    cwd: str = ""
+    env: dict[str, str] = {}
+    timeout: int = 30
+    host: str = ""
+    shell: str = "bash"
+
+
+@final
+class MuxwireEnvironment:
+    """One tab. A tab that has ended, because a command was `exit`, is replaced by the next command."""
+
+    def __init__(
+        self,
+        *,
+        config_class: type[MuxwireEnvironmentConfig] = MuxwireEnvironmentConfig,
+        terminals: muxwire.sync.Terminals | None = None,
+        **given: Any,  # noqa: ANN401 - what the configuration takes
+    ) -> None:
+        """`terminals` is an instance that others use too; without it there is one for this environment alone."""
+        self.config = config_class(**given)
+        self._ours = terminals is None
+        self._terminals = terminals or muxwire.sync.open_terminals()
+        self._tab: muxwire.sync.Tab | None = None
+
+    def execute(self, action: dict[str, Any], cwd: str = "", *, timeout: int | None = None) -> dict[str, Any]:
+        """Run `action["command"]`; the keys are `output`, `returncode` and `exception_info`, as of LocalEnvironment.
+
+        Raises: Submitted, when the output says that the task is done.
+        """
+        command, seconds = action.get("command", ""), timeout or self.config.timeout
+        try:
+            output = self._ran(command, cwd, seconds) if command.strip() else _output("", 0)
+        except MuxwireError as error:
+            output = _failed("", f"{error}; {error.remedy}" if error.remedy else str(error), type(error).__name__)
+        self._check_finished(output)
+        return output
+
+    def _ran(self, command: str, cwd: str, seconds: float) -> dict[str, Any]:
+        tab = self._opened()
+        result = tab.execute(command, cwd=cwd or None, timeout=seconds, strip_ansi=True)
+        if result.running:
+            tab.stop_process()
+            return _failed(result.output, f"it was stopped: {result.note or 'it waits for input'}", "WaitsForInput")
+        if result.timed_out:
+            late = subprocess.TimeoutExpired(command, seconds)
+            return _failed(result.output, str(late), type(late).__name__)
+        return _output(_text(result), result.exit_code if result.exit_code is not None else _NO_STATUS)
+
+    def _opened(self) -> muxwire.sync.Tab:
+        if self._tab is None or self._tab.state == "dead":
+            start = self.config.cwd or ("" if self.config.host else os.getcwd())  # noqa: PTH109 - a text is wanted
+            self._tab = self._terminals.create_tab(
+                cwd=start or None, env=self.config.env, shell=self.config.shell, host=self.config.host
+            )
+        return self._tab
+
+    @staticmethod
+    def _check_finished(output: dict[str, Any]) -> None:
+        lines = output["output"].lstrip().splitlines(keepends=True)
+        if lines and lines[0].strip() == _DONE and output["returncode"] == 0:
+            said = "".join(lines[1:])
+            extra = {"exit_status": "Submitted", "submission": said}
+            raise Submitted({"role": "exit", "content": said, "extra": extra})
+
+    def get_template_vars(self, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type there
+        """What templates of prompts may name."""
+        variables: dict[str, Any] = recursive_merge(
+            self.config.model_dump(), platform.uname()._asdict(), os.environ, given
+        )
+        return variables
+
+    def serialize(self) -> dict[str, Any]:
+        """What a trajectory says of its environment."""
+        kind = f"{type(self).__module__}.{type(self).__name__}"
+        config = {"environment": self.config.model_dump(mode="json"), "environment_type": kind}
+        return {"info": {"config": config}}
+
+    def close(self) -> None:
+        """End the tab, and the instance if it is for this environment alone; else the end of the program does."""
+        if self._ours:
+            self._terminals.close()
+        elif self._tab is not None and self._tab.state != "dead":
+            self._tab.close(force=True)
+
+
+def _text(result: ExecutionResult) -> str:
+    # An interactive bash says so when it is told to exit.
+    output = result.output.removesuffix("exit\n") if result.state == "dead" else result.output
+    return f"{output}[{result.note}]\n" if result.exit_code is None and result.note else output
+
+
+def _output(text: str, status: int) -> dict[str, Any]:
+    return {"output": text, "returncode": status, "exception_info": ""}
+
+
+def _failed(text: str, why: str, kind: str) -> dict[str, Any]:
+    said = f"An error occurred while executing the command: {why}"
+    extra = {"exception_type": kind, "exception": why}
+    return {"output": text, "returncode": _NO_STATUS, "exception_info": said, "extra": extra}

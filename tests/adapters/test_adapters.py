@@ -1,0 +1,261 @@
+"""The adapters do what the frameworks' interfaces promise. docs/frameworks.md has the frameworks' own tests of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+
+import muxwire.sync
+from muxwire import Carrier, InvalidArgument
+from tests.remote.proxied import environ_there
+
+ADAPTERS = Path(muxwire.__file__).with_name("adapters")
+# What a framework's user reads before they use one.
+LINES_MAX = 150
+DEADLINE = 60.0
+
+
+@pytest.fixture(autouse=True)
+def user(folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Adapters open instances of their own, in the environment of the process."""
+    for name in ("HOME", "PATH", "SHELL", "XDG_RUNTIME_DIR", "TMPDIR"):
+        if name in environ:
+            monkeypatch.setenv(name, environ[name])
+    monkeypatch.setenv("MUXWIRE_STATE_DIR", str(folder / "state"))
+    monkeypatch.chdir(folder)
+
+
+def code_lines(path: Path) -> int:
+    """Lines that are no blanks, no comments and not of the module's docstring."""
+    text = path.read_text().split('"""', 2)[2]
+    return sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in text.splitlines())
+
+
+@pytest.mark.parametrize("path", sorted(ADAPTERS.glob("*.py")), ids=lambda path: path.stem)
+def test_an_adapter_is_short(path: Path) -> None:
+    assert code_lines(path) <= LINES_MAX
+
+
+def test_none_is_imported_with_muxwire() -> None:
+    code = "import sys, muxwire.sync; muxwire.open_terminals; sys.exit(any('adapters' in name for name in sys.modules))"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# -- OpenHands
+
+
+@pytest.fixture
+def executor(folder: Path) -> Iterator[Any]:
+    from muxwire.adapters.openhands import MuxwireExecutor
+
+    made = MuxwireExecutor(str(folder))
+    yield made
+    made.close()
+
+
+def test_openhands_input_reaches_the_program_that_runs(executor: Any, folder: Path) -> None:
+    from openhands.tools.terminal.definition import TerminalAction as Action
+
+    done = executor(Action(command="cd /; printf 'a\\tb\\n'; (exit 3)"))
+    assert (done.text, done.exit_code, done.metadata.working_dir) == ("a\tb", 3, "/")
+    assert executor(Action(command="x", is_input=True)).is_error
+    asked = executor(Action(command="read -p 'name: ' name; echo hello $name"))
+    assert (asked.exit_code, asked.text) == (-1, "name:")
+    assert "waits for input" in asked.metadata.suffix
+    refused = executor(Action(command="echo next"))
+    assert refused.is_error
+    assert "NOT executed" in refused.metadata.suffix
+    told = executor(Action(command="me", is_input=True))
+    assert (told.exit_code, told.text.endswith("hello me")) == (0, True)
+    left = executor(Action(command="echo begun; sleep 1000", timeout=0.5))
+    assert (left.exit_code, left.text) == (-1, "begun")
+    stopped = executor(Action(command="C-c", is_input=True))
+    assert (stopped.exit_code, "CTRL+C was sent" in stopped.metadata.suffix) == (130, True)
+    again = executor(Action(command="echo new; pwd", reset=True))
+    assert again.text.endswith(f"new\n{folder}")
+
+
+def test_openhands_secrets_reach_the_command_and_are_masked(executor: Any) -> None:
+    from openhands.tools.terminal.definition import TerminalAction as Action
+
+    registry = SimpleNamespace(
+        get_secrets_as_env_vars=lambda command: {"TOKEN": "it's secret"} if "TOKEN" in command else {},
+        mask_secrets_in_output=lambda text: text.replace("it's secret", "<hidden>"),
+    )
+    conversation = SimpleNamespace(state=SimpleNamespace(secret_registry=registry))
+    assert executor(Action(command="echo $TOKEN"), conversation).text == "<hidden>"
+
+
+# -- mini-swe-agent
+
+
+def test_mini_swe_agent_state_stays_and_a_tab_that_ended_is_replaced(folder: Path) -> None:
+    from minisweagent.exceptions import Submitted
+
+    from muxwire.adapters.mini_swe_agent import MuxwireEnvironment
+
+    with muxwire.sync.open_terminals() as terminals:
+        env = MuxwireEnvironment(env={"WORD": "here"}, terminals=terminals)
+
+        def run(command: str, **given: Any) -> tuple[str, int, str]:
+            told = env.execute({"command": command}, **given)
+            return told["output"], told["returncode"], told["exception_info"]
+
+        assert run("cd /usr; echo $WORD") == ("here\n", 0, "")
+        assert run("pwd") == ("/usr\n", 0, "")
+        assert run("pwd", cwd="/") == ("/\n", 0, "")
+        assert run("exit 7") == ("", 7, "")
+        assert run("pwd") == (f"{folder}\n", 0, "")
+        assert "timed out" in run("echo some; sleep 1000", timeout=1)[2]
+        assert "it was stopped" in run("read line")[2]
+        assert run("echo again") == ("again\n", 0, "")
+        with pytest.raises(Submitted):
+            run("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT; echo answer")
+        env.close()
+        assert not terminals.list_tabs(closed=False).tabs
+
+
+# -- deepagents
+
+
+def test_deepagents_files_and_commands(folder: Path) -> None:
+    from muxwire.adapters.deepagents import MuxwireSandbox
+
+    sandbox = MuxwireSandbox(cwd=str(folder))
+    try:
+        told = sandbox.execute("echo out; echo err >&2; (exit 4)")
+        assert (told.output, told.exit_code, told.truncated) == ("out\nerr\n", 4, False)
+        assert (
+            sandbox.execute("printf 'a\\0b\\n'; printf '\\033[31mred\\033[m\\n' | cat").output
+            == "a\0b\n\x1b[31mred\x1b[m\n"
+        )
+        assert sandbox.execute("printf '\\033[31mred\\033[m\\n'").output == "red\n"
+        assert sandbox.execute("sleep 1000", timeout=1).exit_code == 124
+        content, path = os.urandom(100_000), str(folder / "it's new" / "file")
+        assert [one.error for one in sandbox.upload_files([(path, content), ("relative", b"")])] == [
+            None,
+            "invalid_path",
+        ]
+        found = sandbox.download_files([path, str(folder), "/no/such"])
+        assert [(one.content, one.error) for one in found] == [
+            (content, None), (None, "is_directory"), (None, "file_not_found"),
+        ]  # fmt: skip
+        assert sandbox.id == "@1"
+    finally:
+        sandbox.close()
+
+
+# -- SWE-ReX
+
+
+@pytest.mark.anyio
+async def test_swerex_sessions() -> None:
+    from swerex import exceptions
+    from swerex.runtime.abstract import BashAction, BashInterruptAction, CreateBashSessionRequest
+
+    from muxwire.adapters.swerex import MuxwireRuntime
+
+    runtime = MuxwireRuntime()
+    try:
+        with anyio.fail_after(DEADLINE):
+            await runtime.create_session(CreateBashSessionRequest())
+            with pytest.raises(exceptions.SessionExistsError):
+                await runtime.create_session(CreateBashSessionRequest())
+
+            async def run(command: str, **given: Any) -> tuple[str, int | None, str]:
+                told = await runtime.run_in_session(BashAction(command=command, **given))
+                return told.output, told.exit_code, told.expect_string
+
+            assert (await run("cat <<END\na\n b\nEND"))[:2] == ("a\n b\n", 0)
+            assert (await run("false", check="silent"))[1] == 1
+            with pytest.raises(exceptions.NonZeroExitCodeError):
+                await run("false")
+            with pytest.raises(exceptions.BashIncorrectSyntaxError):
+                await run("(a", check="silent")
+            with pytest.raises(exceptions.CommandTimeoutError):
+                await run("sleep 1000", timeout=0.3)
+            with pytest.raises(exceptions.CommandTimeoutError, match="was left running"):
+                await run("echo no", timeout=0.3)
+            await runtime.run_in_session(BashInterruptAction())
+            assert (await run("echo yes"))[0] == "yes\n"
+            asks = 'sh -c \'printf "one> "; read x; echo got $x; printf "two> "; read x\''
+            assert (await run(asks, is_interactive_command=True, expect=["one> ", "two> "]))[2] == "one> "
+            assert await run("a", is_interactive_command=True, expect=["one> ", "two> "]) == ("got a", 0, "two> ")
+            await run("b", is_interactive_quit=True)
+            assert (await run("echo end"))[0] == "end\n"
+    finally:
+        await runtime.close()
+
+
+# -- Harbor
+
+
+@pytest.fixture
+async def session(folder: Path, environ: dict[str, str]) -> AsyncIterator[Any]:
+    from muxwire.adapters.harbor import MuxwireTmuxSession
+
+    (folder / "container").mkdir(mode=0o700, exist_ok=True)
+    there = environ_there(environ, folder / "container")
+
+    async def carrier(environment: Any, user: Any) -> Carrier:
+        return Carrier(["env", "-i", *(f"{name}={value}" for name, value in there.items())])
+
+    environment: Any = SimpleNamespace()
+    made = MuxwireTmuxSession(
+        "name", environment, folder / "log", folder / "cast" / "a.cast", None, 100, 30, carrier=carrier
+    )
+    await made.start()
+    yield made
+    await made.stop()
+
+
+@pytest.mark.anyio
+async def test_harbor_calls_end_with_what_they_began(session: Any, folder: Path) -> None:
+    with anyio.fail_after(DEADLINE):  # less than the sum of what was guessed
+        await session.get_incremental_output()
+        for step in ("cd /usr\n", "ls -d lib\n", "printf '%s\\n' a b | wc -l\n", "pwd\n", "echo the end\n"):
+            await session.send_keys(step, min_timeout_sec=DEADLINE)
+        assert "the end\n" in await session.get_incremental_output()
+        await session.send_keys("read -p 'name? ' name\n", min_timeout_sec=DEADLINE)
+        await session.send_keys("me\n", min_timeout_sec=DEADLINE)
+        await session.send_keys("seq 1 3000\n", min_timeout_sec=DEADLINE)
+        assert "\n1\n2\n3\n" in await session.capture_pane(capture_entire=True)
+        assert len((await session.capture_pane()).splitlines()) == 30
+        assert await session.is_session_alive()
+        session._markers.append((0.5, "half a second"))
+        await session.stop()
+        cast = (folder / "cast" / "a.cast").read_text()
+        assert cast.startswith('{"version": 2, "width": 100, "height": 30')
+        assert '[0.5, "m", "half a second"]' in cast
+
+
+@pytest.mark.anyio
+async def test_harbor_containers_are_reached_by_their_engine() -> None:
+    from muxwire.adapters.harbor import carrier_of
+
+    class Docker:
+        default_user = "agent"
+        task_env_config = SimpleNamespace(workdir="/app")
+
+        @classmethod
+        def runtime(cls) -> Any:
+            return SimpleNamespace(compose=("docker", "compose"))
+
+        async def _run_docker_compose_command(self, words: list[str]) -> Any:
+            assert words == ["ps", "-q", "main"]
+            return SimpleNamespace(stdout="0123abc\n")
+
+    environment: Any = Docker()
+    found = await carrier_of(environment, None)
+    assert (found.argv, found.user, found.cwd) == (["docker", "exec", "-i", "0123abc"], "agent", "/app")
+    nothing: Any = SimpleNamespace()
+    with pytest.raises(InvalidArgument, match="runs no container"):
+        await carrier_of(nothing, None)
