@@ -137,7 +137,8 @@ async def test_nothing_is_typed_while_a_program_of_another_session_reads(
         left = await tab.execute(f"({start})", timeout=DEADLINE, on_timeout="leave")
         assert left.state == "interactive", left
         pid = int(left.output.split()[0])
-        await tab.stop_process()
+        await tab.send_keys(["C-c"])
+        await tab.runner.settled()
         before = tab.next_byte
         with pytest.raises(TabUnavailable, match=rf"cat \(process {pid}\), of another session") as refused:
             await tab.execute("echo no", timeout=5)

@@ -100,3 +100,20 @@ async def test_what_keys_started_is_named_too(terminals: Terminals, ends: list[i
         stopped = await tab.stop_process()
         ends += [one.pid for one in stopped.left]
         assert (names(stopped), stopped.success) == (["sleep"], False)
+
+
+@pytest.mark.parametrize("how", ["stopped", "closed"])
+async def test_what_reads_the_terminal_from_another_session_ends_too(terminals: Terminals, how: str) -> None:
+    """As pinentry does: its agent starts it for a program here, and nothing that is sent to that reaches it."""
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        start = "(setsid sh -c 'echo $$; exec cat' <$(tty) & wait $!)"
+        left = await tab.execute(start, timeout=DEADLINE, on_timeout="leave")
+        assert left.state == "interactive", left
+        pid = int(left.output.split()[0])
+        if how == "stopped":
+            await tab.stop_process()
+            assert (await tab.execute("echo ok", timeout=DEADLINE)).output == "ok\n"
+        else:
+            await tab.close(force=True)
+        while await anyio.Path(f"/proc/{pid}").exists():
+            await anyio.sleep(0.01)

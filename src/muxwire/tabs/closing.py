@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import TabUnavailable
+from muxwire.shell.listener import may_be_read
+from muxwire.shell.look import strangers
 
 if TYPE_CHECKING:
     from muxwire.pane.runner import Runner
@@ -31,6 +33,16 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
         raise TabUnavailable(f"something still runs in {key}", state=state, remedy=remedy)
 
 
+async def end_strangers(pane: PaneState) -> None:
+    """End what reads the terminal from another session: pinentry, which an agent started for a program here.
+
+    It does not get the signals of the program that asked for it, and without its terminal it spins.
+    """
+    await pane.look(wide=True)
+    for one in strangers(pane.seen()):
+        pane.host.signal_process(one.pid, signal.SIGTERM)
+
+
 async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
     """Hang up on the pane's session, kill what stays, and kill the pane once its last bytes are here.
 
@@ -39,6 +51,8 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
     """
     if await server.ends_session(pane_id):
         return False
+    if pane.host.is_local and (pane.session.running is not None or may_be_read(pane.session)):
+        await end_strangers(pane)
     if not pane.session.dead:
         pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
         await pane.stream.until(lambda: pane.session.dead, HANGUP_GRACE)

@@ -18,6 +18,7 @@ from muxwire.shell.driver import FORKS_WITHIN, LOOK_SECONDS
 from muxwire.shell.listener import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT
 from muxwire.shell.tab_state import prompt_due, ran_last
 from muxwire.tabs.attached import attached
+from muxwire.tabs.closing import end_strangers
 from muxwire.tabs.waits import Watch
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
     async with attached(tab):
         stopped, since = await _stop(tab.pane, tab.runner, first, grace)
         stopped = await _with_left(tab.pane, stopped, since)
+        if stopped.success and not tab.theirs and tab.pane.host.is_local:
+            await end_strangers(tab.pane)
     tab.pane.session.told_of()  # if that has ended a nested shell, the caller wanted it
     return stopped
 
