@@ -46,6 +46,19 @@ class ExecutionResult:
 
 @final
 @dataclass(frozen=True, slots=True)
+class CommandInfo:
+    """`command_info`: a command and its tab; `began` and `ended` in Unix seconds, `ended` None while it runs."""
+
+    command_id: str
+    command: str
+    window_id: str
+    began: float
+    ended: float | None
+    exit_code: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ProcessStart:
     """`start_process`: `started` once its shell has begun it; `ready` is None if no readiness was asked for.
 

@@ -39,7 +39,7 @@ def test_a_person_sees_the_tabs_and_which_one_an_agent_uses(place: Place, tabs: 
         with place.start("run", "-t", "beta", f"echo at work; cat {fifo}") as agent:
             assert agent.stdout is not None
             assert agent.stdout.readline() == b"at work\n"
-            rows = screen.shows("(agent)", status=True)
+            rows = screen.shows("(agent)", f"{tabs[1]} runs echo at work", status=True)
             assert rows[-1].index("alpha*") < rows[-1].index("beta") < rows[-1].index("(agent)")
             assert place.document("ls", "--json")["sessions"][1]["attached_client_count"] == 1
             screen.types("C-b", "n")

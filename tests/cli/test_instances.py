@@ -80,6 +80,7 @@ def test_an_mcp_client_is_seen_by_its_name_also_where_its_server_has_other_direc
         part = face["name"].partition("-")[0]
         assert "seen" in two.ok("logs", part, "--plain")
         assert "seen" in two.ok("snapshot", face["name"])
+        assert "seen" in two.ok("logs", "--name", face["name"], "--plain")
         server.stdin.close()
 
 

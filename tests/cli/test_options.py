@@ -16,6 +16,7 @@ from muxwire.verbs.catalogue import (
     ExecuteScript,
     SendKeys,
     SetHistoryLimit,
+    ShowTerminal,
     StartProcess,
     StopProcess,
     StreamLogs,
@@ -35,8 +36,8 @@ LEFT_OUT: dict[type[Verb], set[str]] = {
     # `watch` begins now, and shows all.
     WatchEvents: {"since", "max_events"},
 }
-# Verbs for agents: a person has `run`, files, and tmux.
-NOT_THERE = {CommandResult, ExecuteScript, StartProcess, StopProcess, SetHistoryLimit}
+# Verbs for agents: a person has `run`, files, tmux, and `attach`.
+NOT_THERE = {CommandResult, ExecuteScript, StartProcess, StopProcess, SetHistoryLimit, ShowTerminal}
 
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in NOT_THERE], ids=lambda verb: verb.verb)

@@ -48,6 +48,10 @@ class FakeTab:
     prefix: str = ""
     session: str = "hub"
     log_path: str = "/logs/pane-@1.log"
+    theirs: bool = False
+    is_persons: bool = False
+    runs_persons_line: bool = False
+    attach_words: str = "muxwire attach --name fake -t @1"
     asked: list[dict[str, Any]] = field(default_factory=list)
     running: int = 0
     together: anyio.Event = field(default_factory=anyio.Event)

@@ -80,6 +80,7 @@ async def test_every_tool_returns_the_same_object_as_text_and_as_structure(sessi
         "send_keys": {"window_id": "@1", "keys": ["C-c"]},
         "wait_for": {"window_ids": ["@1"], "idle_ms": 5},
         "watch_events": {"timeout_ms": 0},
+        "show_terminal": {"why": "a password"},
         "run_tmux_operations": {"operations": [{"kind": "new_window"}]},
     }
     tools = {tool.name: tool for tool in (await session.client.list_tools()).tools}
@@ -359,7 +360,7 @@ async def test_read_only_and_toolsets() -> None:
     assert names(toolsets=["scripts"]) == {"execute_script"}
     assert "execute_script" not in names(toolsets=["core"])
     reading = {"list_tabs", "command_result", "read_logs_from_tab", "stream_logs_from_tab", "snapshot", "wait_for"}
-    reading |= {"watch_events"}
+    reading |= {"watch_events", "show_terminal"}
     assert names(read_only=True) == reading
     assert names(toolsets=[]) == set()
     with pytest.raises(InvalidArgument, match="no toolset 'cor'") as caught:

@@ -148,6 +148,12 @@ async def watch_events(tools: Tools, tab: str) -> None:
     assert [event["window_id"] for event in told["events"]] == [tab]
 
 
+async def show_terminal(tools: Tools, tab: str) -> None:
+    shown = await tools("show_terminal", window_id=tab, why="to look")
+    assert shown["attach"].startswith("muxwire attach --name ")
+    assert shown["attach"].endswith(f" -t {tab}")
+
+
 # Each kind of operation, in an order in which each can be done; {tab} is the tab.
 STEPS: list[dict[str, Any]] = [
     {"kind": "new_window", "ref": "w", "name": "second", "cwd": "/", "env": ["A=b"]},

@@ -21,6 +21,7 @@ from muxwire.verbs.catalogue import (
     RunTmuxOperations,
     SendKeys,
     SetHistoryLimit,
+    ShowTerminal,
     StartProcess,
     StopProcess,
     StreamLogs,
@@ -53,6 +54,7 @@ METHODS: dict[type[Verb], tuple[Any, dict[str, str]]] = {
     ),
     WaitFor: (Terminals.wait_for, TARGETS),
     WatchEvents: (Terminals.watch_events, TARGETS),
+    ShowTerminal: (Terminals.tab, TARGET | {"why": ""}),
     RunTmuxOperations: (Terminals.run_operations, {}),
 }
 # What a program gets more of than a model, or says in another way.

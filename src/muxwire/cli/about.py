@@ -7,8 +7,8 @@ import platform
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from muxwire.cli.options import add_parser
-from muxwire.cli.printing import FAILED, document, say, shown, spoken, write
+from muxwire.cli.options import add_no_colours, add_parser
+from muxwire.cli.printing import FAILED, Colours, document, say, shown, spoken, write
 from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from muxwire.cli.options import Verbs
     from muxwire.library.doctor import Finding
 
+_COLOURS = {"ok": "green", "warning": "yellow", "broken": "red"}
 _SIGNS = {"ok": "ok     ", "warning": "warning", "broken": "BROKEN "}
 
 
@@ -36,6 +37,7 @@ def add(verbs: Verbs) -> None:
     doctor.add_argument(
         "--host", metavar="HOST", action="append", default=[], help="only check that machine; may be repeated"
     )
+    add_no_colours(doctor)
     doctor.add_argument("--json", action="store_true", help="print one JSON document")
 
     shown = add_parser(
@@ -81,14 +83,15 @@ def _doctor(arguments: argparse.Namespace) -> int:
     if arguments.json:
         document({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})
     else:
+        colours = Colours.of(arguments)
         for finding in findings:
-            _print(finding)
+            _print(finding, colours)
         say(_summary(findings))
     return 0 if healthy else FAILED
 
 
-def _print(finding: Finding) -> None:
-    say(f"{_SIGNS[finding.level]}  {finding.check}: {shown(finding.said)}")
+def _print(finding: Finding, colours: Colours) -> None:
+    say(f"{colours(_COLOURS[finding.level], _SIGNS[finding.level])}  {finding.check}: {shown(finding.said)}")
     if finding.remedy:
         say(f"         -> {shown(spoken(finding.remedy))}")
 

@@ -15,6 +15,7 @@ from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, ter
 from muxwire.cli.options import add_host, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
+from muxwire.tmux.server import doing_format
 from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from muxwire.cli.listing import ListedTab
     from muxwire.cli.options import Verbs
 
+# A command's text, its tab and what it waits for.
+_DOING_WIDTH = 60
 _GONE_REMEDY = "muxwire new starts one"
 
 
@@ -133,12 +136,16 @@ def _own_server(arguments: argparse.Namespace) -> list[str]:
 
 def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) -> list[str]:
     """The tmux commands that show a window in a session of the person's own."""
+    from muxwire.tmux.start import HUB
+
     flags = _flags(arguments)
     return [
         "new-session", "-t", f"={session}", *(("-f", flags) if flags else ()), ";",
         # It ends when its one person leaves.
         "set-option", "destroy-unattached", "on", ";",
         "set-option", "status-left", f"[muxwire {name}] ", ";",
+        "set-option", "status-right-length", str(_DOING_WIDTH), ";",
+        "set-option", "status-right", f"{doing_format(HUB)} ", ";",
         "select-window", "-t", f":{window}",
     ]  # fmt: skip
 

@@ -191,11 +191,13 @@ def _check_instance(name: str) -> None:
     from muxwire.library.opening import checked_instance
 
     folders = folders_for(checked_instance(name), os.environ)
-    if folders.socket_path.exists() or (folders.state / name).is_dir():
+    if folders.socket_path.exists():
         return
     running = _running()
-    if name in running:
+    if name in running:  # its socket may be where another environment has it
         use(running[name])
+        return
+    if (folders.state / name).is_dir():
         return
     known = f"these run: {', '.join(running)}; " if running else ""
     raise NoSuchTarget(

@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_all, add_target, add_verb, named_tabs, positive
-from muxwire.cli.printing import FAILED, document, packed, say, shown, warn, write_soon
+from muxwire.cli.options import add_all, add_no_colours, add_target, add_verb, named_tabs, positive
+from muxwire.cli.printing import FAILED, Colours, document, packed, say, shown, warn, write_soon
+from muxwire.cli.sentences import sentence
 from muxwire.errors import InvalidArgument
 from muxwire.tabs.waits import Wanted
 from muxwire.verbs.catalogue import SendKeys, WaitFor, WatchEvents
@@ -83,6 +84,7 @@ def add(verbs: Verbs) -> None:
     add_target(watch, many=True)
     add_all(watch, "of every tab, those that are opened later too")
     watch.option(WatchEvents, "kinds", "--kind", dest="kind", help="only events of that kind; may be repeated")
+    add_no_colours(watch)
     watch.add_argument("--count", metavar="N", type=positive, default=math.inf, help="end after N events")
     watch.option(WatchEvents, "timeout", default=math.inf)
 
@@ -166,7 +168,7 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
     deadline = anyio.current_time() + arguments.timeout
     # `.` is the tab that was used last now; another one may be used while this one is watched.
     targets = [(await terminals.tab(target)).key for target in named_tabs(arguments)]
-    kinds, still_open = arguments.kind, set(targets)
+    kinds, still_open, colours = arguments.kind, set(targets), Colours.of(arguments)
     left, cursor = arguments.count, terminals.events.end
     while left > 0 and (still_open or not targets) and (seconds_left := deadline - anyio.current_time()) > 0:
         batch = await terminals.watch_events(
@@ -186,8 +188,8 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
             if arguments.json:
                 await write_soon(packed(asdict(event)))
             else:
-                details = " ".join(f"{name}={shown(str(value))}" for name, value in event.details.items())
-                moment = datetime.fromtimestamp(event.time).astimezone().strftime("%H:%M:%S.%f")[:-3]
-                line = f"{moment} {event.window_id or '-'} {event.kind} {details}".rstrip()
+                moment = datetime.fromtimestamp(event.time).astimezone().strftime("%H:%M:%S")
+                said = shown(sentence(event.kind, event.details))
+                line = f"{colours('dim', moment)} {colours('bold', event.window_id or '-')} {said}"
                 await write_soon(line.encode("utf-8", "surrogateescape") + b"\n")
     return 0

@@ -11,14 +11,16 @@ from muxwire.cli.printing import table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muxwire.cli.printing import Colours
     from muxwire.instance.faces import Face
 
 _HEAD = ("INSTANCE", "CLIENT", "DIRECTORY", "AGE", "TABS", "STATE")
+_STATES = {"driven": "green", "silent": "red"}
 # Each unit of an age in seconds, the largest first.
 _UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
-def rows_of(faces: Sequence[Face]) -> list[str]:
+def rows_of(faces: Sequence[Face], colours: Colours | None = None) -> list[str]:
     """The table of instances: its head, and a line for each."""
     now = time.time()
     rows = [
@@ -32,7 +34,7 @@ def rows_of(faces: Sequence[Face]) -> list[str]:
         )
         for face in faces
     ]
-    return table(_HEAD, rows)
+    return table(_HEAD, rows, colours, {"STATE": lambda state: _STATES.get(state, "")})
 
 
 def documents_of(faces: Sequence[Face]) -> list[dict[str, Any]]:

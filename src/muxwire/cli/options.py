@@ -199,6 +199,10 @@ def add_plain(parser: Parser, verb: type[Described]) -> None:
     parser.option(verb, "strip_ansi", "--plain", "--strip-ansi")
 
 
+def add_no_colours(parser: Parser) -> None:
+    parser.add_argument("--plain", action="store_true", dest="no_colours", help="no colours, as with $NO_COLOR")
+
+
 def words_after(words: list[str]) -> list[str]:
     """The words of a command, without the -- before it; some versions of argparse have taken that away."""
     return words[1:] if words[:1] == ["--"] else words

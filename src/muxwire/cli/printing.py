@@ -18,7 +18,8 @@ from muxwire.errors import MuxwireError, remedy_for
 from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import argparse
+    from collections.abc import Callable, Mapping, Sequence
 
 FAILED = 1
 # Shells and argparse use 2 for a command line that is wrong.
@@ -48,6 +49,7 @@ WORDS: Mapping[str, str] = {
     "send_keys": "muxwire send-keys",
     "wait_for": "muxwire wait",
     "watch_events": "muxwire watch",
+    "show_terminal": "muxwire attach",
     "run_tmux_operations": "muxwire ops",
 }
 
@@ -115,10 +117,49 @@ def shown(text: str) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    cells = [head, *([shown(cell) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+# SGR (ECMA-48 8.3.117) by name.
+_COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35"}
+
+
+class Colours:
+    """Colours a text for a person at a terminal; elsewhere, with $NO_COLOR or --plain it stays as it is."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        self._wanted = wanted
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> Colours:
+        """By the conventions of https://no-color.org, and of terminals that know none."""
+        plain = arguments.no_colours or os.environ.get("NO_COLOR") or os.environ.get("TERM") in (None, "dumb")
+        return cls(wanted=not plain and os.isatty(STDOUT))
+
+    def __call__(self, colour: str, text: str) -> str:
+        """The text in that colour, if it has one."""
+        number = _COLOURS.get(colour, "")
+        return f"\x1b[{number}m{text}\x1b[0m" if number and text and self._wanted else text
+
+
+def table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    colours: Colours | None = None,
+    by_column: Mapping[str, Callable[[str], str]] | None = None,
+) -> list[str]:
+    """The lines of a table; `by_column` has what names the colour of a cell, by the column's head."""
+    cells = [[shown(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    paint = colours if colours is not None else Colours(wanted=False)
+
+    def line(row: Sequence[str], names: Sequence[str]) -> str:
+        padded = zip(row, widths, names, strict=True)
+        return "  ".join(paint(name, cell) + " " * (width - len(cell)) for cell, width, name in padded).rstrip()
+
+    names = by_column or {}
+    painted = [
+        line(row, [names[column](cell) if column in names else "" for column, cell in zip(head, row, strict=True)])
+        for row in cells
+    ]
+    return [line(head, ["bold"] * len(head)), *painted]
 
 
 def complain(code: str, message: str, remedy: str, *, as_json: bool) -> None:

@@ -32,6 +32,11 @@ def add(verbs: Verbs) -> None:
         type=duration,
         help="close tabs that nobody has used for that long: 90s, 30m, 2h",
     )
+    serve.add_argument(
+        "--channel",
+        action="store_true",
+        help="send the end of a command left running into the session (claude/channel; experimental)",
+    )
     serve.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     add_parser(
         verbs,
@@ -62,7 +67,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     gc.freeze()
     gc.enable()
     opening = partial(open_terminals, **given_instance(arguments), close_idle=arguments.close_idle)
-    anyio.run(lambda: serve(opening, toolsets=toolsets, read_only=arguments.read_only))
+    anyio.run(lambda: serve(opening, toolsets=toolsets, read_only=arguments.read_only, channel=arguments.channel))
     return 0
 
 

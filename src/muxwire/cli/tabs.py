@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import DEFAULT_NAME, chosen_host, chosen_name, given_instance, named_running, on_terminals
 from muxwire.cli.instances import documents_of, rows_of
-from muxwire.cli.options import add_host, add_target, add_verb, words_after
-from muxwire.cli.printing import document, say, shown, table, warn
+from muxwire.cli.options import add_host, add_no_colours, add_target, add_verb, words_after
+from muxwire.cli.printing import Colours, document, say, shown, table, warn
 from muxwire.errors import (
     ConnectionClosed,
     InstanceUnavailable,
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
 
+# A person looks for what waits for them.
+_STATES = {"prompt": "green", "running": "yellow", "busy": "yellow", "interactive": "magenta", "incomplete": "magenta",
+           "dead": "dim", "closed": "dim"}  # fmt: skip
 _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
 
 
@@ -41,6 +44,7 @@ def add(verbs: Verbs) -> None:
     add_host(ls, "those that a running process has on that machine")
     ls.option(ListTabs, "closed", "-a", "--all", dest="all")
     ls.option(ListTabs, "session")
+    add_no_colours(ls)
 
     new = add_verb(
         verbs,
@@ -88,7 +92,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _say_instances(arguments: argparse.Namespace) -> None:
-    for line in rows_of(arguments.faces) if arguments.faces else ():
+    for line in rows_of(arguments.faces, Colours.of(arguments)) if arguments.faces else ():
         say(line)
 
 
@@ -144,7 +148,7 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
         )
         for tab in tabs
     ]
-    for line in table(_HEAD, rows):
+    for line in table(_HEAD, rows, Colours.of(arguments), {"STATE": lambda state: _STATES.get(state, "")}):
         say(line)
     for session in listed.sessions:
         if session.attached_client_count:

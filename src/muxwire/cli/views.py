@@ -12,8 +12,18 @@ from functools import partial
 from typing import TYPE_CHECKING, final
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_all, add_plain, add_target, add_verb, named_tabs, natural, positive, seconds
-from muxwire.cli.printing import STDOUT, document, say, table, warn, write, write_soon
+from muxwire.cli.options import (
+    add_all,
+    add_no_colours,
+    add_plain,
+    add_target,
+    add_verb,
+    named_tabs,
+    natural,
+    positive,
+    seconds,
+)
+from muxwire.cli.printing import STDOUT, Colours, document, say, table, warn, write, write_soon
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import ReadLogs, StreamLogs, TakeSnapshot
 from muxwire.verbs.types import DEFAULT_LINES
@@ -90,6 +100,7 @@ def add(verbs: Verbs) -> None:
     )
     add_target(history, many=True)
     add_all(history, "of every tab, closed ones too")
+    add_no_colours(history)
     history.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N")
     _add_rec(verbs)
 
@@ -193,7 +204,8 @@ async def _history(terminals: Terminals, arguments: argparse.Namespace) -> int:
         )
         for command in commands
     ]
-    for line in table(_HISTORY, rows) if rows else ():
+    by_column = {"EXIT": lambda code: {"0": "green", "-": ""}.get(code, "red")}
+    for line in table(_HISTORY, rows, Colours.of(arguments), by_column) if rows else ():
         say(line)
     return 0
 

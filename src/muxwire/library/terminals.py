@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, final
@@ -16,6 +17,7 @@ from muxwire.library.lifetime import Hosts
 from muxwire.logs.history import read_history
 from muxwire.logs.screens import past_screen
 from muxwire.operations.operation import RunOptions
+from muxwire.results import CommandInfo
 from muxwire.tabs.attached import attached
 from muxwire.tabs.book import checked_idle
 from muxwire.tabs.closing import check_idle
@@ -279,14 +281,51 @@ class Terminals:
     # -- commands
 
     async def command_result(
-        self, command_id: str, *, wait: float = 0.0, strip_ansi: bool | None = None, max_chars: int | None = None
+        self,
+        command_id: str,
+        *,
+        wait: float = 0.0,
+        strip_ansi: bool | None = None,
+        max_chars: int | None = None,
+        whole: bool = False,
     ) -> ExecutionResult:
-        """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget."""
+        """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget.
+
+        With `whole` all that it wrote.
+        """
         tab, execution = await self._command(command_id, within=wait or inf)
         if wait > 0 and execution.running:
             async with attached(tab):
                 await tab.runner.wait(execution, wait)
+        if whole and execution.started:
+            execution.read_up_to = execution.begin
         return await tab.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+
+    async def command_info(self, command_id: str) -> CommandInfo:
+        """Which command it is, in which tab, and when it began and ended. NoSuchTarget."""
+        tab, execution = await self._command(command_id)
+        offset = time.time() - time.monotonic()
+        return CommandInfo(
+            command_id,
+            execution.command.decode("utf-8", "replace"),
+            tab.key,
+            execution.typed_time + offset,
+            None if execution.running else execution.end_time + offset,
+            execution.exit_code,
+        )
+
+    async def command_end(self, command_id: str, *, timeout: float) -> None:
+        """Wait for the end of a command, also where it waits for input. NoSuchTarget."""
+        tab, execution = await self._command(command_id)
+        async with attached(tab):
+            await tab.pane.stream.until(lambda: not execution.running, timeout)
+
+    async def interrupt(self, command_id: str) -> bool:
+        """Begin to interrupt a command, as at its timeout; False if it has ended. NoSuchTarget."""
+        tab, execution = await self._command(command_id)
+        if execution.running:
+            self._book.spawn(lambda: tab.runner.interrupt(execution))
+        return execution.running
 
     async def _command(self, command_id: str, *, within: float = inf) -> tuple[Tab, Execution]:
         """The tab and the command of that id, also on a machine where an earlier process left it; NoSuchTarget."""
@@ -347,7 +386,8 @@ class Terminals:
         ).checked()
         names = self._names_of(targets)
         tabs = [await self.known_tab(name, within=timeout) for name in names]
-        return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout, names=names)
+        with self._book.awaiting(until or regex or ("silence" if idle is not None else "an end or a prompt")):
+            return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout, names=names)
 
     async def watch_events(
         self,

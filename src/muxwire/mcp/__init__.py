@@ -7,7 +7,10 @@ General layout, lower floors first; each module imports only those above it:
   tools          the tools: parse, one call into the library, shape the result
   instructions   what a model gets at the start, and the prompts of prompts.toml
   calls          one call, checked, run and shaped: for the SDK's server, and straight from the wire
+  confirm        asking the person before something of theirs is ended
+  channel, tasks the end of a command that was left running: into the session, or as a task
   lifespan       the one Terminals of a server, opened by the first call that needs it
+  pages          the live terminal that clients with MCP Apps show inside the conversation
   resources      tabs, logs and screens to read, and notifications of their changes to subscribers
   wire, stdio    newline-delimited JSON-RPC over the two standard descriptors
   server         all of it together: `serve`

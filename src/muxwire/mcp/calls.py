@@ -17,6 +17,7 @@ import anyio
 from mcp import types
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
+from muxwire.mcp.confirm import NeedsAnswer
 from muxwire.mcp.registry import Call, Progress, explained, refused
 from muxwire.verbs.read import Misfit
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
+    from muxwire.mcp.confirm import Person
     from muxwire.mcp.lifespan import LazyTerminals
     from muxwire.mcp.registry import AnyTool, Catalogue
     from muxwire.mcp.wire import WireWriter
@@ -38,21 +40,33 @@ _RESERVED = "io.modelcontextprotocol/"
 # In every line that can be such a call: looked for before the line is parsed.
 _METHOD = b'"tools/call"'
 _REQUEST_KEYS = frozenset(("jsonrpc", "id", "method", "params"))
+# They may ask the person, which is the SDK's to do where the client can (`confirm.py`).
+_MAY_ASK = frozenset(("close_tab", "stop_process"))
 _PARAMS_KEYS = frozenset(("name", "arguments", "_meta"))
 
 
 async def outcome(
-    tool: AnyTool, given: dict[str, Any], terminals: LazyTerminals, progress: Progress
-) -> dict[str, Any] | types.CallToolResult:
-    """Check and run one call: the fields of its result, or the error that the model reads."""
+    tool: AnyTool,
+    given: dict[str, Any],
+    terminals: LazyTerminals,
+    progress: Progress,
+    person: Person | None = None,
+) -> dict[str, Any] | types.CallToolResult | types.InputRequiredResult:
+    """Check and run one call: the fields of its result, the error that the model reads, or a question to the person."""
     try:
         arguments = tool.validated(given)
     except Misfit as error:
         return refused(tool, error)
     try:
-        return await tool.result(Call(await terminals.get(), progress), arguments)
+        opened = await terminals.get()
+        result = await tool.result(Call(opened, progress, person), arguments)
+    except NeedsAnswer as needed:
+        return needed.result()
     except Exception as error:  # noqa: BLE001 (the one boundary: every error becomes two lines for the model)
         return explained(tool, error)
+    if terminals.channel is not None:
+        terminals.channel.note(result, opened)
+    return result
 
 
 def client_name(info: object) -> str:
@@ -106,6 +120,8 @@ class DirectCalls:
         self._running: dict[str, anyio.CancelScope] = {}
         self._hello: types.RequestId | None = None
         self._accepted = False
+        self._writer: WireWriter | None = None
+        self._asks = False  # whether the client can ask the person
 
     @asynccontextmanager
     async def running(self, terminals: LazyTerminals) -> AsyncIterator[None]:
@@ -121,6 +137,8 @@ class DirectCalls:
     def began(self, request_id: types.RequestId, params: dict[str, Any]) -> None:
         """Note the id of a request `initialize`, and what it says of the client."""
         self._hello = request_id
+        capabilities = params.get("capabilities")
+        self._asks = isinstance(capabilities, dict) and capabilities.get("elicitation") is not None
         if self._terminals is not None:
             self._terminals.client = client_name(params.get("clientInfo"))
 
@@ -130,8 +148,14 @@ class DirectCalls:
             self._hello = None
             self._accepted = result.get("protocolVersion") in DIRECT_REVISIONS
 
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Send a notification, if there is a connection; nobody waits for it."""
+        if self._writer is not None:
+            self._writer.notify(method, params)
+
     def take(self, line: bytes, writer: WireWriter) -> bool:
         """Begin the call that `line` is; False if it is none, or one for the SDK."""
+        self._writer = writer
         if not self._accepted or self._terminals is None or self._tasks is None or _METHOD not in line:
             return False
         try:
@@ -149,6 +173,8 @@ class DirectCalls:
             case _:
                 return False
         if not (isinstance(given, dict) and isinstance(meta, dict) and request["params"].keys() <= _PARAMS_KEYS):
+            return False
+        if self._asks and name in _MAY_ASK:
             return False
         token = meta.get("progressToken")
         if isinstance(token, bool | float | list | dict) or any(key.startswith(_RESERVED) for key in meta):
@@ -188,10 +214,10 @@ class DirectCalls:
             await writer.room()
 
 
-def _member(result: dict[str, Any] | types.CallToolResult) -> bytes:
+def _member(result: dict[str, Any] | types.CallToolResult | types.InputRequiredResult) -> bytes:
     """Return the member of the answer that holds a result."""
     try:
-        if isinstance(result, types.CallToolResult):
+        if not isinstance(result, dict):
             # `resultType` belongs to the revisions without `initialize`.
             fields = result.model_dump(by_alias=True, exclude_none=True, exclude={"result_type"})
             return b'"result":' + to_json(fields)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from muxwire.library.terminals import Terminals
+    from muxwire.mcp.channel import Channel
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +45,7 @@ class LazyTerminals:
         self._terminals: Terminals | None = None
         self._ever_opened = anyio.Event()
         self._closed = False
+        self.channel: Channel | None = None  # hears of every result, where ends are sent into the session
         self.client = ""  # who calls, as `muxwire ls` shows it
 
     @property

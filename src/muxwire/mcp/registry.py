@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, final, 
 import anyio
 from mcp import types
 
-from muxwire.errors import InvalidArgument, MuxwireError, remedy_for, unwrapped
+from muxwire.errors import InvalidArgument, MuxwireError, NotPermitted, remedy_for, unwrapped
 from muxwire.tabs.tab_events import EXIT_CODE, TAB, add_to_span
 from muxwire.values import to_dict
 from muxwire.verbs.catalogue import VERBS, InTab
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from muxwire.library.terminals import Terminals
+    from muxwire.mcp.confirm import Person
     from muxwire.verbs.read import Misfit
 
 
@@ -136,6 +137,7 @@ def _one_line(text: str) -> str:
 
 T = TypeVar("T")
 Context = TypeVar("Context")
+Result = TypeVar("Result")
 
 _BYTES = "muxwire.result_bytes"
 # Clients end a silent call after 30 s to 5 min, and the contract promises a word at least every 5 s.
@@ -188,13 +190,14 @@ class Progress:
 
 
 def in_span(
-    call: Callable[[Context, types.CallToolRequestParams], Awaitable[types.CallToolResult]],
-) -> Callable[[Context, types.CallToolRequestParams], Awaitable[types.CallToolResult]]:
+    call: Callable[[Context, types.CallToolRequestParams], Awaitable[Result]],
+) -> Callable[[Context, types.CallToolRequestParams], Awaitable[Result]]:
     """Make a handler of tool calls add its result to the span that it runs in."""
 
-    async def run(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def run(context: Context, params: types.CallToolRequestParams) -> Result:
         result = await call(context, params)
-        add_to_span(_attributes(params.arguments or {}, result))
+        if isinstance(result, types.CallToolResult):  # else a task, or a question to the person
+            add_to_span(_attributes(params.arguments or {}, result))
         return result
 
     return run
@@ -232,6 +235,14 @@ class Call:
 
     terminals: Terminals
     progress: Progress
+    person: Person | None = None  # who may be asked; None where the client cannot ask
+
+    async def agreed(self, question: str, *, refusal: str, remedy: str) -> None:
+        """Ask the person before something of theirs is ended: NotPermitted if they cannot be asked, or say no."""
+        if self.person is None or not self.person.can_be_asked:
+            raise NotPermitted(refusal, remedy=remedy)
+        if not await self.person.confirms(question):
+            raise NotPermitted(f"{refusal}, and they did not agree", remedy=remedy)
 
 
 @final
@@ -257,6 +268,7 @@ class Tool(Generic[A]):
     toolset: Toolset
     large_result: bool
     special: Mapping[Any, dict[str, Any]]
+    page: str
     run: Callable[[Call, A], Awaitable[Any]]
 
     def validated(self, given: Mapping[str, object]) -> A:
@@ -297,7 +309,12 @@ class Tool(Generic[A]):
                 destructive_hint=None if self.hints.read_only else self.hints.destructive,
                 open_world_hint=self.hints.open_world,
             ),
-            _meta=dict(LARGE_RESULT) if self.large_result else None,
+            _meta=self._meta() or None,
+        )
+
+    def _meta(self) -> dict[str, Any]:
+        return (dict(LARGE_RESULT) if self.large_result else {}) | (
+            {"ui": {"resourceUri": self.page}} if self.page else {}
         )
 
     def _output_schema(self) -> Schema:
@@ -325,17 +342,27 @@ def tool(
     hints: Hints,
     toolset: Toolset = "core",
     large_result: bool = False,
+    page: str = "",
     special: Mapping[Any, dict[str, Any]] | None = None,
 ) -> Callable[[Callable[[Call, A], Awaitable[R]]], Tool[A]]:
     """Make a tool of a handler, for the verb that its arguments are.
 
     `returns` is a dataclass: the fields that it has no default for are always there. `special` has the schemas of
-    kinds of arguments that the verb does not describe whole.
+    kinds of arguments that the verb does not describe whole. `page` is the URI of what clients with Apps show of it.
     """
 
     def declare(run: Callable[[Call, A], Awaitable[R]]) -> Tool[A]:
         return Tool(
-            arguments.verb, summary(arguments), arguments, returns, hints, toolset, large_result, special or {}, run
+            arguments.verb,
+            summary(arguments),
+            arguments,
+            returns,
+            hints,
+            toolset,
+            large_result,
+            special or {},
+            page,
+            run,
         )
 
     return declare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast, final
@@ -15,6 +15,7 @@ from mcp import MCPError, types
 from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
 
 from muxwire.errors import MuxwireError, NoSuchTarget
+from muxwire.mcp.pages import PAGE_TYPE, TERMINAL_PAGE, terminal_page
 from muxwire.tabs.event_log import EventFilter
 
 if TYPE_CHECKING:
@@ -103,9 +104,13 @@ class Updates:
             raise MCPError(code=types.INVALID_REQUEST, message=f"More than {MAX_SUBSCRIPTIONS} subscriptions")
 
     async def listen(
-        self, asked: types.SubscriptionFilter, request_id: types.RequestId | None, session: ServerSession
+        self,
+        asked: types.SubscriptionFilter,
+        request_id: types.RequestId | None,
+        session: ServerSession,
+        ends: Mapping[str, Callable[[], Awaitable[Any]]],
     ) -> types.SubscriptionsListenResult:
-        """Serve one listen stream until the client cancels it.
+        """Serve one listen stream until the client cancels it. `ends` has what waits for the notification of each task.
 
         What is there no more, or never was, is left out of the acknowledged filter: it could never fire.
         """
@@ -113,19 +118,20 @@ class Updates:
             raise MCPError(code=types.INVALID_REQUEST, message="subscriptions/listen needs a request id")
         uris = list(dict.fromkeys(asked.resource_subscriptions or ()))
         lists = bool(asked.resources_list_changed)
-        self._check(len(uris) + lists)
+        self._check(len(uris) + lists + len(ends))
         meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: request_id}
         terminals = await self._terminals.get()
         wanted = await _existing(uris, terminals)
+        tasks: dict[str, Any] = {"taskIds": list(ends)} if ends else {}
         honored = types.SubscriptionFilter(
-            resources_list_changed=lists or None, resource_subscriptions=list(wanted) or None
+            resources_list_changed=lists or None, resource_subscriptions=list(wanted) or None, **tasks
         )
         said = types.SubscriptionsAcknowledgedNotificationParams(notifications=honored, _meta=meta)
 
         async def send(notification: types.ServerNotification) -> None:
             await session.send_notification(notification, related_request_id=request_id)
 
-        self._listening += len(wanted) + lists
+        self._listening += len(wanted) + lists + len(ends)
         try:
             async with anyio.create_task_group() as streams:
                 for uri, changes in wanted.items():
@@ -137,10 +143,20 @@ class Updates:
                     changed = types.ResourceListChangedNotification(params=types.NotificationParams(_meta=meta))
                     streams.start_soon(push, terminals, EventFilter.checked((), LIST_CHANGES), _teller(send, changed))
                 await send(types.SubscriptionsAcknowledgedNotification(params=said))
+                for ended in ends.values():
+                    streams.start_soon(_send_end, send, ended, meta)
                 await anyio.sleep_forever()
         finally:
-            self._listening -= len(wanted) + lists
+            self._listening -= len(wanted) + lists + len(ends)
         raise AssertionError("a listen stream ends by being cancelled")
+
+
+async def _send_end(
+    send: Callable[[Any], Awaitable[None]], ended: Callable[[], Awaitable[Any]], meta: dict[str, Any]
+) -> None:
+    notification = await ended()
+    notification.params["_meta"] = meta
+    await send(notification)
 
 
 def _teller(
@@ -273,6 +289,14 @@ class Subject:
         readable = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         meta = {f"muxwire/{name}": value for name, value in known.items()}
         return types.TextResourceContents(uri=self.uri, text=readable, mime_type=mime_type, _meta=meta or None)
+
+
+def page(uri: str) -> types.ReadResourceResult | None:
+    """The page that a tool points to; None for another URI. It is in no list: nothing but its tool is to open it."""
+    if uri != TERMINAL_PAGE:
+        return None
+    contents = types.TextResourceContents(uri=uri, text=terminal_page(), mime_type=PAGE_TYPE)
+    return types.ReadResourceResult(contents=[contents])
 
 
 async def listed(terminals: Terminals | None) -> types.ListResourcesResult:

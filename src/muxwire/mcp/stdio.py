@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from muxwire.mcp.calls import DirectCalls
     from muxwire.mcp.wire import OnEnd
 
+# Experimental capabilities, by name.
+Experimental = dict[str, dict[str, Any]]
+
 METHOD = "server/discover"
 # Tabs come and go; tools and prompts do not.
 _NOTIFICATIONS = NotificationOptions(resources_changed=True)
@@ -75,17 +78,20 @@ def _unsupported(requested: str) -> types.ErrorData:
     )
 
 
-async def run_on_stdio(server: Server[Any], calls: DirectCalls, on_end: OnEnd) -> None:
+async def run_on_stdio(
+    server: Server[Any], calls: DirectCalls, on_end: OnEnd, experimental: Experimental | None = None
+) -> None:
     """Serve until stdin ends, stdout is closed, or a signal says so; the server's lifespan is left in order.
 
-    `calls` are those of `server`. `on_end` is called before the calls that are under way are cancelled.
+    `calls` are those of `server`. `on_end` is called before the calls that are under way are cancelled. `experimental`
+    are capabilities to declare.
     """
     loop = asyncio_loop()
     if loop is not None and is_pipe(STDIN) and is_pipe(STDOUT):
         with private_wire() as (reading, writing):
-            await run_on_wire(server, loop, reading, writing, on_end, calls)
+            await run_on_wire(server, loop, reading, writing, on_end, calls, experimental)
     else:
-        await _run_on_anything(server, loop, on_end)
+        await _run_on_anything(server, loop, on_end, experimental)
 
 
 async def run_on_wire(
@@ -95,16 +101,19 @@ async def run_on_wire(
     writing: int,
     on_end: OnEnd = lambda: None,
     calls: DirectCalls | None = None,
+    experimental: Experimental | None = None,
 ) -> None:
     with (
         open_wire(reading, writing, Discovery(server).answer, on_end, calls) as (reader, writer),
         on_ending_signal(loop, lambda _number: reader.end()),
     ):
-        await server.run(reader, writer, server.create_initialization_options(_NOTIFICATIONS))
+        await server.run(reader, writer, server.create_initialization_options(_NOTIFICATIONS, experimental))
         await writer.flush()
 
 
-async def _run_on_anything(server: Server[Any], loop: asyncio.AbstractEventLoop | None, on_end: OnEnd) -> None:
+async def _run_on_anything(
+    server: Server[Any], loop: asyncio.AbstractEventLoop | None, on_end: OnEnd, experimental: Experimental | None
+) -> None:
     """Serve through the SDK's threads: terminals and files cannot be awaited.
 
     Before the calls are cancelled only a signal is reported, not the end of such an input.
@@ -121,7 +130,7 @@ async def _run_on_anything(server: Server[Any], loop: asyncio.AbstractEventLoop 
                 on_end()
                 serving.cancel()
 
-            options = server.create_initialization_options(_NOTIFICATIONS)
+            options = server.create_initialization_options(_NOTIFICATIONS, experimental)
             if loop is None:
                 await server.run(read_stream, write_stream, options)
             else:

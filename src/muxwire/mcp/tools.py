@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from muxwire.mcp.registry import Call, Hints, tool
+from muxwire.mcp.pages import TERMINAL_PAGE
+from muxwire.mcp.registry import WORDS, Call, Hints, tool
 from muxwire.operations import KINDS as OPERATIONS
 from muxwire.operations.operation import (
     StepResult,
@@ -37,6 +38,7 @@ from muxwire.verbs.catalogue import (
     RunTmuxOperations,
     SendKeys,
     SetHistoryLimit,
+    ShowTerminal,
     StartProcess,
     StopProcess,
     StreamLogs,
@@ -47,6 +49,7 @@ from muxwire.verbs.catalogue import (
 from muxwire.verbs.describe import json_names
 from muxwire.verbs.schema import kind_schema
 from muxwire.verbs.types import ACTIVE, DEFAULT_MAX_CHARS, DEFAULT_WAIT, Objects
+from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,11 +111,29 @@ async def list_tabs(call: Call, given: ListTabs) -> TabList:
 
 @tool(CloseTab, returns=Success, hints=Hints(destructive=True))
 async def close_tab(call: Call, given: CloseTab) -> Success:
+    if given.force:
+        await _agree_to_end(call, given)
     if given.session and not given.window_id:
         await call.terminals.close_session(given.session, force=given.force)
     else:
         await call.terminals.close_tab(given.target, force=given.force)
     return Success(success=True)
+
+
+async def _agree_to_end(call: Call, given: CloseTab) -> None:
+    """Ask before what runs in a tab that a person made or typed into is ended. NotPermitted."""
+    keys = [given.target]
+    if given.session and not given.window_id:
+        keys = [row.window_id for row in (await call.terminals.list_tabs(closed=False, session=given.session)).tabs]
+    for key in dict.fromkeys(keys):
+        tab = await call.terminals.known_tab(key)
+        if tab.theirs or tab.state in ("prompt", "starting", "dead") or not tab.is_persons:
+            continue
+        await call.agreed(
+            f"Close the tab {tab.key} ({tab.name}), and end what runs in it?",
+            refusal=f"a person has made {tab.key} or typed into it, and something runs there",
+            remedy=f"end a command of yours with `stop_process`; else tell them: muxwire kill -f {tab.key} closes it",
+        )
 
 
 # Tools that run one command or script and return exactly what it wrote.
@@ -175,6 +196,14 @@ async def execute_script(call: Call, given: ExecuteScript) -> ScriptOutcome:
         tab.execute_script(given.language, given.code, args=given.args, **_options(call, given))
     )
     return ScriptOutcome(script_path=result.script_path, **_news(result))
+
+
+def told_of(result: ExecutionResult) -> dict[str, Any]:
+    """The fields that a model is given of a command."""
+    fields: dict[str, Any] = to_dict(CommandOutcome(**_news(result)))
+    if note := fields.get("note"):
+        fields["note"] = spelled(note, WORDS)
+    return fields
 
 
 def _news(result: ExecutionResult) -> dict[str, Any]:
@@ -240,6 +269,12 @@ async def start_process(call: Call, given: StartProcess) -> StartOutcome:
 @tool(StopProcess, returns=ProcessStop, hints=Hints(destructive=True))
 async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
     tab = await call.terminals.tab(given.target)
+    if tab.runs_persons_line and not tab.theirs:
+        await call.agreed(
+            f"Stop what you have started in the tab {tab.key} ({tab.name})?",
+            refusal=f"a person has started what runs in {tab.key}",
+            remedy=f"use another tab, or tell them; they see it with: {tab.attach_words}",
+        )
     return await call.progress.during(tab.stop_process(given.signal, grace=given.grace))
 
 
@@ -395,6 +430,24 @@ def _event(event: TabEvent) -> dict[str, str | int | float]:
     return {"sequence": event.sequence, "time": time, "kind": event.kind, "window_id": event.window_id, **details}
 
 
+# The tool that brings a person to a tab.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOver:
+    """How a person gets to a tab; `why` as it was given, for the page that shows it."""
+
+    window_id: str
+    attach: str
+    why: str = ""
+
+
+@tool(ShowTerminal, returns=HandOver, hints=Hints(read_only=True), page=TERMINAL_PAGE)
+async def show_terminal(call: Call, given: ShowTerminal) -> HandOver:
+    tab = await call.terminals.tab(given.target)
+    return HandOver(window_id=tab.key, attach=tab.attach_words, why=given.why)
+
+
 # The tool that runs several tmux operations in one call.
 
 # A target is a string, and `ref:NAME` one that names an earlier step.
@@ -479,5 +532,6 @@ TOOLS: tuple[AnyTool, ...] = (
     send_keys,
     wait_for,
     watch_events,
+    show_terminal,
     run_tmux_operations,
 )

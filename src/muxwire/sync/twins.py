@@ -234,10 +234,16 @@ class Terminals:
         wait: float = 0.0,
         strip_ansi: bool | None = None,
         max_chars: int | None = None,
+        whole: bool = False,
     ) -> ExecutionResult:
-        """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget."""
+        """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget.
+
+        With `whole` all that it wrote.
+        """
         return self._loop.run(
-            lambda _: self._twin.command_result(command_id, wait=wait, strip_ansi=strip_ansi, max_chars=max_chars)
+            lambda _: self._twin.command_result(
+                command_id, wait=wait, strip_ansi=strip_ansi, max_chars=max_chars, whole=whole
+            )
         )
 
     def snapshot(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, final
@@ -17,9 +18,10 @@ from muxwire.pane.deadlines import Deadlines
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import EventLog
 from muxwire.tabs.tab_events import CommandSpans, TabEvents, journal_entry, spans_are_collected
+from muxwire.tmux.server import DOING_CHARS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from anyio.abc import TaskGroup
 
@@ -93,6 +95,7 @@ class TabBook:
         self.generation = 0
         self.idle_timeout: float = parent.idle_timeout if parent is not None else 0.0  # of tabs that have none
         self.leaves_running = False  # a call that is cancelled now is cancelled because its process ends
+        self.awaited = ""  # what a call waits for that was begun last, in words
         self._used: dict[str, None] = {}  # the keys of tabs, the one last used at the end
         self._tasks = tasks
         self._commands: OrderedDict[str, tuple[Tab, Execution]]  # a dict loses its first slowly
@@ -101,6 +104,15 @@ class TabBook:
         self.history: History | None = None if parent is None else parent.history
         self.alarm = Deadlines(self.spawn)
         self._spans = CommandSpans() if spans_are_collected() else None
+
+    @contextmanager
+    def awaiting(self, what: str) -> Iterator[None]:
+        """Say what a call waits for, for the time of the block."""
+        before, self.awaited = self.awaited, f"waits for {what[:DOING_CHARS]!r}"
+        try:
+            yield
+        finally:
+            self.awaited = before
 
     @property
     def latest(self) -> str:

@@ -154,6 +154,16 @@ class Tab:
         return attach_words(self.server, self.key)
 
     @property
+    def is_persons(self) -> bool:
+        """Whether a person has made it, or has typed into it as far as that is known."""
+        return not self.pane.supervised or (self.events is not None and self.events.person_typed)
+
+    @property
+    def runs_persons_line(self) -> bool:
+        """Whether what runs in its shell is a line that a person typed."""
+        return self.events is not None and self.events.line_by == "person"
+
+    @property
     def state(self) -> State:
         """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
         return self.pane.known_state()

@@ -138,6 +138,12 @@ class TabEvents:
         self._unclear = False  # whether it is not known yet who typed the last one
         self._last: Author | None = None
         self._last_time = 0.0
+        self.person_typed = False  # keys or a line, ever
+
+    @property
+    def line_by(self) -> Author | None:
+        """Who typed the line that runs, unless it is a command of ours; None if none runs."""
+        return "person" if self._unclear else self._line
 
     def typed(self, execution: Execution) -> None:
         """We have typed a command; its start mark is still to come."""
@@ -231,6 +237,7 @@ class TabEvents:
         self._line = self._last = author
         self._last_time = time.monotonic()
         if author == "person":
+            self.person_typed = True
             self._log.record("human_input", self._tab.key, how="line")
         self._log.record("command_started", self._tab.key, by=author)
         self._record_due()

@@ -27,7 +27,9 @@ from muxwire.protocol.events import (
     WindowClose,
     WindowRenamed,
 )
+from muxwire.tabs.event_log import EventFilter
 from muxwire.tabs.record import note_name
+from muxwire.tmux.server import DOING, DOING_CHARS
 from muxwire.tmux.start import COLUMNS, ROWS
 from muxwire.values import dataclass
 
@@ -39,6 +41,10 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
+
+# Between two looks at what the agent does, while a person is attached: as often as tmux tells of their keys.
+_WORK_SECONDS = 1.0
+_WORK = EventFilter.checked((), ("command_started", "command_finished", "tab_closed"))
 
 # People at our server: who is attached, and in which tab they press keys.
 #
@@ -76,6 +82,8 @@ class People:
         self._gone: set[str] = set()  # who has left since we asked last
         self._subscribed = False
         self._fronts: dict[str, _Front] = {}
+        self._shown: str | None = None  # what the status line says of the agent; an earlier process may have said more
+        self._shows = False  # whether that is kept up to date now
 
     def follow(self, event: Event) -> None:
         match event:
@@ -111,6 +119,24 @@ class People:
                 name = self._server.sessions.name(session, shown)
                 self._book.events.record("client_attached", "", client=client, session=name)
         self._subscribe_as_needed(fronts[0])
+        if self._attached and not self._shows and self._server.access.role == "owner":
+            self._shows = True
+            self._book.spawn(self._show_work)
+
+    async def _show_work(self) -> None:
+        """Have the status line of attached people say what the agent does, for as long as there are any."""
+        try:
+            while self._attached and not self._server.client.closed:
+                if (words := doing(self._book)) != self._shown:
+                    self._shown = words
+                    with suppress(ConnectionClosed):
+                        self._server.client.submit(("set-option", "-s", DOING, words))
+                end = self._book.events.end
+                # That a program waits, or an agent does, is no event.
+                with anyio.move_on_after(_WORK_SECONDS):
+                    await self._book.events.wait(end, _WORK, 1)
+        finally:
+            self._shows = False
 
     def _left(self, client: str) -> None:
         self._attached.discard(client)
@@ -138,6 +164,22 @@ class People:
                     during = {"command_id": running.command_id} if running is not None else {}
                     tab.pane.use.note()
                     self._book.events.record("human_input", tab.key, how="keys", **during)
+                    if tab.events is not None:
+                        tab.events.person_typed = True
+
+
+def doing(book: TabBook) -> str:
+    """What the agent does now, and what it waits for, in one line; "" for nothing."""
+    tab = book.open.get(book.latest)
+    running = tab.pane.session.running if tab is not None else None
+    if tab is None or running is None:
+        return book.awaited
+    first = (running.command.decode("utf-8", "replace").splitlines() or [""])[0][:DOING_CHARS]
+    # `#[` begins a style in a status line (tmux(1) STYLES).
+    words = "".join(sign if sign.isprintable() else "?" for sign in first).replace("#", "")
+    if running.asked_at == tab.pane.stream.written_end:
+        return f"{tab.key} waits for {running.asked_for}: {words}"
+    return f"{tab.key} runs {words}"
 
 
 def _read(value: bytes) -> dict[str, _Front]:

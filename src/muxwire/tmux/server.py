@@ -95,6 +95,11 @@ ACTIVE_TAB = "@muxwire-tab"
 # The one that was used before it: `=` of a later process.
 PREVIOUS_TAB = "@muxwire-previous-tab"
 
+# What the agent does now, in words; kept up to date while a person is attached.
+DOING = "@muxwire-doing"
+# Of a command, in a status line.
+DOING_CHARS = 40
+
 # How often tmux draws the line anew by itself; it does so at once when the tab changes.
 _INTERVAL = 5
 
@@ -102,6 +107,11 @@ _INTERVAL = 5
 _DRIVEN = "#{m:*1*,#{S:#{?#{&&:#{==:#{session_name},HUB},#{!=:#{session_attached},0}},1,}}}"
 _AGENT = "#{?#{&&:#{==:#{window_id},#{USED}},DRIVEN}, (agent),}"
 _TAB = "#{?#{==:#{window_name},KEEPER},,#I:#W#FAGENT}"
+
+
+def doing_format(hub: str) -> str:
+    """The format of what the agent does: nothing while no process drives the instance, which would say so no more."""
+    return f"#{{?{_DRIVEN.replace('HUB', hub)},#{{{DOING}}},}}"
 
 
 def status_config(*, hub: str, keeper: str) -> str:

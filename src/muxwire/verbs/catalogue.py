@@ -326,6 +326,15 @@ class WatchEvents(Verb):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShowTerminal(InTab):
+    """Let the person see and use a tab, as for a secret. attach: what to pass on where no terminal is shown."""
+
+    verb: ClassVar[str] = "show_terminal"
+    why: Annotated[str, Shown("TEXT"), Help("what the person is to do there", "what to do there")] = ""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunTmuxOperations(Verb):
     """Steps in one call: make panes (ids work as window_id), arrange, type, run, wait."""
 
@@ -349,5 +358,6 @@ class RunTmuxOperations(Verb):
 
 VERBS: Final[tuple[type[Verb], ...]] = (
     CreateTab, ListTabs, CloseTab, ExecuteCommand, CommandResult, ExecuteScript, StartProcess, StopProcess, ReadLogs,
-    StreamLogs, SetHistoryLimit, TakeSnapshot, SendKeys, WaitFor, WatchEvents, RunTmuxOperations,
+    StreamLogs, SetHistoryLimit, TakeSnapshot, SendKeys, WaitFor, WatchEvents, ShowTerminal,
+    RunTmuxOperations,
 )  # fmt: skip

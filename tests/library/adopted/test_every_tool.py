@@ -151,6 +151,11 @@ async def watch_events(tools: Tools) -> None:
     assert "events" in await tools("watch_events", timeout_ms=300)
 
 
+async def show_terminal(tools: Tools) -> None:
+    shown = await tools("show_terminal", why="to look")
+    assert shown["attach"].startswith("tmux -S ")
+
+
 async def run_tmux_operations(tools: Tools) -> None:
     result = await tools("run_tmux_operations", operations=HARMLESS)
     assert result["succeeded"], result

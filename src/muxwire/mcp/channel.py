@@ -1,0 +1,91 @@
+"""`serve --channel`: the end of a command that was left running is sent into the session (Claude Code; experimental).
+
+A server that declares the experimental capability `claude/channel` may send `notifications/claude/channel`, which
+Claude Code shows to its model. Other clients ignore both.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, final
+
+import anyio
+
+from muxwire.errors import MuxwireError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from anyio.abc import TaskGroup
+
+    from muxwire.library.terminals import Terminals
+
+log = logging.getLogger(__name__)
+
+CAPABILITY: Final = "claude/channel"
+METHOD: Final = "notifications/claude/channel"
+# What a model needs to see whether it went well; the log has the rest.
+LAST_LINES: Final = 10
+MAX_CHARS: Final = 2_000
+# Of a command's text: its first line, which says which one it was.
+COMMAND_CHARS: Final = 80
+# A call that waits for the same end answers within that time, and then nothing is sent.
+GRACE_SECONDS: Final = 0.5
+# A longer wait is begun again.
+_WAIT_SECONDS: Final = 3_600.0
+
+
+@final
+class Channel:
+    """Follows the commands whose results said that they still run."""
+
+    def __init__(self, send: Callable[[str, dict[str, Any]], None]) -> None:
+        self._send = send
+        self._open: set[str] = set()  # whose end the model has not been told
+        self._tasks: TaskGroup | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Follow commands for the time of the block."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield
+            finally:
+                self._tasks = None
+                tasks.cancel_scope.cancel()
+
+    def note(self, result: dict[str, Any], terminals: Terminals) -> None:
+        """Take the result of a call: the model knows by it that a command runs, or has ended."""
+        command_id = result.get("command_id")
+        if not isinstance(command_id, str):
+            return
+        started = bool(result.get("started")) and "exit_code" not in result
+        if not (result.get("running") or started):
+            self._open.discard(command_id)
+        elif command_id not in self._open and self._tasks is not None:
+            self._open.add(command_id)
+            self._tasks.start_soon(self._follow, command_id, terminals)
+
+    async def _follow(self, command_id: str, terminals: Terminals) -> None:
+        try:
+            while (command := await terminals.command_info(command_id)).ended is None:
+                await terminals.command_end(command_id, timeout=_WAIT_SECONDS)
+            await anyio.sleep(GRACE_SECONDS)
+            if command_id not in self._open:
+                return
+            self._open.discard(command_id)
+            tail = await terminals.read_logs(
+                command.window_id, lines=LAST_LINES, strip_ansi=True, command_id=command_id
+            )
+        except MuxwireError as error:  # its instance is gone, and so is what it wrote
+            log.info("the end of %s is not sent: %s", command_id, error)
+            return
+        first = (command.command.splitlines() or [""])[0][:COMMAND_CHARS]
+        code = "no exit code" if command.exit_code is None else f"exit code {command.exit_code}"
+        content = f"The command {first!r} in tab {command.window_id} has ended with {code}. Its last lines (data):\n"
+        meta = {"command_id": command_id, "window_id": command.window_id}
+        if command.exit_code is not None:
+            meta["exit_code"] = str(command.exit_code)
+        self._send(METHOD, {"content": content + tail.content[-MAX_CHARS:], "meta": meta})

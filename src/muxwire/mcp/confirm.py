@@ -1,0 +1,102 @@
+"""Asking the person before something of theirs is ended: by elicitation, where the client can.
+
+Up to 2025-11-25 the server asks while the call waits (`elicitation/create`). From 2026-07-28 on the call is answered
+with what is to be asked, and made again with the answer (multi-round-trip): the state that goes with it is signed, says
+what was asked, and holds for CONFIRM_SECONDS.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from typing import TYPE_CHECKING, Any, Final, final
+
+import anyio
+from mcp import MCPError, types
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+# A person who is there answers within that time; no answer is a no.
+CONFIRM_SECONDS: Final = 60.0
+# The question's name in an answer that asks (`inputRequests`).
+QUESTION: Final = "confirm"
+# What the person is asked needs no field: to accept is yes.
+_NO_FIELDS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
+# States are of this process: a call is made again at once.
+_KEY: Final = secrets.token_bytes(32)
+
+
+@final
+class NeedsAnswer(Exception):
+    """A question to the person, for a client that makes its call again with the answer."""
+
+    def __init__(self, question: str) -> None:
+        super().__init__(question)
+        self.question = question
+
+    def result(self) -> types.InputRequiredResult:
+        """What the call is answered with."""
+        asked = types.ElicitRequest(params=_form(self.question))
+        return types.InputRequiredResult(input_requests={QUESTION: asked}, request_state=_signed(self.question))
+
+
+@final
+class Person:
+    """The person behind one call."""
+
+    def __init__(self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams) -> None:
+        self._context = context
+        self._params = params
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether the client shows forms. One that says nothing of modes does (2025-06-18)."""
+        said = self._context.session.client_capabilities
+        found = said.elicitation if said is not None else None
+        return found is not None and (found.form is not None or found.url is None)
+
+    async def confirms(self, question: str) -> bool:
+        """Whether the person agrees; no answer within CONFIRM_SECONDS is a no. NeedsAnswer."""
+        if self._context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return self._answered(question)
+        try:
+            with anyio.fail_after(CONFIRM_SECONDS):
+                answer = await self._context.session.elicit_form(question, _NO_FIELDS, self._context.request_id)
+        except (TimeoutError, MCPError):  # or it declared what it does not do
+            return False
+        return answer.action == "accept"
+
+    def _answered(self, question: str) -> bool:
+        answers, state = self._params.input_responses, self._params.request_state
+        if not answers or not state:
+            raise NeedsAnswer(question)
+        action = getattr(answers.get(QUESTION), "action", "")
+        return _is_signed(state, question) and action == "accept"
+
+
+def _form(question: str) -> types.ElicitRequestFormParams:
+    return types.ElicitRequestFormParams(message=question, requested_schema=_NO_FIELDS)
+
+
+def _signed(question: str) -> str:
+    said = json.dumps([time.time(), hashlib.sha256(question.encode()).hexdigest()])
+    return f"{said.encode().hex()}.{hmac.new(_KEY, said.encode(), 'sha256').hexdigest()}"
+
+
+def _is_signed(state: str, question: str) -> bool:
+    """Whether we asked that question, and not too long ago: the client may send anything as state."""
+    text, _, signature = state.partition(".")
+    try:
+        said = bytes.fromhex(text)
+    except ValueError:
+        return False
+    if not hmac.compare_digest(hmac.new(_KEY, said, "sha256").hexdigest(), signature):
+        return False
+    asked_at, asked = json.loads(said)
+    is_new = 0 <= time.time() - asked_at <= CONFIRM_SECONDS
+    return bool(is_new and asked == hashlib.sha256(question.encode()).hexdigest())

@@ -1,0 +1,192 @@
+"""The live terminal inside a conversation: the page in a real browser, in a small host, at a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from tests.apps.browser import CHROMIUM, Browser, browser
+from tests.mcp.child_client import call, served_in
+from tests.users import short_folder
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"),
+]
+
+HOST = Path(__file__).with_name("host.html")
+PAGE = "ui://muxwire/terminal"
+# A start of a browser on a busy machine takes 20 s.
+DEADLINE = 150
+WIDTH, HEIGHT = 900, 560
+# Where pictures for docs/pictures are written, if they are wanted.
+PICTURES = os.environ.get("MUXWIRE_PICTURES", "")
+
+
+# A program that asks, and knows the passphrase by a part of its MD5.
+DEPLOY = """\
+echo "Deploying to $1"
+read -rsp "Passphrase for deploy@$1: " x; echo
+[ "$(printf %s "$x" | md5sum | cut -c-8)" = 436954d7 ] && echo unlocked
+"""
+
+
+@dataclass
+class Conversation:
+    """A person at a page, and an agent at the same server."""
+
+    browser: Browser
+    client: Client
+    calls: list[dict[str, Any]]
+
+    async def picture(self, name: str) -> None:
+        if PICTURES:
+            await self.browser.picture(Path(PICTURES) / f"{name}.png")
+
+
+@asynccontextmanager
+async def conversation() -> AsyncIterator[Conversation]:
+    with short_folder() as folder:
+        (folder / "home").mkdir()
+        (folder / "home" / "deploy").write_text(DEPLOY)
+        (folder / "home" / ".bashrc").write_text("PS1='\\[\\e[32m\\]dev\\[\\e[0m\\]:\\W\\$ '\n")
+        with anyio.fail_after(DEADLINE):
+            served = served_in(folder).model_copy(update={"cwd": folder / "home"})
+            async with Client(served) as client, browser(folder) as one:
+                calls: list[dict[str, Any]] = []
+
+                async def forward(payload: str) -> None:
+                    asked = json.loads(payload)
+                    calls.append(asked["params"])
+                    result = await client.call_tool(asked["params"]["name"], asked["params"]["arguments"])
+                    told = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+                    await one.evaluate(f"answer({asked['id']}, {json.dumps({'result': told})})")
+
+                one.on_call = forward
+                await one.open(HOST.as_uri(), WIDTH, HEIGHT)
+                yield Conversation(one, client, calls)
+                assert not one.errors
+
+
+async def show(talk: Conversation, why: str, theme: str = "dark") -> None:
+    """The agent shows its terminal: the host reads the page and opens it."""
+    listed = {tool.name: tool for tool in (await talk.client.list_tools()).tools}
+    meta = listed["show_terminal"].meta
+    assert meta is not None
+    assert meta["ui"] == {"resourceUri": PAGE}
+    [page] = (await talk.client.read_resource(PAGE)).contents
+    assert page.mime_type == "text/html;profile=mcp-app"
+    result = await talk.client.call_tool("show_terminal", {"why": why})
+    options = {
+        "context": {"theme": theme, "displayMode": "inline", "availableDisplayModes": ["inline", "fullscreen"]},
+        "input": {"why": why},
+        "result": result.model_dump(by_alias=True, mode="json", exclude_none=True),
+        "said": "The deployment asks for the passphrase of your key. I cannot type it: please do so here.",
+    }
+    while not await talk.browser.evaluate("typeof open === 'function' && document.readyState === 'complete'"):
+        await anyio.sleep(0.05)
+    await talk.browser.evaluate(f"open({json.dumps(getattr(page, 'text', ''))}, {json.dumps(options)})")
+    await talk.browser.until("document.getElementById('rows') && document.getElementById('rows').children.length")
+
+
+async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
+    async with conversation() as talk:
+        page = talk.browser
+        await call(talk.client, "execute_command", command="echo ready", timeout_ms=30_000)
+        await show(talk, "Type the passphrase of your key")
+        await page.shows("ready")
+        assert await page.until("document.getElementById('why').innerText") == "Type the passphrase of your key"
+
+        # A password: the person types it, and no result of the agent's has it.
+        asked = await call(talk.client, "execute_command", command="bash deploy web-1", timeout_ms=30_000)
+        assert "Passphrase" in asked["output"]
+        await page.shows("Passphrase for deploy@web-1:")
+        await talk.picture("app_dark")
+        await page.click(300, 140)
+        await page.types("open-sesame\n")
+        await page.shows("unlocked")
+        ended = await call(talk.client, "command_result", command_id=asked["command_id"], wait_ms=20_000)
+        assert (ended["output"], ended["exit_code"]) == ("\nunlocked\n", 0)
+        read = await call(talk.client, "read_logs_from_tab", strip_ansi=True)
+        assert "open-sesame" not in read["content"] + await page.evaluate("document.body.innerText", inside=True)
+
+        # What is typed is seen: text, keys, wide characters, colours.
+        await page.types("printf '\\e[1;31mred\\e[0m 你好 e\u0301\\n'; echo $((40+2))x\n")
+        await page.shows("42x")
+        row = "[...document.querySelectorAll('#rows > div')].find(row => row.innerText.startsWith('red 你好'))"
+        assert await page.until(f"{row}.querySelectorAll('.wide').length") == 2
+        assert await page.evaluate(f"{row}.querySelector('span').style.color", inside=True) == "var(--red)"
+        await page.types("sleep 1000\n")
+        await page.shows("sleep 1000")
+        await page.presses("c", modifiers=2)
+        await page.shows("^C")
+
+        # Light and dark are the host's; a narrower page has smaller letters.
+        await page.evaluate("change({theme: 'light'})")
+        await page.until("document.documentElement.classList.contains('light')")
+        await talk.picture("app_light")
+        size = "parseFloat(document.getElementById('rows').style.fontSize)"
+        before = await page.evaluate(size, inside=True)
+        await page.resize(520, HEIGHT)
+        await page.until(f"{size} < {before}")
+        await page.resize(WIDTH, HEIGHT)
+
+        # A flood does not freeze the page, and is drawn 20 times a second at most.
+        talk.calls.clear()
+        began = anyio.current_time()
+        await page.types("yes 0123456789012345678901234567890123456789 | head -c 40000000; echo; echo over\n")
+        gaps = "new Promise(done => {const t = performance.now(); setTimeout(() => done(performance.now() - t), 0)})"
+        longest = 0.0
+        while not await page.evaluate("document.getElementById('rows').innerText.includes('\\nover')", inside=True):
+            longest = max(longest, await page.evaluate(gaps, inside=True))
+            await anyio.sleep(0.1)
+        pictures = sum(one["name"] == "snapshot" for one in talk.calls)
+        assert pictures <= 20 * (anyio.current_time() - began) + 2
+        assert longest < 1_000
+        await end_of_the_story(talk)
+
+
+async def end_of_the_story(talk: Conversation) -> None:
+    page = talk.browser
+    # A program that draws the whole screen, in the whole window.
+    await page.evaluate("document.getElementById('full').click()", inside=True)
+    await page.until("document.documentElement.classList.contains('fullscreen')")
+    await page.evaluate("change({theme: 'dark'})")
+    await page.types("seq 1 300 | less\n")
+    await page.shows("\n40\n")
+    await page.presses("PageDown")
+    await page.shows("\n60\n")
+    await page.types("q")
+    if PICTURES:
+        await page.types("vim -u NONE '+syntax on' '+set bg=dark nu' /usr/lib/python3*/textwrap.py\n")
+        await page.shows("Text wrapping")
+        await talk.picture("app_full_screen")
+        await page.types(":q\n")
+    await page.evaluate("document.getElementById('full').click()", inside=True)
+
+    # The server goes away for a moment: the page says so, and goes on.
+    await page.evaluate("broken = true; for (const id of [...asked.keys()]) answer(id, {error: {message: 'gone'}})")
+    await page.until("document.getElementById('state').innerText.startsWith('lost')")
+    await page.evaluate("broken = false")
+    await call(talk.client, "execute_command", command="echo meanwhile")
+    await page.shows("meanwhile")
+    await page.until("document.getElementById('state').innerText === ''")
+
+    # The person leaves the terminal by the keyboard, and hands it back.
+    await page.presses("Escape", modifiers=8)
+    await page.until("document.activeElement.id === 'back'")
+    await page.evaluate("document.getElementById('back').click()", inside=True)
+    await page.until("document.getElementById('state').innerText === 'handed back'")
+    [said] = await page.evaluate("messages")
+    assert said["role"] == "user"
+    assert "it is yours again" in said["content"][0]["text"]

@@ -1,0 +1,76 @@
+"""What happened in a tab as a sentence, and colours for people at terminals only."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from typing import Any, get_args
+
+import pytest
+
+from muxwire.cli.printing import Colours, table
+from muxwire.cli.sentences import sentence
+from muxwire.verbs.types import EventKind
+
+SENTENCES: list[tuple[EventKind, dict[str, Any], str]] = [
+    ("tab_opened", {"name": "build", "session": "hub"}, "opened: build"),
+    ("tab_closed", {"reason": "the tab was closed"}, "closed: the tab was closed"),
+    ("tab_renamed", {"name": "web"}, "renamed: web"),
+    ("command_started", {"by": "execute", "command": "make -j4", "from_byte": 7}, "an agent runs: make -j4"),
+    ("command_started", {"by": "person"}, "a person runs a line"),
+    ("command_finished", {"by": "execute", "exit_code": 2}, "the line of an agent has ended, exit code 2"),
+    ("command_finished", {"by": "keys", "exit_code": 0}, "the line of an agent, by keys, has ended, exit code 0"),
+    ("command_finished", {"by": "person", "exit_code": None}, "the line of a person has ended, no exit code"),
+    ("prompt", {"cwd": "/usr", "next_byte": 9}, "ready, in /usr"),
+    ("output", {"from_byte": 10, "next_byte": 42}, "wrote 32 bytes"),
+    ("bell", {"count": 1, "next_byte": 9}, "rang"),
+    ("bell", {"count": 3, "next_byte": 9}, "rang 3 times"),
+    ("title", {"title": "vim"}, "title: vim"),
+    ("exited", {"exit_code": 0}, "its program has ended, exit code 0"),
+    ("exited", {"exit_code": None}, "its program has ended"),
+    ("client_attached", {"client": "/dev/pts/3", "session": "hub"}, "a person attached to the session hub"),
+    ("human_input", {"how": "line"}, "a person entered a line"),
+    ("human_input", {"how": "keys", "command_id": "c1"}, "a person pressed a key"),
+    ("link", {"host": "gpu", "link": "reconnecting"}, "gpu: the connection is reconnecting"),
+]
+
+
+@pytest.mark.parametrize(("kind", "details", "said"), SENTENCES, ids=[said for *_, said in SENTENCES])
+def test_an_event_is_a_sentence(kind: EventKind, details: dict[str, Any], said: str) -> None:
+    assert sentence(kind, details) == said
+
+
+def test_every_kind_has_a_sentence() -> None:
+    assert {kind for kind, *_ in SENTENCES} == set(get_args(EventKind))
+
+
+@pytest.mark.parametrize(
+    ("environ", "plain", "at_terminal", "wanted"),
+    [
+        ({"TERM": "xterm"}, False, True, True),
+        ({"TERM": "xterm"}, False, False, False),
+        ({"TERM": "xterm"}, True, True, False),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False, True, False),
+        ({"TERM": "xterm", "NO_COLOR": ""}, False, True, True),
+        ({"TERM": "dumb"}, False, True, False),
+        ({}, False, True, False),
+    ],
+)
+def test_colours_are_for_a_person_at_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], plain: bool, at_terminal: bool, wanted: bool
+) -> None:
+    for name in ("TERM", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(os, "isatty", lambda _: at_terminal)
+    assert Colours.of(Namespace(no_colours=plain))("green", "ok") == ("\x1b[32mok\x1b[0m" if wanted else "ok")
+
+
+def test_a_coloured_table_has_the_same_columns() -> None:
+    rows = [("@1", "prompt", "x"), ("@22", "running", "y")]
+    plain = table(("TAB", "STATE", "Z"), rows)
+    coloured = table(("TAB", "STATE", "Z"), rows, Colours(wanted=True), {"STATE": lambda _: "green"})
+    assert plain == ["TAB  STATE    Z", "@1   prompt   x", "@22  running  y"]
+    assert coloured[1] == "@1   \x1b[32mprompt\x1b[0m   x"
+    assert coloured[0] == "\x1b[1mTAB\x1b[0m  \x1b[1mSTATE\x1b[0m    \x1b[1mZ\x1b[0m"

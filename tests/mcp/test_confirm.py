@@ -1,0 +1,106 @@
+"""The person is asked before something of theirs is ended: in both eras of the protocol, and what is said elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.attached import person
+from muxwire.mcp import confirm
+from tests.mcp.raw_client import envelope
+from tests.mcp.test_left_running import CAPABILITIES, modern
+from tests.mcp.test_serve import Served, serving
+
+pytestmark = pytest.mark.anyio
+
+FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
+QUESTION = "Stop it?"
+
+
+def test_a_state_is_of_one_question_and_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = confirm._signed(QUESTION)
+    assert confirm._is_signed(state, QUESTION)
+    assert not confirm._is_signed(state, "Stop all?")
+    text, _, signature = state.partition(".")
+    later = json.dumps([time.time() + 5, json.loads(bytes.fromhex(text))[1]]).encode().hex()
+    for forged in ("", "zz", text, f"{later}.{signature}", f"{text}.{signature[:-1]}"):
+        assert not confirm._is_signed(forged, QUESTION)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + confirm.CONFIRM_SECONDS + 1)
+    assert not confirm._is_signed(state, QUESTION)
+
+
+async def _persons_line(client: Served, folder: Path) -> None:
+    """A person attaches and starts something in the agent's tab; return when that runs."""
+    [socket] = (folder / "muxwire").glob("*.sock")
+    since = (await client.done("watch_events", timeout_ms=0))["next"]
+    with person(str(socket), "=hub") as keyboard:
+        os.write(keyboard, b"sleep 1000\r")
+        told = await client.done("watch_events", since=since, kinds=["human_input"], timeout_ms=20_000)
+        assert told["events"]
+        await client.done("wait_for", until="sleep 1000", from_byte=0, timeout_ms=20_000)
+
+
+async def test_a_client_that_can_ask_asks_in_the_call(folder: Path) -> None:
+    """Up to 2025-11-25: a request of the server's, while the call waits."""
+    async with serving(folder) as client:
+        hello = {"protocolVersion": "2025-11-25", "capabilities": FORMS, "clientInfo": {"name": "raw", "version": "1"}}
+        await client.request("initialize", hello)
+        await client.done("execute_command", command="true", timeout_ms=30_000)
+        await _persons_line(client, folder)
+        for action, stopped in (("decline", False), ("accept", True)):
+            number = await client.start("tools/call", {"name": "stop_process", "arguments": {}})
+            asked = json.loads(await client.line())
+            assert asked["method"] == "elicitation/create"
+            assert asked["params"]["mode"] == "form"
+            assert "Stop what you have started in the tab @1" in asked["params"]["message"]
+            await client.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": action, "content": {}}})
+            answer = await client.receive()
+            assert answer["id"] == number
+            assert answer["result"].get("isError", False) is not stopped, answer
+        # A command of the agent's own is ended without a question, and so is a tab at its prompt.
+        await client.done("start_process", command="sleep 1000")
+        assert (await client.done("stop_process"))["success"]
+        await client.done("close_tab", window_id="@1", force=True)
+
+
+async def test_a_client_of_the_stateless_protocol_calls_again_with_the_answer(folder: Path) -> None:
+    """From 2026-07-28 on: the result says what is to be asked."""
+
+    def call(name: str, arguments: dict[str, Any], **more: Any) -> dict[str, Any]:
+        return {"name": name, "arguments": arguments, "_meta": envelope() | {CAPABILITIES: FORMS}, **more}
+
+    async with modern(folder) as client:
+        meta = {"_meta": envelope()}
+
+        async def done(tool: str, **arguments: Any) -> dict[str, Any]:
+            answer = await client.request("tools/call", {"name": tool, "arguments": arguments, **meta})
+            return dict(answer["result"]["structuredContent"])
+
+        client.done = done  # type: ignore[method-assign]
+        await done("execute_command", command="true", timeout_ms=30_000)
+        await _persons_line(client, folder)
+        close = {"window_id": "@1", "force": True}
+        # Elsewhere the error says what to do.
+        refused = (await client.request("tools/call", {"name": "close_tab", "arguments": close, **meta}))["result"]
+        assert "a person has made @1 or typed into it" in refused["content"][0]["text"]
+        assert "muxwire kill -f @1" in refused["content"][0]["text"]
+        asked = (await client.request("tools/call", call("close_tab", close)))["result"]
+        assert asked["resultType"] == "input_required"
+        question = asked["inputRequests"]["confirm"]
+        assert question["method"] == "elicitation/create"
+        assert "Close the tab @1" in question["params"]["message"]
+        for action, state, closed in (
+            ("decline", asked["requestState"], False),
+            ("accept", asked["requestState"][:-1] + "x", False),
+            ("accept", asked["requestState"], True),
+        ):
+            again = call("close_tab", close, inputResponses={"confirm": {"action": action}}, requestState=state)
+            answer = (await client.request("tools/call", again))["result"]
+            assert answer.get("isError", False) is not closed, answer
+        assert (await done("list_tabs"))["tabs"] == []

@@ -1,0 +1,151 @@
+"""The end of a command that was left running wakes the agent: as a task (SEP-2663), and by `serve --channel`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.mcp.raw_client import envelope
+from tests.mcp.test_serve import DEADLINE, SERVE, Served, environment
+
+pytestmark = pytest.mark.anyio
+
+TASKS = "io.modelcontextprotocol/tasks"
+CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z\Z")
+
+
+def declared(*extensions: str) -> dict[str, Any]:
+    return envelope() | {CAPABILITIES: {"extensions": {name: {} for name in extensions}}}
+
+
+class Modern(Served):
+    """A client of 2026-07-28: every request says who it is."""
+
+    async def ask(self, method: str, *extensions: str, **params: Any) -> dict[str, Any]:
+        return await self.request(method, {**params, "_meta": declared(*extensions)})
+
+    async def run(self, *extensions: str, **arguments: Any) -> dict[str, Any]:
+        answer = await self.ask("tools/call", *extensions, name="execute_command", arguments=arguments)
+        return dict(answer["result"])
+
+    async def task(self, task_id: str) -> dict[str, Any]:
+        return dict((await self.ask("tasks/get", TASKS, taskId=task_id))["result"])
+
+    async def task_ended(self, task_id: str) -> dict[str, Any]:
+        while (task := await self.task(task_id))["status"] == "working":
+            await anyio.sleep(0.05)  # a client of tasks polls
+        return task
+
+
+@asynccontextmanager
+async def modern(folder: Path, *options: str) -> AsyncIterator[Modern]:
+    client = Modern([*SERVE, *options], folder / "stderr", env=environment(folder))
+    try:
+        with anyio.fail_after(DEADLINE):
+            yield client
+    finally:
+        client.close()
+
+
+async def test_a_command_left_running_is_a_task(folder: Path) -> None:
+    gate = folder / "gate"
+    command = f"echo begun; until [ -e {gate} ]; do sleep 0.05; done; echo over; (exit 3)"
+    async with modern(folder) as client:
+        found = await client.ask("server/discover", TASKS)
+        assert found["result"]["capabilities"]["extensions"][TASKS] == {}
+        # What ends in its call, and what is interrupted, is a result; so is all to a client that knows no tasks.
+        assert (await client.run(TASKS, command="echo hi", timeout_ms=30_000))["structuredContent"]["output"] == "hi\n"
+        cut = await client.run(TASKS, command="sleep 100", timeout_ms=300)
+        assert cut["structuredContent"]["timed_out"]
+        other = await client.run(command="sleep 0.5", timeout_ms=200, on_timeout="leave")
+        assert other["resultType"] == "complete"
+        assert other["structuredContent"]["running"]
+
+        made = await client.run(TASKS, command=command, timeout_ms=2_000, on_timeout="leave")
+        assert made.keys() >= {"taskId", "createdAt", "lastUpdatedAt", "ttlMs", "pollIntervalMs"}, made
+        assert (made["resultType"], made["status"], made["ttlMs"]) == ("task", "working", None)
+        assert ISO.match(made["createdAt"])
+        assert "content" not in made
+        working = await client.task(made["taskId"])
+        assert (working["resultType"], working["status"]) == ("complete", "working")
+        assert working["statusMessage"] == "7 bytes of output"  # with the terminal's CR
+
+        # The news of its end come by a stream too, with all that tasks/get gives.
+        await client.start("subscriptions/listen", {"notifications": {"taskIds": [made["taskId"], "none"]},
+                                                    "_meta": declared(TASKS)})  # fmt: skip
+        agreed = json.loads(await client.line())
+        assert agreed["params"]["notifications"] == {"taskIds": [made["taskId"]]}
+        gate.touch()
+        news = json.loads(await client.line())
+        assert (news["method"], news["params"]["status"]) == ("notifications/tasks", "completed")
+        done = await client.task(made["taskId"])
+        assert done["status"] == "completed"
+        assert done["result"] == news["params"]["result"]
+        assert done["result"]["structuredContent"]["output"] == "begun\nover\n"
+        assert done["result"]["structuredContent"]["exit_code"] == 3
+        assert json.loads(done["result"]["content"][0]["text"]) == done["result"]["structuredContent"]
+
+
+async def test_a_task_is_cancelled_and_refusals_are_the_specifications(folder: Path) -> None:
+    async with modern(folder) as client:
+        made = await client.run(TASKS, **{"command": "sleep 1000", "async": True, "timeout_ms": 30_000})
+        task_id = made["taskId"]
+        assert (await client.ask("tasks/update", TASKS, taskId=task_id, inputResponses={}))["result"].keys() <= {
+            "resultType", "_meta",
+        }  # fmt: skip
+        cancelled = await client.ask("tasks/cancel", TASKS, taskId=task_id)
+        assert cancelled["result"]["resultType"] == "complete"
+        assert (await client.task_ended(task_id))["status"] == "cancelled"
+        for method in ("tasks/get", "tasks/cancel"):
+            unknown = await client.ask(method, TASKS, taskId="nothing")
+            assert unknown["error"]["code"] == -32602
+            refused = await client.ask(method, taskId=task_id)
+            assert refused["error"]["code"] == -32021
+            assert refused["error"]["data"] == {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+        listen = await client.ask("subscriptions/listen", notifications={"taskIds": [task_id]})
+        assert listen["error"]["code"] == -32021
+
+
+async def test_a_task_outlives_its_server(folder: Path) -> None:
+    gate = folder / "gate"
+    async with modern(folder, "--name", "kept") as client:
+        made = await client.run(
+            TASKS,
+            **{"command": f"echo one; until [ -e {gate} ]; do sleep 0.05; done; echo two", "async": True,
+               "timeout_ms": 30_000},
+        )  # fmt: skip
+    async with modern(folder, "--name", "kept") as client:
+        assert (await client.task(made["taskId"]))["status"] == "working"
+        gate.touch()
+        done = await client.task_ended(made["taskId"])
+        assert done["result"]["structuredContent"]["output"] == "one\ntwo\n"
+
+
+async def test_a_channel_says_how_it_ended(folder: Path) -> None:
+    gate = folder / "gate"
+    async with modern(folder, "--channel") as client:
+        assert (await client.initialize())["capabilities"]["experimental"] == {"claude/channel": {}}
+        left = await client.done(
+            "execute_command", command=f"until [ -e {gate} ]; do sleep 0.05; done; echo it is built; (exit 2)",
+            on_timeout="leave", timeout_ms=1_000,
+        )  # fmt: skip
+        told = await client.done("execute_command", command="true", window_id=await _other(client))
+        assert not told.get("running")
+        gate.touch()
+        news = json.loads(await client.line())
+        assert news["method"] == "notifications/claude/channel"
+        assert "has ended with exit code 2" in news["params"]["content"]
+        assert news["params"]["content"].endswith("it is built\n")
+        assert news["params"]["meta"] == {"command_id": left["command_id"], "window_id": "@1", "exit_code": "2"}
+
+
+async def _other(client: Served) -> str:
+    return str((await client.done("create_tab", name="other"))["window_id"])
