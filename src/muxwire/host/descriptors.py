@@ -25,11 +25,28 @@ _KEPT_MAX = 256
 # Of the limit: the logs keep as many, a person's program and what is opened for a moment need the rest.
 _SHARE = 8
 _KEPT_MIN = 4
+# Logs and what tabs read keep so much open at most, and the program that uses the library may need as much.
+_BESIDE = 3
 
 
 def kept_max() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return _KEPT_MAX if soft == resource.RLIM_INFINITY else min(_KEPT_MAX, max(_KEPT_MIN, soft // _SHARE))
+
+
+def make_room(files: int) -> None:
+    """Raise this process's soft limit so that so many files can be open besides ours, as far as the hard one allows.
+
+    The soft limit is usually 1,024 for the sake of programs that use select(2); the hard one is far above.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = files + _BESIDE * _KEPT_MAX
+    if soft == resource.RLIM_INFINITY or wanted <= soft:
+        return
+    with suppress(OSError, ValueError):  # then it is refused where a file is opened
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+        )
 
 
 class Kept(Protocol):

@@ -14,6 +14,7 @@ import anyio
 
 from muxwire.client.client import unexplained
 from muxwire.errors import ConnectionClosed, HostUnavailable, MuxwireError, NoSuchTarget, TmuxUnavailable
+from muxwire.host.descriptors import make_room
 from muxwire.host.host import answer_seconds
 from muxwire.host.hosts_file import HostsFile, checked_host_name, links_of, read_hosts
 from muxwire.host.locks import InstanceLock
@@ -62,6 +63,8 @@ _FOUND_SECONDS = 15.0
 # One that could not be reached is tried again by a list after this; until then nobody waits for it.
 _FOUND_AGAIN_SECONDS = 30.0
 
+# Descriptors of one: three pipes, what its log keeps open, and one for the moment.
+FILES_PER_HOST = 5
 # Before a number, the name of a machine that a program gives without one. `allow` may hold it: it is what was given.
 _MADE_UP = "carrier-"
 
@@ -105,6 +108,7 @@ class Hosts(Generic[There]):
             # A name that was made up here may mean another machine in the next process.
             lasts = self._lasting and not name.startswith(_MADE_UP) and self._is_ours(name)
             folders = remote_folders(self._folders, name, lasting=lasts)
+            make_room(FILES_PER_HOST * (len(self._used) + 1))
             host = RemoteHost(name)
             opener = partial(open_remote, host, carrier, self._environ, folders)
             self._used[name] = self._make(self._life.elsewhere(folders, host, opener, lasting=lasts))
