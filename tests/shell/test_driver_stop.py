@@ -197,6 +197,7 @@ def test_a_line_in_a_nested_shell_is_not_thrown_away_while_it_may_begin() -> Non
     world = World(target=StopTarget(LEADER, SHELL, NESTED), front=NESTED, begins=float("inf"), ends_by=())
     world.run(throws_away=False)
     assert world.done[0][0] >= BEGINS_WITHIN
+    assert actions(world) == [KEY, KEY]  # of the steps
 
 
 def test_the_first_step_has_the_callers_time_and_no_other() -> None:
