@@ -230,7 +230,7 @@ class LogTail:
 class LogChunk:
     """`stream_logs`: `next_byte` is the raw offset to ask from next; `eof` if nothing more is there now.
 
-    At `eof`, what a pane has written beyond `next_byte` is half a character, line end, escape sequence or line of ours.
+    At `eof`, what a pane has written beyond `next_byte` is half a character, line end, escape sequence or muxwire line.
     `closed`: the pane will never write again. `dropped`: bytes before `chunk` that no store holds any more.
     `first_byte` is the offset of the oldest byte that the log still has. `note`: what `strip_ansi` left out, or "".
     """
@@ -270,7 +270,7 @@ class CommandRecord:
 @final
 @dataclass(frozen=True, slots=True)
 class TabInfo:
-    """One row of `list_tabs`; `last_command` is the last one of ours, its code None if it has none (yet).
+    """One row of `list_tabs`; `last_command` is the last one that muxwire ran, its code None if it has none (yet).
 
     `active`: what an omitted `window_id` means. `reason`: why it is closed.
     """
@@ -298,7 +298,7 @@ class TabInfo:
 @final
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """One session of the server, with the clients attached to it (ours not counted)."""
+    """One session of the server, with the clients attached to it (muxwire's not counted)."""
 
     name: str
     window_count: int

@@ -36,6 +36,7 @@ PLAIN = {
     r"doubts?": "fallback",
     r"settle[sd]?": "wait, end",
     r"teeth|by heart|taken up|climbs?": "a plain word",
+    r"nobody|somebody|whoever|exclude each other": "what is not done, or by which program or person",
     r"a look|look(s|ed|ing)? at": "snapshot, check",
 }
 BANNED = re.compile(rf"\b(?:{'|'.join(PLAIN)})\b", re.IGNORECASE)

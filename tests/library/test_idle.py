@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 DEADLINE = 60.0
 # Longer than a shell takes to start here.
 IDLE = 1.5
-REASON = "nobody used it for 1.5 s"
+REASON = "it was not used for 1.5 s"
 
 
 async def closed(terminals: muxwire.Terminals, count: int) -> list[tuple[str, object]]:

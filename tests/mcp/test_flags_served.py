@@ -65,7 +65,7 @@ async def test_unused_tabs_are_closed(folder: Path) -> None:
         batch = await call(client, "watch_events", kinds=["tab_closed"], since=0)
         assert [event["window_id"] for event in batch["events"]] == [short]
         rows = {row["window_id"]: row.get("reason") for row in (await call(client, "list_tabs", closed=True))["tabs"]}
-        assert rows == {short: "nobody used it for 1 s", long: None}
+        assert rows == {short: "it was not used for 1 s", long: None}
     wrong = subprocess.run(
         [sys.executable, "-m", "muxwire", "serve", "--close-idle", "0m"],
         env=environ(folder), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,

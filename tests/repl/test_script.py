@@ -162,7 +162,7 @@ def test_a_recording_plays_as_it_was(script: Script, home: Path) -> None:
                      arguments=("--replay", str(path))).stdout, re.MULTILINE)  # fmt: skip
     assert re.search(r"%output %1 .*<mark S [0-9a-f]{16}>", played.stdout)
     assert re.search(r"\d+ records over \d\.\d{3} s, \d+ blocks answered, 0 not, output of 1 panes", played.stdout)
-    assert played.stdout.count("! this is a recording: nobody answers") == 1
+    assert played.stdout.count("! this is a recording, to which nothing can be sent") == 1
     assert re.search(r"^\| .*echo out\n\| out$", played.stdout, re.MULTILINE)
     assert re.search(r"^-- %1, 200x50, cursor at \d+,\d+, as it was at byte \d+", played.stdout, re.MULTILINE)
     assert "this stream carried" in played.stdout

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _ANSWER_SECONDS = 10
 # No session's name holds a colon.
 WINDOWS = f"#{{window_id}} #{{window_index}} #{{pane_id}} x#{{{ACTIVE_TAB}}} #{{session_name}}:#{{window_name}}"
-# A cold handshake over a slow link takes seconds; nobody waits for longer at a prompt.
+# A cold handshake over a slow link takes seconds; a person waits for no longer at a prompt.
 _HANDSHAKE_SECONDS = 30
 # What the directory of a server is called: it is part of a script.
 _DIRECTORY = re.compile(r"[A-Za-z0-9._@-]+\Z")

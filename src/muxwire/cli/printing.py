@@ -72,7 +72,7 @@ def write(data: bytes, descriptor: int = STDOUT) -> None:
     while view:
         try:
             view = view[os.write(descriptor, view) :]
-        except BlockingIOError:  # whoever shares it with us has made it so
+        except BlockingIOError:  # another process that shares it has made it so
             select.select((), (descriptor,), ())
         except OSError as error:
             raise type(error)(error.errno, error.strerror, *_NAMES.get(descriptor, ())) from None
@@ -195,7 +195,7 @@ def warn(text: str) -> None:
 
 
 def die_of(number: signal.Signals) -> NoReturn:
-    """End as the signal would have ended us, so that whoever started us knows."""
+    """End as the signal would have ended the process, so that its parent knows."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
-    sys.exit(128 + number)  # if somebody blocks it
+    sys.exit(128 + number)  # if it is blocked

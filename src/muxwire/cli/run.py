@@ -1,4 +1,4 @@
-"""The verb that runs one command in a tab: its exact output as it comes, its exit code as ours."""
+"""The verb that runs one command in a tab: its exact output as it comes; its exit code is that of `muxwire`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # timeout(1) takes 124, and 125 for itself.
 TIMED_OUT = 125
-# POSIX: found, but could not be run. So no exit code of a command is taken for a failure of ours, but for its own 126.
+# POSIX: found, but could not be run. So an exit code means a failure of muxwire only if it is 126.
 NOT_RUN = 126
 
 # One more than a command may have, so that too much is an error and not cut.
@@ -153,7 +153,7 @@ def _quoted(word: str, shell: str) -> bytes:
 
 @final
 class _Signals:
-    """What a person or a supervisor wants who signals us: C-c for the command first, then its end, then ours."""
+    """Signals of a person or a supervisor: C-c for the command first, then its end, then that of muxwire."""
 
     def __init__(self, tab: Tab, tasks: TaskGroup) -> None:
         self.last = signal.SIGINT
@@ -163,12 +163,12 @@ class _Signals:
         self._count = 0
 
     def started(self, command_id: str) -> None:
-        """The command was typed: from here to its end the foreground of the tab is ours to interrupt."""
+        """The command was typed: from here to its end a signal interrupts the foreground of the tab."""
         self._command_id = command_id
 
     @property
     def _runs(self) -> bool:
-        # Its output may be read long after its end, and somebody else's command be in the foreground by then.
+        # Its output may be read long after its end, and another command be in the foreground by then.
         running = self._tab.pane.session.running
         return running is not None and running.command_id == self._command_id
 

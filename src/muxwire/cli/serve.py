@@ -30,7 +30,7 @@ def add(verbs: Verbs) -> None:
         "--close-idle",
         metavar="TIME",
         type=duration,
-        help="close tabs that nobody has used for that long: 90s, 30m, 2h",
+        help="close tabs that were not used for that long: 90s, 30m, 2h",
     )
     serve.add_argument(
         "--channel",
@@ -55,7 +55,7 @@ def _serve(arguments: argparse.Namespace) -> int:
             remedy="say which tabs are meant: --name NAME, --socket PATH or --socket-name NAME",
         )
     # A hundred thousand objects come with these modules, all to stay: to look for garbage among them again and again
-    # takes a third of the start, and every later look would take 20 ms of somebody's call.
+    # takes a third of the start, and every later one would take 20 ms of a call.
     gc.disable()
     # Late: the MCP SDK takes 0.4 s to import, and no other verb needs it.
     import anyio

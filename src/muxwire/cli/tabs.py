@@ -200,7 +200,9 @@ def _kill(arguments: argparse.Namespace) -> int:
             remedy="muxwire kill TAB, muxwire kill --session NAME, or muxwire kill --all",
         )
     if arguments.all and (arguments.socket or arguments.socket_name):
-        raise InvalidArgument("this tmux server is somebody's own", remedy="tmux kill-server ends it")
+        raise InvalidArgument(
+            "this tmux server was started by a person, not by muxwire", remedy="tmux kill-server ends it"
+        )
     if not (arguments.targets or arguments.all or arguments.session):
         return on_terminals(_refuse)(arguments)
     if not arguments.all:
@@ -209,7 +211,7 @@ def _kill(arguments: argparse.Namespace) -> int:
     try:
         code = on_terminals(_close)(arguments)
     except (TmuxUnavailable, InstanceUnavailable, ConnectionClosed) as error:
-        # Nobody can say then what runs in it.
+        # What runs in it cannot be known then.
         if not arguments.force:
             error.remedy += "; muxwire kill --all -f (or --force) ends it whatever runs in it"
             raise

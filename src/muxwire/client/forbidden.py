@@ -105,7 +105,7 @@ def _positional(arguments: Sequence[bytes], *, with_value: bytes) -> list[bytes]
     return words
 
 
-_WAITS = "everything that is sent after it would wait with it, for ever if nobody answers"
+_WAITS = "everything that is sent after it would wait with it, for ever if no answer comes"
 _CRASHES = "tmux crashes, and every pane with it"
 _LEAVES = "the control client would leave the session whose panes it hears, and tmux would hold their output in memory"
 

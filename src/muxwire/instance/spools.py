@@ -215,7 +215,7 @@ def _begun(data: bytes, mark: bytes) -> int:
     return next((size for size in range(min(len(mark) - 1, len(data)), 0, -1) if data.endswith(mark[:size])), 0)
 
 
-NOT_KEPT = "nobody was attached, and tmux did not keep the pane's output"
+NOT_KEPT = "no client was attached, and tmux did not keep the pane's output"
 # A spool's program writes within a ms of tmux; on a busy machine within seconds.
 _LOOK_SECONDS = 0.002
 # So many are printed, should a C-c drop one: then the spool is of no use.

@@ -32,7 +32,7 @@ VERSION = 2
 _CHUNK = 64 << 10
 # One wait for more output; what it costs to begin the next one is nothing.
 _WAIT_SECONDS = 3600.0
-# The last picture takes a ms; whoever reads the recording may have stopped reading.
+# The last picture takes a ms; the reader of the recording may have stopped.
 _LAST_SECONDS = 2.0
 # Players measure in seconds; a millionth of one is all that the clock knows.
 _TIME_DIGITS = 6

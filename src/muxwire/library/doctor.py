@@ -131,7 +131,7 @@ def clean(places: Folders) -> Iterator[str]:
 
 
 def sockets(places: Folders) -> Iterator[Finding]:
-    """Sockets at which nobody listens, and ephemeral servers whose owner is gone."""
+    """Sockets at which no server listens, and ephemeral servers whose owner is gone."""
     dead = _dead_sockets(places)
     if dead:
         said = f"{_counted(dead, 'socket')} at which no server listens: {_names(dead)}"
@@ -246,7 +246,7 @@ def shim_locks(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _is_held(path: Path, program: str) -> bool:
-    """Whether somebody may be at work with a lock."""
+    """Whether a process may hold a lock."""
     if _PROC.joinpath("self").exists():
         return any(program.encode() in read_proc(pid, "cmdline") for pid in process_table())
     return time.time() - path.stat().st_mtime < _REHASH_S
@@ -366,7 +366,7 @@ def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -
 
 
 def directories(places: Folders) -> Iterator[Finding]:
-    """Each directory: ours, private, writable; or that it can be made."""
+    """Each directory: the user's own, private, writable; or that it can be made."""
     yield directory("runtime directory", places.runtime, "XDG_RUNTIME_DIR")
     if places.memory != places.runtime:
         yield directory("memory directory", places.memory, "XDG_RUNTIME_DIR")
@@ -490,7 +490,7 @@ def terminals(folder: Path = _TERMINALS) -> Iterator[Finding]:
 # And another machine, in the same way.
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
-# A shell with a framework of plugins takes a second or two; nobody keeps one that takes longer than this.
+# A shell with a framework of plugins takes a second or two; one that takes longer than this is not in use.
 PATIENCE_S = 20.0
 # What a person notices at every new tab.
 SLOW_S = 3.0

@@ -60,7 +60,7 @@ class Machine(Protocol):
 
 # A list waits so long for machines on which an earlier process left tabs: a cold ssh takes 3 s, on a busy machine more.
 _FOUND_SECONDS = 15.0
-# One that could not be reached is tried again by a list after this; until then nobody waits for it.
+# One that could not be reached is tried again by a list after this; until then it is not waited for.
 _FOUND_AGAIN_SECONDS = 30.0
 
 # Descriptors of one: three pipes, what its log keeps open, and one for the moment.
@@ -158,7 +158,7 @@ class Hosts(Generic[There]):
         return False
 
     async def place(self, target: str) -> tuple[There | None, str]:
-        """As `split`; the machine may be one on which an earlier process of ours left tabs. HostUnavailable."""
+        """As `split`; the machine may be one where an earlier process of the instance left tabs. HostUnavailable."""
         for name in self._left() if "/" in target else ():
             if target.startswith(f"{name}/"):
                 await self._find(name)
@@ -320,7 +320,7 @@ class ServerLifetime:
     def _introduce(self) -> None:
         server = self.running
         if server is not None and self.host.is_local and self.access.role == "owner":
-            with suppress(ConnectionClosed):  # nobody waits for that
+            with suppress(ConnectionClosed):  # it is not waited for
                 introduce(server, self._client)
 
     def elsewhere(self, folders: Folders, host: Host, opener: Opener, *, lasting: bool) -> ServerLifetime:
@@ -454,7 +454,7 @@ class ServerLifetime:
         """Tell tmux which tab is the active one: for the status line that people see, and for the next process."""
         server, tab = self.running, self.book.open.get(self.book.latest)
         if server is not None and tab is not None and self.access.role != "adopted":
-            with suppress(ConnectionClosed):  # nobody waits for that
+            with suppress(ConnectionClosed):  # it is not waited for
                 server.client.submit(("set-option", "-s", ACTIVE_TAB, tab.window_id))
                 server.client.submit(("set-option", "-s", PREVIOUS_TAB, self.book.previous))
 

@@ -85,7 +85,7 @@ async def open_terminals(
     of it, or what it has started there runs.
 
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
-    `close_idle`: tabs that nobody has used for so many seconds are closed: no call named them, no person typed there,
+    `close_idle`: tabs that were not used for so many seconds are closed: no call named them, no person typed there,
     nothing ran, and nothing was written.
     `hosts` are other machines by their names, in addition to those of hosts.toml.
     `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
@@ -144,7 +144,7 @@ def _instance(
     environ = dict(os.environ if environ is None else environ)
     host = LocalHost(environ)
     if sum(given is not None for given in (name, socket, socket_name)) > 1:
-        raise InvalidArgument("name, socket and socket_name exclude each other", remedy="give one of them")
+        raise InvalidArgument("name, socket and socket_name cannot be combined", remedy="give one of them")
     adopted = Path(socket) if socket else None
     if socket_name is not None:
         from muxwire.instance.adopted import socket_of  # late: few have to do with a person's server

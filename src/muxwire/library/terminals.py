@@ -127,7 +127,7 @@ class Terminals:
         """Open a tab with a shell in it, or with `command` (an argv) in its place.
 
         `size` is (columns, rows), `strip_ansi` the default of its reads. `host` is a machine that hosts.toml allows, or
-        that was given to `open_terminals`, or the way to one. The tab is closed when nobody has used it for
+        that was given to `open_terminals`, or the way to one. The tab is closed when it was not used for
         `idle_timeout` seconds.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
@@ -401,7 +401,7 @@ class Terminals:
         """What happened in `targets` (none: in every tab) after the cursor `since`, as soon as there is something.
 
         `since` is the `next` of an earlier answer, 0 for all that is remembered, None for what happens from now on.
-        No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor that is not ours).
+        No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor of another instance).
         """
         await self._life.look(timeout)
         tabs = [await self.known_tab(name, within=timeout) for name in self._names_of(targets)]

@@ -414,7 +414,7 @@ NAMES = ("even-horizontal", "even-vertical", "main-horizontal", "main-vertical",
 
 _CELL = re.compile(r"[0-9]{1,5}x[0-9]{1,5},[0-9]{1,5},[0-9]{1,5}")
 _PANE = re.compile(r",[0-9]{1,10}(?![0-9x])")
-# tmux's own windows stop at a few dozen panes; a deeper nesting than this is no layout of theirs.
+# tmux's own windows stop at a few dozen panes; a deeper nesting than this is no layout of tmux.
 _DEPTH_MAX = 64
 NOTHING = "display-message -p ''"
 
@@ -597,7 +597,7 @@ def _renamed(book: TabBook, tab: Tab, name: str, asked: Pending) -> None:
 
 
 def will_rename(book: TabBook, tab: Tab, count: int = 1) -> None:
-    """Tell the tabs of a window that the next name that tmux reports is ours, and shortened."""
+    """Tell the tabs of a window that the next name that tmux reports is one that muxwire gave, shortened."""
     for one in book.panes(tab.window_id):
         one.renamings = max(0, one.renamings + count)  # none, if the connection was lost since
 
@@ -620,7 +620,7 @@ def was_renamed(book: TabBook, tab: Tab, name: str) -> None:
 _RUNS = re.compile(r"#\(|[{;][ET][:;]")
 _STRFTIME = re.compile(r"%[-_0^#+]*[0-9]*[A-Za-z+]")
 _USER_OPTION = re.compile(r"@[A-Za-z0-9_-]{1,100}\Z")
-# Ours: what distinguishes an instance's servers.
+# Options of muxwire: what distinguishes an instance's servers.
 _OWN_OPTION = "@muxwire"
 
 # Left out on purpose: what holds commands or programs (hooks, command-alias, default-command, copy-command, editor,

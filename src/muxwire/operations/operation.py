@@ -265,12 +265,12 @@ class Step:
     _elapsed: float | None = None
 
     def sent(self) -> None:
-        """It goes out now; until its answer is here nobody knows what became of it."""
+        """It goes out now; until its answer is here its outcome is unknown."""
         self.status, self._sent = "unknown", time.monotonic()
         self.error = "no answer came: it may have happened, or may still; check before you try it again"
 
     def end(self, status: Status, error: str = "") -> None:
-        """It was done, or refused, or nobody will ever say what became of it."""
+        """It was done, or refused, or its outcome stays unknown."""
         self.status, self.error = status, error
         if self._sent:
             self._elapsed = (time.monotonic() - self._sent) * 1000

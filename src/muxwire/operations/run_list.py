@@ -190,7 +190,7 @@ class OperationsRun(RunState):
         finally:
             for part, answer in zip(batch.parts, answers * len(batch.parts) if chain else answers, strict=True):
                 self._answered(part, answer)
-        # tmux reported the widths of new panes before they were ours to hear of.
+        # tmux reported the widths of new panes before this client was told of their tabs.
         if any(part.step.operation.moves or (part.spec and part.places) for part in batch.parts):
             with anyio.move_on_after(self.options.dispatch_timeout):
                 await look_up(self.book)

@@ -159,7 +159,7 @@ class KeySender:
             raise self._pane.refusal()
         if modes.input_off:
             raise TabUnavailable(
-                "somebody switched this pane's input off (tmux select-pane -d): tmux types nothing into it",
+                "this pane's input is switched off (tmux select-pane -d): tmux types nothing into it",
                 state=self._pane.tab_state(),
                 remedy="switch it on again: select-pane -e",
             )
@@ -172,7 +172,7 @@ class KeySender:
         if not data.strip(CTRL_C):
             notes.append(await self._overtaken(next_byte))
         if modes.in_mode:
-            notes.append("somebody scrolls in this pane (copy mode); the keys went to the program all the same")
+            notes.append("a person scrolls in this pane (copy mode); the keys went to the program all the same")
         pane_id = self._pane.host.prefix + self._pane.pane_id
         return KeysSent(sent=len(data), pane=pane_id, next_byte=next_byte, note="; ".join(filter(None, notes)))
 

@@ -30,7 +30,7 @@ _TARGETS = "#{session_id} #{window_id} #{pane_id} #{window_name}\t#{session_name
 @final
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How one command is written: `flags` without a value, `valued` flags with the name of theirs."""
+    """How one command is written: `flags` without a value, `valued` flags with the name of their value."""
 
     name: str
     alias: str

@@ -118,7 +118,9 @@ class Session:
 
     def connection(self) -> Live:
         if self.live is None:
-            raise InvalidArgument("this is a recording: nobody answers", remedy="start `muxwire repl` without --replay")
+            raise InvalidArgument(
+                "this is a recording, to which nothing can be sent", remedy="start `muxwire repl` without --replay"
+            )
         return self.live
 
     def fail(self, error: MuxwireError) -> None:

@@ -125,7 +125,7 @@ async def run_prompt(session: Session, history: Path) -> int:
     while not session.over:
         await session.printer.flushed()
         try:
-            # The handler of the signal is ours, and prompt_toolkit's would remove it.
+            # The signal has a handler of muxwire, which prompt_toolkit's would remove.
             text = await prompt.prompt_async(handle_sigint=False)
         except KeyboardInterrupt:
             continue

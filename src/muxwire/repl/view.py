@@ -193,7 +193,7 @@ class StreamView:
             self.round_trips.append(now - question.time)
         if event.last and question.own:
             return None
-        # Of a typed line the sentinel is still to be answered, which nobody waits for.
+        # Of a typed line the sentinel is still to be answered, and is not waited for.
         waiting = len(self._questions) - question.own
         seen = Seen(now, kind_of(event), None, event, question, waiting, self._skipped)
         self._skipped = 0
@@ -243,9 +243,9 @@ class Player:
 
 
 def kind_of(event: Event) -> str:
-    """The name by which an event is filtered: tmux's own without the `%`, or one of ours.
+    """The name by which an event is filtered: tmux's own without the `%`, or one of four that muxwire adds.
 
-    Ours: `block` (an answer), `hook` (a block that nobody asked for), `stray` (a line outside), `lost` (the end).
+    Added: `block` (an answer), `hook` (a block that no line asked for), `stray` (a line outside), `lost` (the end).
     """
     match event:
         case CommandBlock():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # A screen of the wire.
 RAW_SHOWN = 20
 _MS = 1000
-# A recording may hold a night's silence; nobody waits for longer than this between two records of it.
+# A recording may hold a night's silence; no replay waits for longer than this between two records of it.
 LONGEST_PAUSE_S = 5.0
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -66,7 +66,7 @@ async def stats(session: Session, rest: str) -> None:
         ("received", f"{_bytes(view.bytes_received.total)} in {view.lines} lines; {_rates(view, now)}"),
         ("sent", _bytes(view.sent_bytes)),
         ("output", f"{_bytes(view.output.total)} of {len(view.rings)} panes"),
-        ("blocks", f"{view.answered} answered, {view.unanswered} in flight, {view.hook_blocks} that nobody asked for"),
+        ("blocks", f"{view.answered} answered, {view.unanswered} in flight, {view.hook_blocks} of hooks"),
         ("round trips", middle),
         ("lag", lag),
         ("dropped", f"{await _dropped(session)}, {session.printer.left_out} notifications not shown"),
@@ -186,7 +186,7 @@ async def record(session: Session, rest: str) -> None:
     server = await session.connection().server()
     version = ".".join(map(str, server.version))
     recorder = Recorder(rest, f"a part of a live stream, tmux {version}")
-    # An answer to us may be the last one that is due. If others wait for theirs, it begins when they have them.
+    # An answer to us may be the last one that is due. If other answers are due, it begins when they have come.
     await server.client.command("display-message", "-p", "")
     recorder.begun = server.client.quiet
     session.recorder = recorder

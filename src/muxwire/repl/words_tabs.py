@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from muxwire.results import ExecutionResult
     from muxwire.vt.ring import RingBuffer
 
-# Until somebody presses C-c; a day is longer than anybody waits at a prompt.
+# Until C-c is pressed; a day is longer than a person waits at a prompt.
 PATIENCE_S = 86_400.0
 # A text that a script waits for comes soon or never.
 WAIT_S = 30.0

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from muxwire.testing.transcript import Record
 
-# Some screens of a terminal: nobody reads more, and a terminal takes a tenth of a second for them.
+# Some screens of a terminal: a person reads no more, and a terminal takes a tenth of a second for them.
 ROOM = 1000
 # Lines written at once: a terminal that is asked to show more is busy for longer than a key may wait.
 BATCH = 200
-# Between two writes to a terminal: more often than this nobody sees, and each costs a redraw of the prompt.
+# Between two writes to a terminal: more often cannot be seen, and each costs a redraw of the prompt.
 PAUSE_S = 0.02
 # A disk that stands still: what waits for it is bounded, and then the recording ends rather than lie.
 BACKLOG_BYTES = 64 * 1024 * 1024
@@ -104,7 +104,7 @@ class Printer:
 
 @final
 class Recorder:
-    """Writes one file. A recording begins when no answer is due, so that whoever plays it can count the answers."""
+    """Writes one file. A recording begins when no answer is due, so that a replay can count the answers."""
 
     def __init__(self, path: str, *comments: str) -> None:
         """Make the file, readable by us alone: all that is typed is in it. InvalidArgument if it cannot be made."""

@@ -76,7 +76,7 @@ def open_terminals(
     of it, or what it has started there runs.
 
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
-    `close_idle`: tabs that nobody has used for so many seconds are closed: no call named them, no person typed there,
+    `close_idle`: tabs that were not used for so many seconds are closed: no call named them, no person typed there,
     nothing ran, and nothing was written.
     `hosts` are other machines by their names, in addition to those of hosts.toml.
     `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
@@ -156,7 +156,7 @@ class Terminals:
         """Open a tab with a shell in it, or with `command` (an argv) in its place.
 
         `size` is (columns, rows), `strip_ansi` the default of its reads. `host` is a machine that hosts.toml allows, or
-        that was given to `open_terminals`, or the way to one. The tab is closed when nobody has used it for
+        that was given to `open_terminals`, or the way to one. The tab is closed when it was not used for
         `idle_timeout` seconds.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
@@ -315,7 +315,7 @@ class Terminals:
         """What happened in `targets` (none: in every tab) after the cursor `since`, as soon as there is something.
 
         `since` is the `next` of an earlier answer, 0 for all that is remembered, None for what happens from now on.
-        No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor that is not ours).
+        No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor of another instance).
         """
         return self._loop.run(
             lambda _: self._twin.watch_events(

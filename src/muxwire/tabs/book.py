@@ -60,7 +60,7 @@ async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Seque
                 await check_idle(one.pane, one.runner, one.key)
             if _last_use(panes) + seconds <= time.monotonic():  # nobody came meanwhile
                 for one in reversed(panes):
-                    await one.close(reason=f"nobody used it for {seconds:g} s")
+                    await one.close(reason=f"it was not used for {seconds:g} s")
         except (MuxwireError, OSError):  # what runs there uses it; or nobody can say: its machine does not answer
             tab.pane.use.note()
 
