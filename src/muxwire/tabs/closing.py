@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import TabUnavailable
+from muxwire.shell.driver import LOOK_SECONDS
 from muxwire.shell.listener import may_be_read
 from muxwire.shell.look import strangers
 
@@ -33,14 +34,22 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
         raise TabUnavailable(f"something still runs in {key}", state=state, remedy=remedy)
 
 
-async def end_strangers(pane: PaneState) -> None:
+async def end_strangers(pane: PaneState) -> bool:
     """End what reads the terminal from another session: pinentry, which an agent started for a program here.
 
-    It does not get the signals of the program that asked for it, and without its terminal it spins.
+    It does not get the signals of the program that asked for it, and without its terminal it spins. False if there was
+    none.
     """
     await pane.look(wide=True)
-    for one in strangers(pane.seen()):
-        pane.host.signal_process(one.pid, signal.SIGTERM)
+    readers = [one.pid for one in strangers(pane.seen())]
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for pid in readers:
+            pane.host.signal_process(pid, number)
+        with anyio.move_on_after(HANGUP_GRACE):
+            while any(pane.host.started(pid) for pid in readers):  # it would get what is typed next
+                await pane.stream.changed_within(LOOK_SECONDS)
+            break
+    return bool(readers)
 
 
 async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:

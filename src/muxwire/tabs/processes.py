@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import InvalidArgument, NotPermitted
+from muxwire.pane.keys import CTRL_C
 from muxwire.results import ProcessLeft, ProcessStart, ProcessStop
 from muxwire.shell.driver import FORKS_WITHIN, LOOK_SECONDS
 from muxwire.shell.listener import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT
@@ -102,9 +103,19 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
         stopped, since = await _stop(tab.pane, tab.runner, first, grace)
         stopped = await _with_left(tab.pane, stopped, since)
         if stopped.success and not tab.theirs and tab.pane.host.is_local:
-            await end_strangers(tab.pane)
+            await _without_strangers(tab)
     tab.pane.session.told_of()  # if that has ended a nested shell, the caller wanted it
     return stopped
+
+
+async def _without_strangers(tab: LiveTab) -> None:
+    """End what reads the terminal from another session, and have the shell begin its prompt anew.
+
+    The program may have put back the terminal's modes after the shell had set its own, for the line it reads now.
+    """
+    if await end_strangers(tab.pane):
+        tab.runner.keyboard.press(CTRL_C)
+        await tab.runner.settled()
 
 
 async def _with_left(pane: PaneState, stopped: ProcessStop, since: float) -> ProcessStop:
