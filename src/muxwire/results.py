@@ -24,6 +24,7 @@ class ExecutionResult:
     `script_path` is where `execute_script` put the code.
     `state` is the tab's state when this was made; `note` says in a sentence what is unusual, "" if nothing is.
     `cwd` is the shell's directory now, `started_in` the one in which the command was typed.
+    `screen`: where a program is on the alternate screen, the rows that it shows, empty ones left out.
     """
 
     command_id: str
@@ -42,6 +43,7 @@ class ExecutionResult:
     note: str = ""
     script_path: str = ""
     started_in: str = ""
+    screen: str = ""
 
 
 @final
@@ -110,6 +112,8 @@ class KeysSent:
     Where an answer was waited for, `output` is what was shown since the keys, `next_byte` follows it, and
     `outcome` says why it ended: `met`, `ended` (the command; `exit_code`), `timed_out`, `closed`; `silent`: a text that
     reads like a question stands there, and whether its program waits cannot be seen (over ssh, in a container).
+    `screen`: where a program is on the alternate screen then, the rows that it shows, empty ones left out.
+    `asked`: of `answers`, what was asked before each that was typed; `output` is then what came after the last.
     """
 
     sent: int
@@ -120,6 +124,8 @@ class KeysSent:
     outcome: Literal["met", "ended", "silent", "timed_out", "closed"] | None = None
     state: State | None = None
     exit_code: int | None = None
+    screen: str = ""
+    asked: tuple[str, ...] = ()
 
 
 @final

@@ -28,7 +28,7 @@ from muxwire.verbs.describe import Verb, parameters
 TABS = {"window_id", "window_ids"}
 LEFT_OUT: dict[type[Verb], set[str]] = {
     # The output is printed as it comes, and whole; C-c and a shell's & are there already. --leave is on_timeout.
-    ExecuteCommand: {"async_", "max_chars", "on_timeout"},
+    ExecuteCommand: {"async_", "idle", "max_chars", "on_timeout"},
     # `muxwire paste`.
     SendKeys: {"paste"},
     # `logs --follow` waits and reads on; --plain is described once for both.

@@ -112,6 +112,32 @@ def test_a_text_and_enter_are_two_things_for_a_program_that_reads_them_at_once()
     assert typed.data == b"y\r"
 
 
+def test_names_of_keys_stay_keys_among_texts_that_are_pasted() -> None:
+    found = strokes(["two words", "Enter", "C-c", "three words"], KeyModes(), paste=True)
+    assert [(stroke.data, stroke.bracketed) for stroke in found] == [
+        (b"two words", True),
+        (b"\r", False),
+        (b"\x03", False),
+        (b"three words", True),
+    ]
+    found = strokes(["Enter"], KeyModes(), paste=True, literal=True)
+    assert [(stroke.data, stroke.bracketed) for stroke in found] == [(b"Enter", True)]
+
+
+def test_the_mouse_is_reported_as_the_program_asked() -> None:
+    sgr, x10 = KeyModes(mouse=True, sgr=True), KeyModes(mouse=True)
+    assert key_bytes("Click@0,0", sgr) == b"\x1b[<0;1;1M\x1b[<0;1;1m"
+    assert key_bytes("RightClick@299,4", sgr) == b"\x1b[<2;300;5M\x1b[<2;300;5m"
+    assert key_bytes("WheelUp@9,2", sgr) == b"\x1b[<64;10;3M"
+    assert key_bytes("Click@0,0", x10) == b"\x1b[M !!\x1b[M#!!"
+    assert key_bytes("WheelDown@1,2", x10) == b'\x1b[Ma"#'
+    assert key_bytes("Click@home", sgr) is None
+    with pytest.raises(InvalidArgument, match="up to 222"):
+        key_bytes("Click@223,0", x10)
+    with pytest.raises(InvalidArgument, match="did not ask for the mouse"):
+        key_bytes("Click@0,0", KeyModes())
+
+
 def test_a_pause_is_made_only_behind_an_escape_that_something_follows() -> None:
     assert [stroke.pause for stroke in strokes(["i", "Escape", ":w", "Escape"], KeyModes(), paste=False)] == [
         True,

@@ -81,7 +81,6 @@ def test_values_are_read(described: type[Verb], json: Mapping[str, Any], name: s
         (CreateTab, {"command": ["a", 1]}, "command.1: must be a string"),
         (CreateTab, {"size": [80, -1]}, "size.1: must be 1 or more"),
         (CreateTab, {"size": "80x24"}, "size: must be columns and rows, as [120, 40]"),
-        (SendKeys, {"keys": []}, "keys: must be one or more"),
         (RunTmuxOperations, {"operations": ["x"]}, "operations.0: must be an object"),
     ],
 )  # fmt: skip

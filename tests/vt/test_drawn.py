@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from muxwire.vt.drawn import NewMatches, Picture, picture, shift
+from muxwire.vt.drawn import NewMatches, Picture, picture, rows_of, shift
 
 ROWS, COLUMNS = 6, 20
 
@@ -72,6 +72,11 @@ def test_the_cursor_ends_its_row() -> None:
 
 def test_a_cursor_within_the_text_adds_nothing() -> None:
     assert made(["abc"], [], 1, 0).lines == ("abc",)
+
+
+def test_rows_of_a_screen_are_its_text() -> None:
+    assert rows_of(seen("", "a  ", "", "b"), 100) == "a\nb"
+    assert rows_of(seen(*("x" * 10 for _ in range(6))), 44) == "xxxxxxxxxx\n" * 3 + "[...]\nxxxxxxxxxx"
 
 
 def test_the_shift_is_what_most_rows_say() -> None:

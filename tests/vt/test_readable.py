@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from muxwire.vt import readable as module
-from muxwire.vt.readable import continued, lines_before, needs_playing, on_alternate, open_string, readable
+from muxwire.vt.readable import (
+    continued,
+    few_empty_lines,
+    lines_before,
+    needs_playing,
+    on_alternate,
+    open_string,
+    readable,
+    without_drawing,
+)
 from muxwire.vt.text import strip_ansi
 
 COLUMNS = 20
@@ -27,10 +36,16 @@ def read(text: str) -> str:
         ("100 %\r\x1b[K10 %\r\nend", "10 %\nend"),
         ("100 %\r     \r10 %\r\n", "10 %\n"),
         ("a\r\r\nb\r\r\r\nc\r", "a\nb\nc"),
-        ("\x1b[31mred\x1b[m\x1b[K\r\nplain  \r\n", "red\nplain  \n"),
+        ("\x1b[31mred\x1b[m\x1b[K\r\nplain  \r\n", "red\nplain\n"),  # what nobody sees at a line's end
         ("a\r\nb\r\nc\r\n\x1b[3A\x1b[KA\r\n\x1b[KB\r\n\x1b[KC\r\nend", "A\nB\nC\nend"),
         ("one\r\ntwo\r\n\x1b[H\x1b[2J\x1b[3Jthree\r\n", "one\ntwo\nthree\n"),  # cleared, and read before
         ("\x1b[2J\x1b[Hx", "x"),
+        # clear: terminfo's of xterm, vt100 and tmux, and a reset; what was readable stays, one line too
+        *(
+            (f"one\r\n{clear}two\r\n{clear}three\r\n", "one\ntwo\nthree\n")
+            for clear in ("\x1b[H\x1b[2J", "\x1b[H\x1b[J", "\x1b[H\x1b[J\x1b[3J", "\x1b[H\x1b[2J\x1b[3J", "\x1bc")
+        ),
+        ("$ ls\r\x1b[J$ ls\r\na\r\n", "$ ls\na\n"),  # a prompt that is drawn again is one
         ("x" * 50 + "\b\b!", "x" * 48 + "!x"),  # longer than the screen: one line all the same
         ("x" * 50 + "\r\nab\bc", "x" * 50 + "\nac"),
         ("".join(f"{n}\r\n" for n in range(50)) + "\x1b[A!\r\n", "".join(f"{n}\n" for n in range(49)) + "!9\n"),
@@ -52,6 +67,26 @@ def test_what_was_read(output: str, text: str | None) -> None:
         assert read(output) == text
     else:  # a scrolling region: nothing is lost
         assert [line for line in read(output).split("\n") if line] == ["a", "b", "c", "end"]
+
+
+@pytest.mark.parametrize(
+    ("text", "alternate", "left"),
+    [
+        ("plain\n", False, "plain\n"),
+        ("a\x1b[31m\x1b[?1049h\x1b[2Jdrawn\x1b[?1049lb\n", False, "a\x1b[31mb\n"),
+        ("a\x1b[?1049hdrawn", False, "a"),
+        ("drawn\x1b[?1049lb", True, "b"),
+        ("drawn", True, ""),
+    ],
+)
+def test_drawing_is_left_out_and_the_rest_stays_raw(text: str, alternate: bool, left: str) -> None:
+    found = without_drawing(text, alternate=alternate)
+    assert (found.text, found.left_out) == (left, left != text)
+
+
+def test_at_most_two_empty_lines_in_a_row() -> None:
+    assert few_empty_lines("\n\n\n\na\n\n\nb\n\n\n\n\nc\n\n\n\n") == "\n\na\n\n\nb\n\n\nc\n\n\n"
+    assert few_empty_lines("a\nb\n") == "a\nb\n"
 
 
 def test_the_alternate_screen_is_left_out_and_named() -> None:

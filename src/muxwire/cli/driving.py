@@ -44,9 +44,10 @@ def add(verbs: Verbs) -> None:
     )
     add_target(send, word=False)
     send.option(SendKeys, "literal", "-l", "--literal")
+    send.option(SendKeys, "answers", "--answer", dest="answers")
     for name in ("until", "regex", "gone", "stable", "idle", "wait"):
         send.option(SendKeys, name)
-    send.option(SendKeys, "keys", "keys", nargs="+")
+    send.option(SendKeys, "keys", "keys", nargs="*")
 
     paste = add_verb(
         verbs,
@@ -100,9 +101,11 @@ async def _send_keys(terminals: Terminals, arguments: argparse.Namespace) -> int
             idle=arguments.idle or None,
         )
         wanted = await found.checked()
-    wait = arguments.wait or (DEFAULT_WAIT if wanted else 0.0)
+    wait = arguments.wait or (DEFAULT_WAIT if wanted or arguments.answers else 0.0)
     tab = await terminals.tab(arguments.target)
-    sent = await tab.send_keys(arguments.keys, literal=arguments.literal, wanted=wanted, wait=wait)
+    sent = await tab.send_keys(
+        arguments.keys, literal=arguments.literal, answers=arguments.answers, wanted=wanted, wait=wait
+    )
     if sent.output and not arguments.json:
         await write_soon(sent.output.encode("utf-8", "surrogateescape"))
     _report(sent, arguments)

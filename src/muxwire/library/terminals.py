@@ -285,21 +285,21 @@ class Terminals:
         command_id: str,
         *,
         wait: float = 0.0,
+        idle: float | None = None,
         strip_ansi: bool | None = None,
         max_chars: int | None = None,
+        drawing: bool = True,
         whole: bool = False,
     ) -> ExecutionResult:
-        """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget.
+        """What a command wrote since it was last asked about; waits up to `wait` seconds for its end.
 
-        With `whole` all that it wrote.
+        With `idle` no longer than until nothing new came for that many seconds. `drawing` as for `Tab.execute`. With
+        `whole` all that it wrote. NoSuchTarget, InvalidArgument.
         """
         tab, execution = await self._command(command_id, within=wait or inf)
-        if wait > 0 and execution.running:
-            async with attached(tab):
-                await tab.runner.wait(execution, wait)
-        if whole and execution.started:
-            execution.read_up_to = execution.begin
-        return await tab.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+        return await tab.result_within(
+            execution, wait, idle, strip_ansi=strip_ansi, max_chars=max_chars, drawing=drawing, whole=whole
+        )
 
     async def command_info(self, command_id: str) -> CommandInfo:
         """Which command it is, in which tab, and when it began and ended. NoSuchTarget."""

@@ -159,6 +159,7 @@ class CommandOutcome:
     running: bool = False
     signal_sent: str = ""
     note: str = ""
+    screen: str = ""
 
 
 # What is taken from the library's result, where it says something.
@@ -183,7 +184,12 @@ async def execute_command(call: Call, given: ExecuteCommand) -> CommandOutcome:
 async def command_result(call: Call, given: CommandResult) -> CommandOutcome:
     result = await call.progress.during(
         call.terminals.command_result(
-            given.command_id, wait=given.wait, strip_ansi=given.strip_ansi, max_chars=given.max_chars
+            given.command_id,
+            wait=given.wait,
+            idle=given.idle or None,
+            strip_ansi=given.strip_ansi,
+            max_chars=given.max_chars,
+            drawing=given.strip_ansi is False,
         )
     )
     return CommandOutcome(**_news(result))
@@ -224,6 +230,8 @@ def _options(call: Call, given: Execution) -> dict[str, Any]:
         "cwd": given.cwd or None,
         "on_timeout": given.on_timeout,
         "wait": not given.async_,
+        "idle": given.idle or None,
+        "drawing": given.strip_ansi is False,
         "max_chars": given.max_chars,
         "on_progress": call.progress.note,
     }
@@ -366,9 +374,11 @@ async def send_keys(call: Call, given: SendKeys) -> KeysSent:
             stable=given.stable or None,
             idle=given.idle or None,
         ).checked()
-    wait = given.wait or (DEFAULT_WAIT if wanted else 0.0)
+    wait = given.wait or (DEFAULT_WAIT if wanted or given.answers else 0.0)
     tab, _ = await call.terminals.tab_or_new(given.target, within=wait or inf)
-    typed = tab.send_keys(given.keys, paste=given.paste, literal=given.literal, wanted=wanted, wait=wait)
+    typed = tab.send_keys(
+        given.keys, paste=given.paste, literal=given.literal, answers=given.answers, wanted=wanted, wait=wait
+    )
     return await call.progress.during(typed)
 
 

@@ -47,7 +47,10 @@ _CTRL_C_ECHO = b"^C"
 _PASTE_BEGIN = b"\x1b[200~"
 # DECSET and DECRST 2004, alone or among others.
 _PASTE_MODE = re.compile(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
-_MODES = "#{keypad_cursor_flag} #{keypad_flag} #{alternate_on} #{pane_in_mode} #{pane_input_off}"
+_MODES = (
+    "#{keypad_cursor_flag} #{keypad_flag} #{alternate_on} #{pane_in_mode} #{pane_input_off} #{mouse_any_flag}"
+    " #{mouse_sgr_flag}"
+)
 
 # Linux keeps 4096 bytes of a line that a canonical-mode program has not ended, the line end among them (MAX_CANON).
 LINE_MAX = 4095
@@ -131,7 +134,7 @@ class KeySender:
         """
         until = time.monotonic() + within
         keys = [keys] if isinstance(keys, str) else keys
-        if not keys or sum(map(len, keys)) > KEYS_MAX:
+        if not any(keys) or sum(map(len, keys)) > KEYS_MAX:
             raise InvalidArgument(f"keys must hold 1 to {KEYS_MAX} characters", remedy='for example ["y", "Enter"]')
         async with self._turn:
             self._until = until

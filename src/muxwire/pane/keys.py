@@ -42,6 +42,13 @@ _MODIFIED = re.compile(r"((?:[CMS]-)*)(.+)\Z", re.DOTALL)
 # The VT10x way of C- with characters that have no control code of their own (tmux, input_key_vt10x).
 _CONTROL = dict(zip("1!9(0)=+;:'\",<.>/-8?2 ", b"119900=+;;'',,..\x1f\x1f\x7f\x7f\0\0", strict=True))
 
+# The mouse at a column and a row. Buttons as xterm counts them, the wheel's from 64 on.
+_AIMED = re.compile(r"((?:Middle|Right)?Click|Wheel(?:Up|Down))@([0-9]{1,4}),([0-9]{1,4})")
+_WHEEL = 64
+_BUTTONS = {"Click": 0, "MiddleClick": 1, "RightClick": 2, "WheelUp": _WHEEL, "WheelDown": _WHEEL + 1}
+# Without DECSET 1006 a coordinate is one byte, from 33 on.
+_X10_MAX = 222
+
 # What somebody writes who means a key, and knows another program's names.
 _MISTAKEN = re.compile(
     r"<?(?:(?:ctrl|control|alt|meta|shift|cmd)[-+ ][^-+ ]+|return|esc|backspace|enter|escape|"
@@ -85,6 +92,8 @@ class KeyModes:
     alternate_screen: bool = False
     in_mode: bool = False
     input_off: bool = False
+    mouse: bool = False  # the program asked to be told of the mouse
+    sgr: bool = False  # in the form of DECSET 1006, whose coordinates have no limit
 
 
 def tmux_name(written: str) -> str:
@@ -119,9 +128,12 @@ def key_bytes(name: str, modes: KeyModes) -> bytes | None:
     """Return the bytes of a key of that name; None if there is no such key, so that it is text.
 
     Names are tmux's: `Enter`, `C-c`, `M-x`, `^C`, `S-F5`, `KP7`, or what people write for them (`tmux_name`). One
-    character is never a name.
+    character is never a name. `Click@COL,ROW`, counted from 0 as in a snapshot, is the mouse there.
+    InvalidArgument if the program did not ask for the mouse, or cannot be told of that column.
     """
     if len(name) > 1:
+        if (aimed := _AIMED.fullmatch(name)) is not None:
+            return _mouse(aimed[1], int(aimed[2]), int(aimed[3]), modes)
         name = tmux_name(name)
     if len(name) == 2 and name[0] == "^" and name[1].isprintable():
         return _character(name[1], control=True, meta=False)
@@ -133,6 +145,29 @@ def key_bytes(name: str, modes: KeyModes) -> bytes | None:
     if len(key) == 1:
         return _character(key, control=control, meta=meta) if (control or meta) and not shift else None
     return _named(key, modes, modifier=1 + shift + 2 * meta + 4 * control)
+
+
+def _mouse(what: str, column: int, row: int, modes: KeyModes) -> bytes:
+    """The report of a click, press and release, or of a turn of the wheel (xterm's control sequences, Mouse Tracking).
+
+    InvalidArgument where the program has not asked for it: it would take the bytes for keys.
+    """
+    if not modes.mouse:
+        raise InvalidArgument(
+            f"{what}@{column},{row}: the program did not ask for the mouse", remedy="use its keys; type text literally"
+        )
+    button = _BUTTONS[what]
+    wheel = button >= _WHEEL
+    if modes.sgr:
+        at = b"%d;%d;%d" % (button, column + 1, row + 1)
+        return b"\x1b[<" + at + b"M" + (b"" if wheel else b"\x1b[<" + at + b"m")
+    if max(column, row) > _X10_MAX:
+        raise InvalidArgument(
+            f"{what}@{column},{row}: the program takes columns and rows up to {_X10_MAX} only",
+            remedy="make the pane smaller, or use its keys",
+        )
+    at = bytes((column + 33, row + 33))
+    return b"\x1b[M" + bytes((button + 32,)) + at + (b"" if wheel else b"\x1b[M" + bytes((3 + 32,)) + at)
 
 
 def _character(key: str, *, control: bool, meta: bool) -> bytes | None:
@@ -196,7 +231,7 @@ def strokes(
     """
     found: list[Stroke] = []
     plain = bytearray()
-    texts = len(keys) if literal or paste else 0  # so many are texts, whatever they look like
+    texts = len(keys) if literal else 0  # so many are texts, whatever they look like
     if enter and not literal:
         keys = [*keys, "Enter"]
     names = [tmux_name(key) for key in keys]

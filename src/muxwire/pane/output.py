@@ -9,6 +9,7 @@ from collections.abc import (
     Callable,
     Sequence,
 )
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, final
 
@@ -28,10 +29,13 @@ from muxwire.vt.readable import (
     COLUMNS,
     PLAYED_MAX,
     Readable,
+    began_alternate,
     continued,
+    few_empty_lines,
     lines_before,
     needs_playing,
     on_alternate,
+    without_drawing,
 )
 from muxwire.vt.text import undo_onlcr
 
@@ -82,24 +86,39 @@ _NOTHING = OutputText("", 0, 0)
 @final
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How an output is read: in this many columns, `readable` as a person would have; `since`: where it began."""
+    """How an output is read: in this many columns, `readable` as a person would have; `since`: where it began.
+
+    `drawing`: with what was drawn on the alternate screen, if not `readable`.
+    """
 
     readable: bool
+    drawing: bool = True
     columns: int = COLUMNS
     since: int = 0
     ours: Sequence[tuple[int, int]] = ()  # ranges that are no output
 
-    async def text(self, raw: bytes, before: bytes = b"") -> Readable:
-        """Decode `raw`, which comes after `before`, the terminal's ONLCR undone."""
+    @property
+    def knows_screens(self) -> bool:
+        """Whether it matters on which of the two screens something was written."""
+        return self.readable or not self.drawing
+
+    async def text(self, raw: bytes, before: bytes = b"", *, alternate: bool = False) -> Readable:
+        """Decode `raw`, which comes after `before`, the terminal's ONLCR undone; `alternate`: on which screen."""
         if not self.readable:
-            return Readable(undo_onlcr(raw).decode("utf-8", "replace"))
+            text = undo_onlcr(raw).decode("utf-8", "replace")
+            known_on = on_alternate(before)
+            on = alternate if known_on is None else known_on
+            return Readable(text) if self.drawing else without_drawing(text, alternate=on)
         begin = lines_before(before)
-        alternate = on_alternate(before[:begin]) or False
+        switched = on_alternate(before[:begin])
+        alternate = alternate if switched is None else switched
         known, text = before[begin:].decode("utf-8", "replace"), raw.decode("utf-8", "replace")
-        if len(text) + len(known) <= _PLAYED_HERE or not needs_playing(known + text):
-            return continued(known, text, columns=self.columns, alternate=alternate)
         play = partial(continued, known, text, columns=self.columns, alternate=alternate)
-        return await run_sync(play, abandon_on_cancel=True)
+        if len(text) + len(known) <= _PLAYED_HERE or not needs_playing(known + text):
+            found = play()
+        else:
+            found = await run_sync(play, abandon_on_cancel=True)
+        return replace(found, text=few_empty_lines(found.text))
 
 
 def without(raw: bytes, begin: int, ours: Sequence[tuple[int, int]]) -> bytes:
@@ -120,12 +139,13 @@ async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *,
         return _NOTHING
     if not (how.readable or how.ours) and (max_chars is None or size <= max_chars):  # nearly always
         raw, lost = await stream.read(begin, end)
-        return OutputText(undo_onlcr(raw).decode("utf-8", "replace"), 0, lost)
-    if how.readable and how.since < begin:
+        if how.drawing or (how.since >= begin and b"\x1b[?" not in raw):
+            return OutputText(undo_onlcr(raw).decode("utf-8", "replace"), 0, lost)
+    if how.knows_screens and how.since < begin:
         first = max(how.since, begin - _BEFORE_MAX)
         raw, lost = await stream.read(first, begin)
         before = without(raw, first + lost, how.ours)
-    whole_max = None if max_chars is None else max(max_chars * _BYTES_PER_CHAR, PLAYED_MAX if how.readable else 0)
+    whole_max = None if max_chars is None else max(max_chars * _BYTES_PER_CHAR, PLAYED_MAX if how.knows_screens else 0)
     if whole_max is None or size <= whole_max:
         raw, lost = await stream.read(begin, end)
         head = tail = await how.text(without(raw, begin + lost, how.ours), before)
@@ -137,7 +157,12 @@ async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *,
         head_raw, lost = await stream.read(begin, begin + span)
         tail_raw, _ = await stream.read(end - span, end)
         head = await how.text(without(head_raw, begin + lost, how.ours), before)
-        tail = await how.text(without(tail_raw, end - len(tail_raw), how.ours))
+        alternate = False
+        if how.knows_screens:
+            earlier, _ = await stream.read(max(begin, end - span - PLAYED_MAX), end - span)
+            switched = on_alternate(earlier)
+            alternate = began_alternate(tail_raw.decode("utf-8", "replace")) if switched is None else switched
+        tail = await how.text(without(tail_raw, end - len(tail_raw), how.ours), alternate=alternate)
     assert max_chars is not None
     return _clip(head, tail, begin + lost, end, max_chars, lost)
 
@@ -220,7 +245,8 @@ async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> 
         visible_range(data, base, at, to, TYPED_LINES, grows=True, joint=SEQUENCE_END).decode("utf-8", "replace")
         for at, to in ((base + line, start), (start, end))
     )
-    return continued(before, seen, columns=columns, alternate=on_alternate(data[:line]) or False)
+    text = continued(before, seen, columns=columns, alternate=on_alternate(data[:line]) or False)
+    return replace(text, text=few_empty_lines(text.text))
 
 
 # What the caller of a command gets: its output since the last result, its exit code, the state of its pane.
@@ -232,17 +258,13 @@ _SHOWN_OF_LINE = 80
 
 
 async def result_of(
-    execution: Execution,
-    pane: PaneState,
-    strip_ansi: bool,
-    *,
-    max_chars: int | None,
-    columns: int,
-    waited: bool = True,
-) -> ExecutionResult:
+    execution: Execution, pane: PaneState, strip_ansi: bool, *, max_chars: int | None, columns: int,
+    waited: bool = True, drawing: bool = True,
+) -> ExecutionResult:  # fmt: skip
     """What the caller gets now: everything since the last result of this command; TabUnavailable if it never ran.
 
-    With `strip_ansi` it is read as a person would have, in a pane of that many columns. A caller who has not `waited`
+    With `strip_ansi` it is read as a person would have, in a pane of that many columns; without `drawing` what was
+    drawn on the alternate screen is left out in any case. A caller who has not `waited`
     gets the output of a command that has ended already, and of another one where it begins; the next gets all of it.
     """
     stream = pane.stream
@@ -267,7 +289,7 @@ async def result_of(
         if running and not waited:
             end = begin
         since = execution.begin if execution.started else begin
-        how = Reading(readable=strip_ansi, columns=columns, since=since, ours=execution.ours)
+        how = Reading(readable=strip_ansi, drawing=drawing, columns=columns, since=since, ours=execution.ours)
         text = await read_output(stream, begin, end, how, max_chars=max_chars)
     if waited and execution.read_up_to >= 0:
         execution.delivered(end)

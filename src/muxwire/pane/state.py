@@ -438,10 +438,13 @@ class PaneState:
     def has_screen(self) -> bool:
         """Whether a program draws a screen of its own: on the alternate screen, or with the cursor hidden."""
         ring = self.stream.ring
+        return self.on_alternate() or ring.rfind(_CURSOR_OFF, ring.start) > ring.rfind(_CURSOR_ON, ring.start)
+
+    def on_alternate(self) -> bool:
+        """Whether the newest output has switched to the alternate screen."""
+        ring = self.stream.ring
         last_on = max(ring.rfind(switch, ring.start) for switch in _SCREEN_ON)
-        if last_on > max(ring.rfind(switch, ring.start) for switch in _SCREEN_OFF):
-            return True
-        return ring.rfind(_CURSOR_OFF, ring.start) > ring.rfind(_CURSOR_ON, ring.start)
+        return last_on > max(ring.rfind(switch, ring.start) for switch in _SCREEN_OFF)
 
     def announces_editor(self) -> bool:
         """Whether a line editor has said that it is on, and not that it is off: readline, zsh and others do."""

@@ -232,17 +232,26 @@ class Terminals:
         command_id: str,
         *,
         wait: float = 0.0,
+        idle: float | None = None,
         strip_ansi: bool | None = None,
         max_chars: int | None = None,
+        drawing: bool = True,
         whole: bool = False,
     ) -> ExecutionResult:
-        """What a command wrote since it was last asked about; waits up to `wait` seconds for its end. NoSuchTarget.
+        """What a command wrote since it was last asked about; waits up to `wait` seconds for its end.
 
-        With `whole` all that it wrote.
+        With `idle` no longer than until nothing new came for that many seconds. `drawing` as for `Tab.execute`. With
+        `whole` all that it wrote. NoSuchTarget, InvalidArgument.
         """
         return self._loop.run(
             lambda _: self._twin.command_result(
-                command_id, wait=wait, strip_ansi=strip_ansi, max_chars=max_chars, whole=whole
+                command_id,
+                wait=wait,
+                idle=idle,
+                strip_ansi=strip_ansi,
+                max_chars=max_chars,
+                drawing=drawing,
+                whole=whole,
             )
         )
 
@@ -516,7 +525,9 @@ class Tab:
         cwd: str | None = None,
         on_timeout: OnTimeout = "interrupt",
         wait: bool = True,
+        idle: float | None = None,
         max_chars: int | None = None,
+        drawing: bool = True,
         on_progress: Callable[[int, str], object] | None = None,
         on_start: Callable[[str], object] | None = None,
         on_output: Callable[[bytes], object] | None = None,
@@ -527,6 +538,8 @@ class Tab:
         The shell's state persists (`cd`, `export`, functions), unless `env` or `cwd` is given: then the command runs
         apart. `timeout` is in seconds; at its end the command is interrupted, or left running (`on_timeout="leave"`).
         `wait=False` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
+        With `idle` it returns, as running, when nothing new came for that many seconds. Without `drawing` the output is
+        without what a program draws on the alternate screen.
         Cancelling this call interrupts the command; an error of `on_output` too, and is raised at its end.
 
         `on_start` gets the command_id when the command's turn has come. With `on_output` the exact bytes go there as
@@ -545,7 +558,9 @@ class Tab:
                 cwd=cwd,
                 on_timeout=on_timeout,
                 wait=wait,
+                idle=idle,
                 max_chars=max_chars,
+                drawing=drawing,
                 on_progress=call.awaited(on_progress),
                 on_start=call.noted(on_start),
                 on_output=call.awaited(on_output),
@@ -566,7 +581,9 @@ class Tab:
         cwd: str | None = None,
         on_timeout: OnTimeout = "interrupt",
         wait: bool = True,
+        idle: float | None = None,
         max_chars: int | None = None,
+        drawing: bool = True,
         on_progress: Callable[[int, str], object] | None = None,
     ) -> ExecutionResult:
         """Write `code` to a private file (`script_path`), kept as long as the log, and run it; else as `execute`."""
@@ -581,7 +598,9 @@ class Tab:
                 cwd=cwd,
                 on_timeout=on_timeout,
                 wait=wait,
+                idle=idle,
                 max_chars=max_chars,
+                drawing=drawing,
                 on_progress=call.awaited(on_progress),
             ),
             self._ready,
@@ -592,15 +611,20 @@ class Tab:
         command_id: str = "",
         *,
         wait: float = 0.0,
+        idle: float | None = None,
         strip_ansi: bool | None = None,
         max_chars: int | None = None,
+        drawing: bool = True,
     ) -> ExecutionResult:
         """What a command that ran here wrote since it was last asked about; "": the command that was typed last.
 
-        Waits up to `wait` seconds for its end. NoSuchTarget for a command that is not known, or of another tab.
+        Waits up to `wait` seconds for its end, with `idle` no longer than until nothing new came for so long;
+        `drawing` as for `execute`. NoSuchTarget for a command that is not known, or of another tab.
         """
         return self._loop.run(
-            lambda _: self._twin.command_result(command_id, wait=wait, strip_ansi=strip_ansi, max_chars=max_chars)
+            lambda _: self._twin.command_result(
+                command_id, wait=wait, idle=idle, strip_ansi=strip_ansi, max_chars=max_chars, drawing=drawing
+            )
         )
 
     def start_process(
@@ -646,6 +670,7 @@ class Tab:
         paste: bool = False,
         literal: bool = False,
         enter: bool = False,
+        answers: Sequence[str] = (),
         wanted: Wanted | None = None,
         wait: float = 0.0,
     ) -> KeysSent:
@@ -655,10 +680,14 @@ class Tab:
         With `paste`, all go as pasted blocks; with `literal`, all of them are texts; with `enter`, Enter is pressed
         after them. With `wait` the answer comes too, after that many seconds at the latest: as soon as what is
         `wanted` is there, or without it the program waits for input, and when the command has ended.
+        `answers` are lines that are entered one by one, after the keys if there are any: each when the program waits
+        for input again, as long as it does; `asked` of the result has the questions. Keys are names under `paste` too.
         InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """
         return self._loop.run(
-            lambda _: self._twin.send_keys(*keys, paste=paste, literal=literal, enter=enter, wanted=wanted, wait=wait),
+            lambda _: self._twin.send_keys(
+                *keys, paste=paste, literal=literal, enter=enter, answers=answers, wanted=wanted, wait=wait
+            ),
             self._ready,
         )
 

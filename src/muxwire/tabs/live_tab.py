@@ -57,6 +57,9 @@ class LiveTab(Protocol):
     async def picture(self) -> Picture:
         """The text of its screen; TabUnavailable, CommandError if it ends in this moment."""
 
+    async def screen(self) -> str:
+        """The rows of its screen if a program is on the alternate one, else ""."""
+
     async def picture_at(self, offset: int) -> Picture | None:
         """The text of its screen at that offset of its output, played from the log; None if the log does not say."""
 

@@ -7,12 +7,13 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 import anyio.lowlevel
 
 from muxwire.errors import (
+    CommandError,
     ConnectionClosed,
     InvalidArgument,
     NoSuchTarget,
@@ -26,19 +27,21 @@ from muxwire.pane.key_sender import KeySender
 from muxwire.pane.output import LiveOutput, OnOutput, progress_of, result_of
 from muxwire.pane.scripts import keep_script, script_command, script_name
 from muxwire.pane.snapshots import ScreenView, Zones
+from muxwire.tabs.answers import answered, answered_each
 from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import check_idle, end_pane, end_rest
 from muxwire.tabs.hand_over import attach_words, secret_note, with_note
 from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
 from muxwire.tabs.processes import started_process, stop_process
-from muxwire.tabs.waits import Wanted, answered, wait_for
+from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
+from muxwire.vt.drawn import rows_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.pane.keyboard import TypingLock
-    from muxwire.pane.runner import Runner
+    from muxwire.pane.runner import Progress, Runner
     from muxwire.pane.state import PaneState
     from muxwire.results import (
         ExecutionResult,
@@ -63,7 +66,11 @@ if TYPE_CHECKING:
 OnProgress = Callable[[int, str], Awaitable[None]]
 # Receives what a command waits for, in words: `a line of input`.
 OnInput = Callable[[str], Awaitable[None]]
+# Why the wait for a command is over.
+WaitEnd = Literal["ended", "timed_out", "interactive", "silent", "idle"]
 
+# A screen that a result brings along: most are much less, a full one of top is cut.
+SCREEN_CHARACTERS = 4000
 # Who does not wait for a command does not wait for the one before it either: only for a prompt that is on its way.
 TURN_SECONDS = 1.0
 
@@ -74,6 +81,13 @@ PUBLIC = (
     "session", "session_id", "size", "snapshot", "start_process", "state", "stop_process", "stream_logs", "strip_ansi",
     "tty", "wait_for", "window_id",
 )  # fmt: skip
+
+
+def said_idle(result: ExecutionResult, idle: float) -> ExecutionResult:
+    """The same with a note that silence ended the call, if the command still runs and nothing else is said of that."""
+    if not result.running or result.note:
+        return result
+    return replace(result, note=f"nothing new came for {idle:g} s; it still runs: `command_result` has the rest")
 
 
 @final
@@ -199,7 +213,9 @@ class Tab:
         cwd: str | None = None,
         on_timeout: OnTimeout = "interrupt",
         wait: bool = True,
+        idle: float | None = None,
         max_chars: int | None = None,
+        drawing: bool = True,
         on_progress: OnProgress | None = None,
         on_start: Callable[[str], None] | None = None,
         on_output: OnOutput | None = None,
@@ -210,6 +226,8 @@ class Tab:
         The shell's state persists (`cd`, `export`, functions), unless `env` or `cwd` is given: then the command runs
         apart. `timeout` is in seconds; at its end the command is interrupted, or left running (`on_timeout="leave"`).
         `wait=False` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
+        With `idle` it returns, as running, when nothing new came for that many seconds. Without `drawing` the output is
+        without what a program draws on the alternate screen.
         Cancelling this call interrupts the command; an error of `on_output` too, and is raised at its end.
 
         `on_start` gets the command_id when the command's turn has come. With `on_output` the exact bytes go there as
@@ -224,15 +242,22 @@ class Tab:
         if on_start is not None:
             on_start(execution.command_id)
 
+        fell_idle = False
+
         async def end() -> None:
-            await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress, on_input=on_input)
+            nonlocal fell_idle
+            outcome = await self._wait(
+                execution, timeout, on_timeout=on_timeout, on_progress=on_progress, on_input=on_input, idle=idle
+            )
+            fell_idle = outcome == "idle"
 
         if on_output is not None:
             live = LiveOutput(execution, self.pane.stream, on_output, self.pane.shell)
             await live.during(end if wait else anyio.lowlevel.checkpoint)
         elif wait:
             await end()
-        return await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait)
+        result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait, drawing=drawing)
+        return said_idle(result, idle) if fell_idle and idle else result
 
     @attaching
     async def execute_script(
@@ -247,7 +272,9 @@ class Tab:
         cwd: str | None = None,
         on_timeout: OnTimeout = "interrupt",
         wait: bool = True,
+        idle: float | None = None,
         max_chars: int | None = None,
+        drawing: bool = True,
         on_progress: OnProgress | None = None,
     ) -> ExecutionResult:
         """Write `code` to a private file (`script_path`), kept as long as the log, and run it; else as `execute`."""
@@ -262,10 +289,12 @@ class Tab:
         except BaseException:
             kept.unlink(missing_ok=True)
             raise
+        outcome = ""
         if wait:
-            await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress)
-        result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait)
-        return replace(result, script_path=str(kept))
+            outcome = await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress, idle=idle)
+        result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait, drawing=drawing)
+        result = replace(result, script_path=str(kept))
+        return said_idle(result, idle) if outcome == "idle" and idle else result
 
     async def _start(
         self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None,
@@ -290,16 +319,40 @@ class Tab:
         return execution
 
     async def result(
-        self, execution: Execution, *, strip_ansi: bool | None = None, max_chars: int | None = None, waited: bool = True
-    ) -> ExecutionResult:
+        self, execution: Execution, *, strip_ansi: bool | None = None, max_chars: int | None = None,
+        waited: bool = True, drawing: bool = True,
+    ) -> ExecutionResult:  # fmt: skip
         """What `execution` has to say since it was last asked, as `result_of`; TabUnavailable if it never ran."""
         if waited:
             await self.runner.examine(execution)
         plain = self.strip_ansi if strip_ansi is None else strip_ansi
-        result = await result_of(execution, self.pane, plain, max_chars=max_chars, columns=self.columns, waited=waited)
+        result = await result_of(
+            execution, self.pane, plain, max_chars=max_chars, columns=self.columns, waited=waited, drawing=drawing
+        )
+        if result.running and (shown := await self.screen()):
+            result = replace(result, screen=shown)
         if result.running and waited:
             return replace(result, note=with_note(result.note, secret_note(self.pane, self.server, self.key)))
         return result
+
+    async def until_idle(
+        self, execution: Execution, timeout: float, idle: float | None, *, progress: Progress | None = None
+    ) -> WaitEnd:
+        """Wait for a command as `Runner.wait`, or until nothing new came for `idle` s; InvalidArgument."""
+        if idle is not None and idle <= 0:
+            raise InvalidArgument(f"idle is {idle} s", remedy="give the time without output that is enough")
+        begun = time.monotonic()
+        while idle is not None:
+            left = begun + timeout - time.monotonic()
+            quiet_in = max(begun, self.pane.stream.last_output) + idle - time.monotonic()
+            if quiet_in >= left:
+                break
+            if quiet_in <= 0:
+                return "idle"
+            outcome = await self.runner.wait(execution, quiet_in, progress=progress)
+            if outcome != "timed_out":
+                return outcome
+        return await self.runner.wait(execution, begun + timeout - time.monotonic(), progress=progress)
 
     async def _wait(
         self,
@@ -309,19 +362,20 @@ class Tab:
         on_timeout: OnTimeout,
         on_progress: OnProgress | None,
         on_input: OnInput | None = None,
-    ) -> None:
+        idle: float | None = None,
+    ) -> WaitEnd:
         async def progress(running: Execution) -> None:
             assert on_progress is not None
             await on_progress(*progress_of(running, self.pane.stream))
 
         deadline = time.monotonic() + timeout
         try:
-            outcome = await self.runner.wait(execution, timeout, progress=progress if on_progress else None)
+            outcome = await self.until_idle(execution, timeout, idle, progress=progress if on_progress else None)
             while outcome in ("interactive", "silent") and on_input is not None:
                 if outcome == "interactive":
                     await on_input(execution.asked_for)
                 left = deadline - time.monotonic()
-                outcome = await self.runner.wait(execution, left, progress=progress if on_progress else None)
+                outcome = await self.until_idle(execution, left, idle, progress=progress if on_progress else None)
             if outcome == "timed_out":
                 execution.overdue(on_timeout)
                 if on_timeout == "interrupt":
@@ -332,6 +386,7 @@ class Tab:
             raise
         if outcome == "interactive":
             execution.explain(self.pane.short_of_files())
+        return outcome
 
     @attaching
     async def start_process(
@@ -371,6 +426,7 @@ class Tab:
         paste: bool = False,
         literal: bool = False,
         enter: bool = False,
+        answers: Sequence[str] = (),
         wanted: Wanted | None = None,
         wait: float = 0.0,
     ) -> KeysSent:
@@ -380,16 +436,43 @@ class Tab:
         With `paste`, all go as pasted blocks; with `literal`, all of them are texts; with `enter`, Enter is pressed
         after them. With `wait` the answer comes too, after that many seconds at the latest: as soon as what is
         `wanted` is there, or without it the program waits for input, and when the command has ended.
+        `answers` are lines that are entered one by one, after the keys if there are any: each when the program waits
+        for input again, as long as it does; `asked` of the result has the questions. Keys are names under `paste` too.
         InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """
         command = self.pane.session.running
         typed = [key for some in keys for key in ([some] if isinstance(some, str) else some)]
+        if answers:
+            return await self._answer([key for key in typed if key], answers, paste, literal, wanted, wait)
         looks = wait > 0 and wanted is not None and wanted.pattern is not None and not wanted.gone
         before = await self._view.picture() if looks and not self.pane.session.dead else None
         sent = await self._keys.send(typed, paste=paste, literal=literal, enter=enter, within=wait or math.inf)
         if wait <= 0:
             return sent
         told = await answered(self, sent, command, wanted, wait, before=before)
+        if told.state in ("interactive", "running"):
+            return replace(told, note=with_note(told.note, secret_note(self.pane, self.server, self.key)))
+        return told
+
+    async def _answer(
+        self,
+        keys: Sequence[str],
+        answers: Sequence[str],
+        paste: bool,
+        literal: bool,
+        wanted: Wanted | None,
+        wait: float,
+    ) -> KeysSent:
+        if wanted is not None:
+            raise InvalidArgument(
+                "answers wait for the program's questions", remedy="leave until, regex, gone, stable and idle out"
+            )
+
+        async def send(some: Sequence[str], within: float) -> KeysSent:
+            as_text = literal and some is keys
+            return await self._keys.send(some, paste=paste and some is keys, literal=as_text, within=within)
+
+        told = await answered_each(self, send, keys, answers, wait or DEFAULT_WAIT)
         if told.state in ("interactive", "running"):
             return replace(told, note=with_note(told.note, secret_note(self.pane, self.server, self.key)))
         return told
@@ -428,17 +511,37 @@ class Tab:
         return await wait_for([self], wanted, from_byte=from_byte, timeout=timeout, names=[self.key])
 
     async def command_result(
-        self, command_id: str = "", *, wait: float = 0.0, strip_ansi: bool | None = None, max_chars: int | None = None
+        self,
+        command_id: str = "",
+        *,
+        wait: float = 0.0,
+        idle: float | None = None,
+        strip_ansi: bool | None = None,
+        max_chars: int | None = None,
+        drawing: bool = True,
     ) -> ExecutionResult:
         """What a command that ran here wrote since it was last asked about; "": the command that was typed last.
 
-        Waits up to `wait` seconds for its end. NoSuchTarget for a command that is not known, or of another tab.
+        Waits up to `wait` seconds for its end, with `idle` no longer than until nothing new came for so long;
+        `drawing` as for `execute`. NoSuchTarget for a command that is not known, or of another tab.
         """
-        execution = self._command(command_id)
+        return await self.result_within(
+            self._command(command_id), wait, idle, strip_ansi=strip_ansi, max_chars=max_chars, drawing=drawing
+        )
+
+    async def result_within(
+        self, execution: Execution, wait: float, idle: float | None, *, strip_ansi: bool | None,
+        max_chars: int | None, drawing: bool, whole: bool = False,
+    ) -> ExecutionResult:  # fmt: skip
+        """The result of a command that has ended, or at the end of that time or silence; `whole`: all that it wrote."""
+        outcome = ""
         if wait > 0 and execution.running:
             async with attached(self):
-                await self.runner.wait(execution, wait)
-        return await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars)
+                outcome = await self.until_idle(execution, wait, idle)
+        if whole and execution.started:
+            execution.read_up_to = execution.begin
+        result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, drawing=drawing)
+        return said_idle(result, idle) if outcome == "idle" and idle else result
 
     def _command(self, command_id: str) -> Execution:
         if not command_id:
@@ -483,6 +586,16 @@ class Tab:
     async def picture(self) -> Picture:
         """The text of its screen now, for waits; TabUnavailable."""
         return await self._view.picture()
+
+    async def screen(self) -> str:
+        """The rows of its screen if a program is on the alternate one, empty ones left out, else ""."""
+        if self.pane.session.dead or not self.pane.on_alternate():
+            return ""
+        try:
+            seen = await self._view.picture()
+        except (CommandError, TabUnavailable):  # it ends in this moment
+            return ""
+        return rows_of(seen, SCREEN_CHARACTERS) if seen.alternate else ""
 
     async def picture_at(self, offset: int) -> Picture | None:
         """The text of its screen at that offset of its output; None where the log cannot say."""

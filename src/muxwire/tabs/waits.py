@@ -16,7 +16,6 @@ import copy
 import math
 import re
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
@@ -25,13 +24,11 @@ import anyio.lowlevel
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
 from muxwire.host.patterns import Pattern, checked, search
 from muxwire.ids import LAST_USED, USED_BEFORE
-from muxwire.pane.output import cut_middle, shown_text
+from muxwire.pane.output import shown_text
 from muxwire.results import WaitOutcome
 from muxwire.shell import TYPED_LINES
-from muxwire.shell.driver import LOOK_EVERY, LOOKS
 from muxwire.shell.marks import INTRODUCER
 from muxwire.shell.session import echo_end
-from muxwire.shell.session_table import ShellState
 from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
 from muxwire.tabs.attached import attached
 from muxwire.values import dataclass
@@ -43,10 +40,8 @@ from muxwire.vt.text import AnsiStripper
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muxwire.errors import State
     from muxwire.pane.state import PaneState
     from muxwire.pane.stream import PaneStream
-    from muxwire.results import KeysSent
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import LiveTab
     from muxwire.vt.drawn import Picture, Span
@@ -674,112 +669,3 @@ def _check(tabs: Sequence[LiveTab], wanted: Wanted, from_byte: int | None, timeo
         )
     if wanted.prompt and any(tab.pane.shell is None for tab in tabs):
         raise InvalidArgument("this tab runs no shell that marks its prompts", remedy="wait for the prompt's text")
-
-
-# The answer to keys: what a program shows until a text comes, it waits for more, its command ends, or time is up.
-
-Outcome = Literal["met", "ended", "silent", "timed_out", "closed"]
-
-# What comes back of an answer: a screen or two; the log has the rest.
-ANSWER_CHARACTERS = 4000
-# A program that answers at all has begun within that time; then its silence counts.
-_BEGINS_WITHIN = 0.3
-# A shell that reports an accepted line has done so by then, on a busy machine too.
-_ACCEPTED_WITHIN = 0.6
-# So often the kernel is asked whether more input is waited for, which nothing reports.
-_LOOK_SECONDS = 0.05
-
-
-async def answered(
-    tab: LiveTab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float,
-    *, before: Picture | None = None,
-) -> KeysSent:  # fmt: skip
-    """`sent` with the answer of the program; `command` is what ran, and `before` was seen, when the keys were sent.
-
-    Met: `wanted` came, or without it the program waits for input again. Silent: it may, where that cannot be seen.
-    Ended: the command did, or the line that was typed; what is wanted did not come before.
-    """
-    try:
-        outcome = await _outcome(tab, sent, command, wanted, timeout, before)
-    except InvalidArgument as error:
-        raise InvalidArgument(f"the keys were sent, and {error}", remedy=error.remedy) from None
-    end = tab.pane.stream.end
-    seen = await shown_text(tab.pane.stream, sent.next_byte, end, tab.columns)
-    marked = tab.pane.session.at_prompt and tab.pane.session.has_preexec_mark  # the marks alone give the state
-    if not marked and (outcome != "met" or wanted is not None):  # else the state was just asked for
-        await tab.pane.refresh_soon()
-    status = None
-    if outcome == "ended":
-        status = tab.pane.session.status_at_prompt if command is None else command.exit_code
-    return replace(
-        sent,
-        output=cut_middle(seen.text, ANSWER_CHARACTERS, sent.next_byte, end),
-        outcome=outcome,
-        state=_state(tab, outcome if wanted is None else ""),
-        exit_code=status,
-        next_byte=end,
-        note="; ".join(filter(None, (sent.note, seen.note))),
-    )
-
-
-def _state(tab: LiveTab, outcome: Outcome | Literal[""]) -> State:
-    """The state after an answer; that input is waited for has been proved where that ended the wait."""
-    state = tab.state
-    if outcome == "met" and state not in ("prompt", "incomplete", "dead"):
-        return "interactive"
-    return "running" if state == "interactive" and outcome in ("silent", "timed_out") else state
-
-
-async def _outcome(
-    tab: LiveTab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float,
-    before: Picture | None,
-) -> Outcome:  # fmt: skip
-    stream, begun = tab.pane.stream, time.monotonic()
-    watch = Watch(tab, wanted, sent.next_byte, before=before, typed=True) if wanted is not None else None
-    looks, examined = iter(LOOKS), stream.end
-    with anyio.move_on_after(timeout):
-        while True:
-            end = stream.end
-            found = await watch.check(at_entry=False) if watch is not None else None
-            if found is not None:
-                return found.outcome
-            if stream.end != end:
-                continue  # what came meanwhile is examined before the end of the command counts
-            if tab.pane.session.dead:
-                return "closed"
-            if _ended(tab, sent, command):
-                return "ended"
-            due = watch.until_due() if watch is not None else math.inf
-            idle = watch.until_idle() if watch is not None else math.inf
-            found_out = "met" if idle <= 0 else await _waits(tab, sent, begun) if watch is None else ""
-            if found_out:
-                return "ended" if _ended(tab, sent, command) else found_out
-            if stream.end != examined:
-                looks, examined = iter(LOOKS), stream.end
-            # Another machine is asked at growing intervals, as while a command runs there.
-            pause = _LOOK_SECONDS if tab.pane.host.is_local else next(looks, LOOK_EVERY)
-            await stream.changed_within(min(due, pause))
-    return "timed_out"
-
-
-def _ended(tab: LiveTab, sent: KeysSent, command: Execution | None) -> bool:
-    """Whether the command, or the line that was typed, is over and its shell at the prompt again."""
-    pane = tab.pane
-    if command is not None:
-        return not command.running and (pane.listens or time.monotonic() - command.end_time > _BEGINS_WITHIN)
-    return pane.session.at_prompt and pane.session.prompt_end > sent.next_byte
-
-
-async def _waits(tab: LiveTab, sent: KeysSent, begun: float) -> Literal["met", "silent", ""]:
-    """Whether the program has answered, as far as can be seen, and waits for more; `silent` if that cannot be seen."""
-    if not tab.pane.quiet() or (time.monotonic() - begun < _ACCEPTED_WITHIN and _on_its_way(tab)):
-        return ""
-    answered = tab.pane.stream.end > sent.next_byte
-    late = time.monotonic() - begun > _BEGINS_WITHIN
-    return await tab.runner.awaits_input() if answered or late else ""
-
-
-def _on_its_way(tab: LiveTab) -> bool:
-    """Whether the shell has neither accepted the line that was entered at its prompt nor asked for more of it."""
-    session = tab.pane.session
-    return session.state is ShellState.SUBMITTED and session.has_preexec_mark and not tab.pane.continues()

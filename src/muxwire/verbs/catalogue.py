@@ -30,6 +30,7 @@ from muxwire.verbs.types import (
     Environment,
     EventKind,
     Gone,
+    Idle,
     IdleTimeout,
     Language,
     Login,
@@ -79,6 +80,7 @@ class Execution(InTab):
     cwd: Annotated[Cwd, Help("run it in a subshell, in that directory")] = ""
     async_: Annotated[bool, Help("do not wait for its end: ask with its command_id", "do not wait")] = False
     on_timeout: Annotated[OnTimeout, Help("what is done at the timeout: end it, or leave it running")] = "interrupt"
+    idle: Idle = 0.0
     max_chars: MaxChars = DEFAULT_MAX_CHARS
 
 
@@ -148,6 +150,7 @@ class CommandResult(Verb):
     verb: ClassVar[str] = "command_result"
     command_id: CommandId
     wait: Annotated[Milliseconds, Help("wait that long for its end; 0: answer at once")] = 0.0
+    idle: Idle = 0.0
     strip_ansi: StripAnsi | None = None
     max_chars: MaxChars = DEFAULT_MAX_CHARS
 
@@ -260,17 +263,22 @@ class SendKeys(InTab):
         Shown("KEY"),
         Help(
             "tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text",
-            "key names (Enter, C-c, M-x, Up, F5) or text, one or many",
+            "key names (Enter, C-c, M-x, Up, F5, Click@COL,ROW) or text, one or many",
         ),
-    ]
+    ] = ""
+    answers: Annotated[
+        Strings,
+        Shown("LINE"),
+        Help(
+            "then enter that line when the program waits for input again; may be repeated", "lines, each when it asks"
+        ),
+    ] = ()
     literal: Annotated[bool, Help("every KEY is text, also one that names a key", "no key names")] = False
     paste: Annotated[bool, Help("as pasted blocks, bracketed where the program asks", "as pasted blocks")] = False
     until: Annotated[Until, Help("wait for a text in the new output or new on the screen", "text to wait for")] = ""
     regex: Annotated[Regex, Help("wait for a match in the same")] = ""
     gone: Gone = False
-    stable: Annotated[
-        Milliseconds, Help("wait until the screen has not changed for that long; 0: do not", "screen unchanged so long")
-    ] = 0.0
+    stable: Annotated[Milliseconds, Help("wait until the screen has not changed for that long; 0: do not")] = 0.0
     idle: Annotated[Milliseconds, Help("wait until nothing was written for that long; 0: do not")] = 0.0
     wait: Annotated[
         Milliseconds,

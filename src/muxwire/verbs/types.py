@@ -51,6 +51,7 @@ Target = Annotated[
 ]
 Targets = Annotated[tuple[str, ...], Shown("TAB")]
 StripAnsi = Annotated[bool, Help("as a person would have read it: no escape sequences, nothing that was drawn over")]
+Idle = Annotated[Milliseconds, Help("return, as running, when nothing new came for that long")]
 MaxChars = Annotated[Positive, Unit("characters"), Help("cut the output in its middle beyond that")]
 Until = Annotated[str, Shown("TEXT"), Help("a text in its output", "text to wait for")]
 Regex = Annotated[str, Shown("REGEX"), Help("a match in its output")]

@@ -49,6 +49,16 @@ class Picture:
         return (self.lines, self.cursor, self.alternate) == (other.lines, other.cursor, other.alternate)
 
 
+def rows_of(seen: Picture, most: int) -> str:
+    """The rows of a screen that are not empty, in `most` characters: those at its end are kept, a status line there."""
+    text = "\n".join(line.rstrip() for line in seen.lines if line.strip())
+    if len(text) <= most:
+        return text
+    head = text[: most * 3 // 4].rpartition("\n")[0]
+    end = text[len(text) - most // 4 :].partition("\n")[2]
+    return f"{head}\n[...]\n{end}"
+
+
 def picture(
     lines: Sequence[str], wrapped: Sequence[int], *, size: tuple[int, int], cursor: tuple[int, int], visible: bool,
     alternate: bool, above: int, end: int,

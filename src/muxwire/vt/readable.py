@@ -4,6 +4,7 @@ A scan decides whether anything has to be played at all: a CR that ends no line,
 anywhere else than on. Most outputs have none, and are stripped (`vt/text.py`). Of the others only what lies around such
 places is played, on a screen as wide as the pane, so that rows which the terminal wrapped are found and joined again.
 Rows that scroll off and screens that are cleared stay in the text. What was drawn on the alternate screen is left out.
+A line ends at its last visible character; the last one, which is not ended, keeps the blank of a prompt.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def readable(text: str, *, columns: int = COLUMNS, rows: int = ROWS, alternate: 
     if left_out:
         text = _compiled(_ALTERNATE).sub("", (_BEGIN_ALTERNATE if alternate else "") + text)
     if not needs_playing(text):
-        return Readable(_stripped(text), left_out)
+        return Readable(_visible_ends(_stripped(text)), left_out)
     text = _compiled(_UNREAD).sub("", text)
     reach = rows if _compiled(_BETWEEN).search(text) else 0
     parts: list[str] = []
@@ -103,7 +104,23 @@ def readable(text: str, *, columns: int = COLUMNS, rows: int = ROWS, alternate: 
         if played >= PLAYED_MAX:
             break
     parts.append(_stripped(text[done:]))
-    return Readable("".join(parts), left_out, len(text) - done if played >= PLAYED_MAX else 0)
+    return Readable(_visible_ends("".join(parts)), left_out, len(text) - done if played >= PLAYED_MAX else 0)
+
+
+def _visible_ends(text: str) -> str:
+    return _compiled(r" +(?=\n)").sub("", text) if " \n" in text else text
+
+
+def without_drawing(text: str, *, alternate: bool = False) -> Readable:
+    """`text` without what was drawn on the alternate screen, and with all other escape sequences."""
+    if not alternate and _compiled(_ANY_SWITCH).search(text) is None:
+        return Readable(text)
+    return Readable(_compiled(_ALTERNATE).sub("", (_BEGIN_ALTERNATE if alternate else "") + text), left_out=True)
+
+
+def few_empty_lines(text: str) -> str:
+    """`text` with at most two empty lines in a row: a program that draws leaves screens of them."""
+    return _compiled(r"(\A|\n)\n{3,}").sub(r"\1\n\n", text) if "\n\n\n" in text else text
 
 
 def continued(before: str, piece: str, *, columns: int, alternate: bool = False) -> Readable:

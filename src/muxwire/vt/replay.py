@@ -607,8 +607,28 @@ class TextScreen(ReplayScreen):
         self._gone += map(_ended, rows)
 
     def reset(self) -> None:
+        self._homed = False
         self.scrolled_off([self.buffer[y] for y in range(self._used())])
         super().reset()
+
+    def cursor_position(self, line: int | None = None, column: int | None = None) -> None:
+        super().cursor_position(line, column)
+        self._homed = self.cursor.x == self.cursor.y == 0
+
+    def carriage_return(self) -> None:
+        super().carriage_return()
+        self._homed = False
+
+    def draw(self, data: str) -> None:
+        super().draw(data)
+        self._homed = False
+
+    def erase_in_display(self, how: int = 0, *args: object, **kwargs: object) -> None:
+        """ED; a cursor that was sent home and an erasure is `clear`, also where one row only has text."""
+        if how == 0 and self._homed and not self.alternate and self._used() == 1:
+            self.scrolled_off([self.buffer[0]], cleared=True)
+            self.buffer = self._blank()
+        super().erase_in_display(how, *args, **kwargs)
 
     def text(self) -> str:
         """All lines; the last one ends where the cursor is, or the text."""

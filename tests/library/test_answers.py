@@ -1,0 +1,76 @@
+"""Lines that are entered one by one, each when the program asks again; the mouse, where a program asked for it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from muxwire.errors import InvalidArgument
+from muxwire.tabs.answers import question_of
+from muxwire.tabs.waits import Wanted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muxwire import Tab
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+# As ssh-keygen does, it throws away what was typed before each question.
+ASKS = """
+import sys, termios, time
+for what in ("name", "version", "licence"):
+    time.sleep(0.05)
+    termios.tcflush(0, termios.TCIFLUSH)
+    print(f"\\nabout the {what}\\n{what}: ", end="", flush=True)
+    print(f"<{sys.stdin.readline().strip()}>")
+sys.exit(5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "typed", "asked"),
+    [
+        ("name: ", "", "name:"),
+        ("foo\nversion: (1.0) ", "foo", "version: (1.0)"),
+        ("foo\n<foo>\n\nOverwrite?\n(y/n) ", "foo", "Overwrite?\n(y/n)"),
+        ("", "", ""),
+    ],
+)
+def test_what_is_asked(text: str, typed: str, asked: str) -> None:
+    assert question_of(text, typed) == asked
+
+
+async def test_each_answer_waits_for_its_question(tab: Tab, folder: Path) -> None:
+    (folder / "asks.py").write_text(ASKS)
+    command = f"{sys.executable} -I -S {folder}/asks.py"
+    told = await tab.send_keys(command, "Enter", answers=["foo", "", "MIT", "more"], wait=DEADLINE)
+    assert told.outcome == "ended"
+    assert [one.splitlines()[-1] for one in told.asked] == ["name:", "version:", "licence:"]
+    assert told.exit_code == 5
+    assert "1 of 4 answers were not typed" in told.note
+    assert "<MIT>" in told.output
+    # Of a command that has asked already; one answer too few, and the program waits on.
+    began = await tab.execute(command, timeout=DEADLINE)
+    told = await tab.send_keys(answers=["a", "b"], wait=DEADLINE)
+    assert (told.outcome, told.state, len(told.asked), told.note) == ("met", "interactive", 2, "")
+    assert told.output.splitlines()[-1] == "licence: "
+    await tab.send_keys("c", "Enter", wait=DEADLINE)
+    rest = await tab.command_result(began.command_id, wait=DEADLINE)
+    assert rest.exit_code == 5
+    told = await tab.send_keys(answers=["never typed"], wait=0.5)
+    assert told.asked == ()
+    with pytest.raises(InvalidArgument):
+        await tab.send_keys(answers=["x"], wanted=Wanted.read(until="x"), wait=1)
+    with pytest.raises(InvalidArgument):
+        await tab.send_keys("")
+
+
+async def test_a_click_reaches_a_program_that_asked_for_the_mouse(tab: Tab) -> None:
+    began = await tab.execute(r"printf '\033[?1000h\033[?1006h'; read -rsn 9 x; printf %q '' \"$x\"", timeout=DEADLINE)
+    told = await tab.send_keys("Click@4,6", wait=DEADLINE)
+    assert told.outcome == "ended"
+    assert "<0\\;5\\;7M" in (await tab.command_result(began.command_id)).output.replace("<0;5;7M", "<0\\;5\\;7M")

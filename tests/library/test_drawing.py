@@ -1,0 +1,52 @@
+"""What is drawn on the alternate screen is no output; its rows come with a result. Silence may end a call.
+
+The program is a few lines of sh: it draws, waits for a line, and leaves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from muxwire.tabs.waits import Wanted
+
+if TYPE_CHECKING:
+    from muxwire import Tab
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 30.0
+EDITOR = (
+    r"echo before; printf '\033[?1049h\033[H\033[2J\033[3;3Hdrawn\033[9;1Hstatus'; read x;"
+    r" printf '\033[4;3Hmore'; read x; printf '\033[?1049l'; echo after"
+)
+
+
+async def test_drawing_is_no_output_and_its_rows_are_the_screen(tab: Tab) -> None:
+    began = await tab.execute(EDITOR, drawing=False, timeout=DEADLINE)
+    assert (began.output, began.state, began.running) == ("before\n", "interactive", True)
+    assert began.screen == "  drawn\nstatus"
+    sent = await tab.send_keys(["x", "Enter"], wanted=Wanted.read(until="more"), wait=DEADLINE)
+    assert sent.outcome == "met"
+    assert sent.output == ""
+    assert sent.screen.splitlines()[:2] == ["  drawn", "  more"]
+    ended = await tab.send_keys(["Enter"], wait=DEADLINE)
+    assert (ended.outcome, ended.screen) == ("ended", "")
+    rest = await tab.command_result(began.command_id, wait=DEADLINE, drawing=False)
+    assert (rest.output, rest.exit_code, rest.screen) == ("after\n", 0, "")
+    # Of long output too, and all of it for who asks for that.
+    many = r"printf '\033[?1049h'; yes drawn | head -n 200000; printf '\033[?1049l'; echo after"
+    assert (await tab.execute(many, drawing=False, max_chars=500, timeout=DEADLINE)).output.splitlines()[-1] == "after"
+    assert "drawn" in (await tab.execute(r"printf '\033[?1049hdrawn\033[?1049l'")).output
+
+
+async def test_silence_ends_a_call_that_asks_for_it(tab: Tab) -> None:
+    began = await tab.execute("echo one; sleep 60", idle=0.2, timeout=DEADLINE)
+    assert (began.output, began.running, began.timed_out) == ("one\n", True, False)
+    assert "nothing new came" in began.note
+    again = await tab.command_result(began.command_id, wait=DEADLINE, idle=0.2)
+    assert (again.output, again.running) == ("", True)
+    await tab.stop_process()
+    ended = await tab.execute("for i in 1 2 3 4; do echo $i; sleep 0.05; done", idle=5, timeout=DEADLINE)
+    assert (ended.exit_code, ended.note) == (0, "")
