@@ -19,7 +19,6 @@ from muxwire import TabUnavailable
 from muxwire.client.watchdog import process_table
 from muxwire.host import remote as questions
 from muxwire.host.remote import RemoteHost
-from muxwire.tmux.start import KEEPER_NAME
 from tests.remote.proxied import PATIENT, Proxied, environ_there, place_of, proxied
 
 if TYPE_CHECKING:
@@ -55,21 +54,39 @@ async def gone(path: Path) -> None:
         await anyio.sleep(0.05)
 
 
-@pytest.mark.parametrize("removed", ["s", ""], ids=["socket", "directory"])
+@pytest.mark.parametrize("removed", ["s", "", "../.."], ids=["socket", "directory", "directories above"])
 async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, removed: str) -> None:
     """As systemd-tmpfiles does, or a build's `rm -rf /tmp/*`."""
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("kept=yes")
     pid, there = await server_of(tab), place_of(tab)
-    if removed:
+    if removed == "s":
         (there / removed).unlink()
     else:
-        shutil.rmtree(there)
+        shutil.rmtree((there / removed).resolve())
     while not (there / "s").exists():  # the helper asks for it
         await anyio.sleep(0.05)
     await box.cut(tab, "kill")
     assert (await tab.execute("echo $kept", timeout=PATIENT)).output == "yes\n"
     assert await server_of(tab) == pid
+
+
+async def test_a_far_server_in_a_directory_that_cannot_be_made_anew_ends(folder: Path, environ: dict[str, str]) -> None:
+    """Nothing can connect to it any more, so it lives for `keep` and no longer."""
+    there = folder / "there"
+    there.mkdir(mode=0o700, exist_ok=True)
+    with anyio.fail_after(DEADLINE):
+        async with proxied(folder, environ, 'keep = "2s"\n') as box:
+            tab = await box.opened.create_tab(host="box", shell="bash")
+            pid = await server_of(tab)
+            await box.outage(tab)
+            shutil.rmtree(there)
+            there.touch()
+            try:
+                await gone(Path(f"/proc/{pid}"))
+            finally:
+                there.unlink()
+                box.over()
 
 
 async def test_a_socket_that_was_removed_is_made_anew_by_the_next_connection(box: Proxied) -> None:
@@ -84,17 +101,14 @@ async def test_a_socket_that_was_removed_is_made_anew_by_the_next_connection(box
 
 async def test_a_helper_that_is_late_has_no_call_refused(box: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it said last is old: whether the tab is still busy is not known, so the call waits."""
-    monkeypatch.setattr(questions, "_ANSWER_SECONDS", 0.2)
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("true")
     host = tab.pane.host
     assert isinstance(host, RemoteHost)
-    rows = await tab.client.command("list-panes", "-a", "-F", "#{pane_pid} #{window_name}")
-    helper = next(int(row.split()[0]) for row in rows if row.endswith(KEEPER_NAME.encode()))
     await tab.send_keys(["echo begun; read -r line", "Enter"])  # as a person does
     await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)
-    os.kill(helper, signal.SIGSTOP)
-    try:
+    with monkeypatch.context() as late:
+        late.setattr(questions, "_ANSWER_SECONDS", 0.0)
         async with anyio.create_task_group() as calls:
 
             async def call() -> None:
@@ -104,10 +118,8 @@ async def test_a_helper_that_is_late_has_no_call_refused(box: Proxied, monkeypat
             asked = host._helper._number
             while host._helper._number < asked + ASKED_IN_VAIN:
                 await anyio.sleep(0.01)
+            late.undo()
             await tab.send_keys(["x", "Enter"])
-            os.kill(helper, signal.SIGCONT)
-    finally:
-        os.kill(helper, signal.SIGCONT)
 
 
 async def test_the_reason_of_an_end_there_is_told(box: Proxied) -> None:

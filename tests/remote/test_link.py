@@ -170,5 +170,6 @@ async def test_a_stopped_reader_does_not_stop_the_programs_there(folder: Path, e
         driver.send_signal(signal.SIGCONT)
         driver.kill()
         driver.wait()
+        os.kill(int((place / "server").read_text().split()[0]), signal.SIGTERM)  # it would flood on for ten minutes
         if driver.stdout is not None:
             driver.stdout.close()

@@ -83,15 +83,26 @@ server_lives() {
 
 beat() { t display-message -p -t =hub '#{@muxwire-beat}'; }
 
+# Where the directory cannot be made anew, nothing can connect any more: all ends after `keep` seconds without a client.
+# The socket's path stands in the arguments of the server and of each client.
+watch_unreachable() {
+  case $(cat /proc/[0-9]*/cmdline | tr '\0\n' '  ' | grep -oF -- "-S $d/s " | grep -c .) in
+  1) silent=$((silent + 2)) ;;
+  *) silent=0 ;;
+  esac
+  [ "$silent" -lt "$keep" ] || kill "$server" # what ran in it is ended where this pane is gone, below
+}
+
 # The far half of the watch over the connection, every two seconds in which nothing is asked: a client whose driver says
 # nothing for 8 s is killed, for with it every pane stands still; after `keep` seconds without one all ends here.
 watch() {
   if ! x=$(beat); then
     # A question that fails says nothing of the server: its socket may be gone, or no process can be started. It makes its
     # socket anew on SIGUSR1 (tmux(1)), in a directory that is there.
-    [ -d "$d" ] || { umask 077; mkdir "${d%/*}"; mkdir "$d"; }
+    [ -d "$d" ] || (umask 077 && mkdir -p "$d")
     server_lives && kill -USR1 "$server"
     [ -r "$d/server" ] || printf '%s %s\n' "$server" "$began" >"$d/server"
+    [ -d "$d" ] || watch_unreachable
     return
   fi
   if [ "$x" = "$b" ]; then silent=$((silent + 2)); else silent=0 b=$x; fi
