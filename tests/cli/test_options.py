@@ -72,7 +72,7 @@ def test_options_are_read(words: list[str], name: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["logs", "-n", "0"], "argument -n/--lines: must be 1 or more, not '0'"),
+        (["logs", "-n", "0"], "argument -n/--lines: must be 1 to 1000000, not '0'"),
         (["wait", "--idle", "soon"], "argument --idle: must be seconds, as 2.5, not 'soon'"),
         (["new", "--idle-timeout", "5"], "must be a number and s, m, h or d, as 30m, not '5'"),
         (["new", "--size", "big"], "must be COLUMNSxROWS, as 120x40, not 'big'"),

@@ -276,7 +276,7 @@ async def test_a_pane_whose_input_is_off_is_told(terminals: Terminals) -> None:
     tab = await python(terminals, READER, "")
     client = (await terminals.server()).client
     await client.command("select-pane", "-d", "-t", tab.pane_id)
-    with pytest.raises(TabUnavailable, match="input off"):
+    with pytest.raises(TabUnavailable, match="input is switched off"):
         await tab.send_keys(["x"])
     await client.command("select-pane", "-e", "-t", tab.pane_id)
     sent = await tab.send_keys(["y"])
