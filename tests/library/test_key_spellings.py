@@ -39,12 +39,12 @@ def test_text_stays_text(text: str) -> None:
     assert strokes([text], MODES, paste=False)[0].data == text.encode()
 
 
-def test_literal_and_paste_press_no_keys() -> None:
-    for options in ({"paste": False, "literal": True}, {"paste": True, "literal": False}):
-        data = b"".join(stroke.data for stroke in strokes(["Enter", "Ctrl-C"], MODES, **options))
-        assert data == b"EnterCtrl-C"
-    pressed = strokes(["Enter"], MODES, paste=True, enter=True)
-    assert [stroke.data for stroke in pressed] == [b"Enter", b"\r"]
+def test_literal_presses_no_keys_and_paste_does() -> None:
+    for paste, literal, data in ((False, True, b"EnterCtrl-C"), (True, True, b"EnterCtrl-C"), (True, False, b"\r\x03")):
+        made = strokes(["Enter", "Ctrl-C"], MODES, paste=paste, literal=literal)
+        assert b"".join(stroke.data for stroke in made) == data
+    pressed = strokes(["text"], MODES, paste=True, enter=True)
+    assert [stroke.data for stroke in pressed] == [b"text", b"\r"]
 
 
 @pytest.mark.anyio
