@@ -50,11 +50,18 @@ async def shown(terminals: Terminals, tab: Tab, command: str, text: str) -> None
     await terminals.wait_for([tab.window_id], idle=QUIET, timeout=DEADLINE)
 
 
+async def changed(terminals: Terminals, tab: Tab) -> None:
+    """Have the screen change: a wait may have looked at it, and that picture is good until then."""
+    await tab.send_keys(["Enter"])
+    await terminals.wait_for([tab.window_id], idle=QUIET, timeout=DEADLINE)
+
+
 async def test_what_a_picture_may_not_show_lies_behind_its_offset(
     terminals: Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tab = await terminals.create_tab(command=["sh", "-c", "echo begun; while read -r line; do echo got $line; done"])
     await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
+    await changed(terminals, tab)
     asked = ScreenView._asked
 
     async def while_it_writes(view: ScreenView, *arguments: Any, styled: bool) -> Any:
@@ -160,6 +167,7 @@ async def test_tmux_is_asked_once_and_only_if_something_may_be_new(
     assert (await tab.snapshot(5)).scrollback == ()
     assert questions.since() == 1
     await shown(terminals, tab, "echo a byte", "a byte\n")
+    await changed(terminals, tab)
     questions.since()
     assert "a byte" in "\n".join((await tab.snapshot()).lines)
     assert questions.since() == 1
@@ -177,6 +185,7 @@ async def test_a_screen_is_captured_twice_only_while_a_row_is_wrapped(
 
     async def look(command: str, end: str) -> tuple[int, int, bool]:
         await shown(terminals, tab, command, end)
+        await changed(terminals, tab)
         questions.since()
         questions.captures = 0
         wrapped = bool((await tab.snapshot()).soft_wrap)

@@ -129,6 +129,8 @@ async def test_defaults_and_units_at_the_edge(session: Session) -> None:
         "on_timeout": "interrupt",
         "wait": True,
         "max_chars": 8000,
+        "idle": None,
+        "drawing": False,
     }
     given = {"timeout_ms": 1500, "async": True, "env": {"A": "1"}, "cwd": "/", "on_timeout": "leave", "max_chars": 9}
     await session.call("execute_command", window_id="%1", command="true", strip_ansi=True, **given)
@@ -142,7 +144,8 @@ async def test_the_other_defaults(session: Session) -> None:
     asked = session.library.asked.pop()
     assert (asked["size"], asked["command"], asked["cwd"], asked["env"]) == ((100, 30), ("htop",), None, None)
     await session.call("command_result", command_id="c7", wait_ms=250)
-    assert session.library.asked.pop() == {"command_id": "c7", "wait": 0.25, "strip_ansi": None, "max_chars": 8000}
+    asked = {"command_id": "c7", "wait": 0.25, "strip_ansi": None, "max_chars": 8000, "idle": None, "drawing": False}
+    assert session.library.asked.pop() == asked
     await session.call("read_logs_from_tab", window_id="@1")
     asked = {"target": "@1", "lines": 500, "strip_ansi": None, "grep": "", "before": 0, "after": 0}
     asked["command_id"] = ""
@@ -224,7 +227,7 @@ async def test_usage_names_every_argument_as_the_client_knows_it(session: Sessio
     usage = text_of(await session.call("execute_command")).split("\n")[1]
     assert usage == (
         "execute_command takes command (required), window_id, timeout_ms, strip_ansi, env, cwd, async, "
-        "on_timeout, max_chars."
+        "on_timeout, idle_ms, max_chars."
     )
 
 

@@ -123,6 +123,7 @@ async def test_discovery_ties_a_connection_to_nothing(then: str) -> None:
             # The SDK says so of all three as soon as there are listen streams; tools and prompts never change here.
             assert discovered["capabilities"] == {
                 "completions": {},
+                "extensions": {"io.modelcontextprotocol/tasks": {}, "io.modelcontextprotocol/ui": {}},
                 "prompts": {"listChanged": True},
                 "resources": {"subscribe": True, "listChanged": True},
                 "tools": {"listChanged": True},

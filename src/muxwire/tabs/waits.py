@@ -294,6 +294,8 @@ class ScreenSearch:
         self._typed = typed if start == typed.offset and typed.text else None
         self._news = NewMatches(typed.text if self._typed is not None else "")
         self._before = before
+        self._taken_later = False  # whether a shell took what was typed while a command ran
+        self._begins_anew = False  # whether all that the next picture has was there before
         self._draws = False  # whether any of it moves the cursor
         self._newest: Picture | None = None
         self._taken, self._gap = -math.inf, _PICTURE_GAP
@@ -347,9 +349,16 @@ class ScreenSearch:
                 return False
             self._start = self._scanned = self._awaited.begin
             self._awaited = None
-        session, shell = self._tab.pane.session, self._tab.pane.shell
-        edits = self._typed is not None and self._typed.at_prompt and shell is not None and shell.has_accept_mark
-        return not edits or session.preexec_offset > self._start
+        session, shell, typed = self._tab.pane.session, self._tab.pane.shell, self._typed
+        if typed is None or shell is None or not shell.has_accept_mark:
+            return True
+        taken = session.preexec_offset > self._start
+        if typed.at_prompt:
+            return taken
+        # What was typed while a command ran is drawn once more by the line editor after it.
+        if taken and not self._taken_later:
+            self._taken_later = self._begins_anew = True
+        return taken or not session.at_prompt
 
     def _is_dirty(self) -> bool:
         newest = self._newest
@@ -397,9 +406,12 @@ class ScreenSearch:
             elif self._away_since is None:
                 self._away_since = self._taken
             return None
-        if not self._news.has_begun:
+        if self._begins_anew:
+            self._begins_anew = False
+            self._news.begin(seen, spans)
+        elif not self._news.has_begun:
             await self._begin(pattern, seen, spans)
-        new = self._news.next(seen, spans)
+        new = [span for span in self._news.next(seen, spans) if seen.text[slice(*span)].strip()]  # rows end anyway
         self.stood_there = bool(spans) and not new
         if not new:
             return None
