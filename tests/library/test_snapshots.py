@@ -12,6 +12,7 @@ import pytest
 from muxwire.errors import InvalidArgument
 from muxwire.pane.snapshots import TRIES, ScreenView
 from muxwire.values import to_dict
+from tests.library.opened import seen
 from tests.library.screens.agreeing import QUIET, agree
 from tests.library.screens.stage import DEADLINE
 
@@ -67,7 +68,7 @@ async def test_what_a_picture_may_not_show_lies_behind_its_offset(
     async def while_it_writes(view: ScreenView, *arguments: Any, styled: bool) -> Any:
         look = await asked(view, *arguments, styled=styled)
         sent = await tab.send_keys(["more", "Enter"])
-        await terminals.wait_for([tab.window_id], until="got more", from_byte=sent.next_byte, timeout=DEADLINE)
+        await seen(tab, b"got more", sent.next_byte)
         return look
 
     monkeypatch.setattr(ScreenView, "_asked", while_it_writes)
