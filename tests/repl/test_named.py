@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -26,11 +27,15 @@ def _end_server(home: Path) -> Iterator[None]:
     subprocess.run(["tmux", "-N", "-S", socket, "kill-server"], capture_output=True, check=False)
 
 
-def test_what_one_leaves_the_next_finds(script: Script) -> None:
+def test_what_one_leaves_the_next_finds(script: Script, environ: dict[str, str], home: Path) -> None:
+    absent = script(arguments=NAME)
+    assert (absent.returncode, "there is no instance dbg" in absent.stderr) == (1, True)
+    made = [sys.executable, "-m", "muxwire", "new", *NAME]
+    subprocess.run(made, env=environ, cwd=home, capture_output=True, timeout=DEADLINE_S, check=True)
     first = script(":tab kept", ":exec -t kept X=here", arguments=NAME)
     assert re.search(r"^instance dbg \(owner\), tmux ", first.stdout, re.MULTILINE)
     second = script(":panes", ":exec -t kept echo $X", ":log -t kept 3", arguments=NAME)
-    assert re.search(r"^%1 .* kept +prompt +\d+$", second.stdout, re.MULTILINE)
+    assert re.search(r"^%2 .* kept +prompt +\d+$", second.stdout, re.MULTILINE)
     assert "\nhere\n-- exit code 0" in second.stdout
     assert (first.returncode, second.returncode) == (0, 0)
 

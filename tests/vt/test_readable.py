@@ -137,8 +137,12 @@ def test_playing_only_what_needs_it_is_playing_all(text: str) -> None:
 @given(text=st.text())
 def test_any_text_is_read(text: str) -> None:
     found = readable(text).text
-    if not needs_playing(text):
-        assert found.replace("\r", "") == strip_ansi(text).replace("\r", "")
+    if not needs_playing(text):  # but for blanks at the ends of lines, and empty lines beyond two
+        said, plain = (
+            [line.rstrip() for line in one.replace("\r", "").split("\n") if line.strip()]
+            for one in (found, strip_ansi(text))
+        )
+        assert said == plain
 
 
 @pytest.mark.parametrize(
