@@ -377,7 +377,7 @@ class Stop:
     def _watch(self, view: StopView, now: float) -> Action | None:
         """Wait for the end; press C-c again while the shell itself goes from one program to the next.
 
-        Each time after twice as long: they may be those of a nested shell's prompt, which it begins anew after a C-c.
+        In a nested shell each time after twice as long: they may be those of its prompt, begun anew after a C-c.
         """
         del view
         if now >= self._deadline:
@@ -392,7 +392,7 @@ class Stop:
         group = front.group if front is not None else None
         pressed = group != self._hit and self.target.is_program(group)
         if pressed:
-            self._hit, self._lost_after = group, 2 * self._lost_after
+            self._hit, self._lost_after = group, (2 if self.target.spared else 1) * self._lost_after
         self._lost_at = now + self._lost_after + self._round_trip
         return self._ask(Press(CTRL_C)) if pressed else Wait(min(self._deadline - now, WATCH_SECONDS))
 
