@@ -10,7 +10,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.cli.connect import choose_instance, chosen_host, word_is_instance
+from muxwire.cli.connect import chosen_host, on_instance
 from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, terminals_of, tmux_of
 from muxwire.cli.options import add_host, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
@@ -59,8 +59,10 @@ def _attach(arguments: argparse.Namespace) -> int:
     host, target = chosen_host(arguments)
     if host:
         words = _other_machine(arguments, host, target)
+    elif own:
+        words = on_instance(arguments, lambda: _own_server(arguments), any_running=True, by_word=True)
     else:
-        words = _of_an_instance(arguments) if own else _persons_server(arguments)
+        words = _persons_server(arguments)
     # Not inside itself, as far as tmux is concerned: it is another server, whichever terminal this is.
     environ = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
     os.execvpe(words[0], words, environ)  # noqa: S606 - that is the point
@@ -110,16 +112,6 @@ def _other_machine(arguments: argparse.Namespace, host: str, target: str) -> lis
 def _flags(arguments: argparse.Namespace) -> str:
     flags = {"read-only": arguments.read_only, "ignore-size": arguments.ignore_size or arguments.read_only}
     return ",".join(name for name, wanted in flags.items() if wanted)
-
-
-def _of_an_instance(arguments: argparse.Namespace) -> list[str]:
-    choose_instance(arguments, any_running=True, by_word=True)
-    try:
-        return _own_server(arguments)
-    except NoSuchTarget:
-        if not word_is_instance(arguments):
-            raise
-    return _own_server(arguments)
 
 
 def _own_server(arguments: argparse.Namespace) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from muxwire.cli.interrupts import end_by_them
 from muxwire.cli.printing import STDERR, STDIN, die_of, warn
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     TerminalsVerb = Callable[[Terminals, argparse.Namespace], Awaitable[int]]
 
+T = TypeVar("T")
+
 # Who says nothing means this one.
 DEFAULT_NAME = "main"
 
@@ -38,15 +40,32 @@ def on_terminals(
 
     def run(arguments: argparse.Namespace) -> int:
         end_by_them()  # until `_end_by_signal` listens
-        choose_instance(arguments, any_running=any_running, by_word=by_word, makes=makes)
-        try:
-            return _opened(verb, arguments)
-        except NoSuchTarget:
-            if not (by_word and word_is_instance(arguments)):
-                raise
-        return _opened(verb, arguments)
+        return on_instance(
+            arguments, lambda: _opened(verb, arguments), any_running=any_running, by_word=by_word, makes=makes
+        )
 
     return run
+
+
+def on_instance(
+    arguments: argparse.Namespace,
+    act: Callable[[], T],
+    *,
+    any_running: bool = False,
+    by_word: bool = False,
+    makes: bool = False,
+) -> T:
+    """Choose the instance, and act on it; where it has no such tab, on the instance that the verb's word names.
+
+    The options are those of `choose_instance`. Raises NoSuchTarget, InvalidArgument and what `act` raises.
+    """
+    choose_instance(arguments, any_running=any_running, by_word=by_word, makes=makes)
+    try:
+        return act()
+    except NoSuchTarget:
+        if not (by_word and word_is_instance(arguments)):
+            raise
+    return act()
 
 
 def _opened(verb: TerminalsVerb, arguments: argparse.Namespace) -> int:

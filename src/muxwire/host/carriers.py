@@ -59,9 +59,9 @@ Connect: TypeAlias = "Callable[[tuple[str, ...]], Awaitable[Stream]]"
 class Carrier:
     """The way to one machine.
 
-    `argv` is a program, or several of which each starts the next (see the module). In place of it `connect` may be
-    given: a coroutine function that starts the argv that it gets there, and returns a stream to its input and output.
-    It is called anew whenever a connection was lost.
+    `argv` is the argv of a program, or a list of such argvs: each program starts the next one (see the module). Instead
+    of `argv`, a program may pass `connect`, a coroutine function. It is called with an argv, starts it on the machine
+    and returns a stream to its standard input and output. It is called again after each lost connection.
 
     `user` is who the tabs belong to there: by `--user` of docker, podman and nerdctl, else by `su`, which only root may
     use without a password. `env` are variables of every tab there. `cwd` is the directory in which tabs begin: by
