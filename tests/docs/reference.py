@@ -53,11 +53,13 @@ def tools() -> Iterator[str]:
                 yield f"| `{one.json_name}` | {_type(one)} | {_default(one)} | {one.help} |"
             yield ""
         result = output_schema(tool.returns)
-        always = ", ".join(f"`{name}`" for name in result["required"])
-        at_times = ", ".join(f"`{name}`" for name in result["properties"] if name not in result["required"])
-        changes = "changes nothing" if tool.hints.read_only else "changes something"
-        yield f"Returns {always}{f'; if not empty {at_times}' if at_times else ''}."
-        yield f"Toolset `{tool.toolset}`; {changes}.\n"
+        at_times = ", ".join(name for name in result["properties"] if name not in result["required"])
+        yield "```text"
+        yield f"returns       {', '.join(result['required'])}"
+        if at_times:
+            yield f"if not empty  {at_times}"
+        yield f"toolset       {tool.toolset}"
+        yield f"changes       {'nothing' if tool.hints.read_only else 'something'}\n```\n"
 
 
 def _default(one: Parameter) -> str:
@@ -131,16 +133,18 @@ def library() -> Iterator[str]:
         if inspect.isclass(found) and issubclass(found, Exception):
             continue
         if inspect.isclass(found):
-            yield f"### `{name}`\n\n{_paragraph(found)}\n"
+            yield f"### `{name}`\n"
             yield from _fields(found) if dataclasses.is_dataclass(found) else _methods(found)
         elif inspect.isfunction(found):
-            yield f"### `{name}`\n\n```text\n{name}{_signature(found)}\n```\n\n{_paragraph(found)}\n"
+            yield f"### `{name}`\n"
+            yield f"```text\n{name}{_signature(found)}\n\n{_paragraph(found)}\n```\n"
 
 
 def _fields(found: Any) -> Iterator[str]:
+    """Its fields, and what `help` says about it."""
     yield "```text"
     yield from (f"{field.name}: {field.type}" for field in dataclasses.fields(found))
-    yield "```\n"
+    yield f"\n{_paragraph(found)}\n```\n"
 
 
 # What `dir` shows of them.
@@ -148,7 +152,8 @@ PUBLIC = {muxwire.Tab: muxwire.tabs.tab.PUBLIC, muxwire.Terminals: muxwire.libra
 
 
 def _methods(found: type) -> Iterator[str]:
-    """One table: how a method is called, or an attribute is named, and what it does."""
+    """What it is, and one table: how a method is called, or an attribute is named, and what it does."""
+    yield f"{_paragraph(found)}\n"
     rows: list[tuple[str, object]] = []
     for name, member in vars(found).items():
         if name.startswith("_") or name not in PUBLIC.get(found, (name,)):
