@@ -37,6 +37,12 @@ def add(verbs: Verbs) -> None:
         action="store_true",
         help="send the end of a command left running into the session (claude/channel; experimental)",
     )
+    serve.add_argument(
+        "--profile",
+        choices=("codex", "claude"),
+        default="",
+        help="in place of all these the tools for commands that Codex or Claude Code has itself",
+    )
     serve.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     add_parser(
         verbs,
@@ -54,6 +60,10 @@ def _serve(arguments: argparse.Namespace) -> int:
             "--read-only makes no tab, and an instance of its own has none: there would never be anything to show",
             remedy="say which tabs are meant: --name NAME, --socket PATH or --socket-name NAME",
         )
+    if arguments.profile and (arguments.read_only or arguments.toolsets is not None):
+        raise InvalidArgument(
+            "a profile is a whole set of tools", remedy="leave --toolsets and --read-only out, or --profile"
+        )
     # A hundred thousand objects come with these modules, all to stay: to look for garbage among them again and again
     # takes a third of the start, and every later one would take 20 ms of a call.
     gc.disable()
@@ -67,7 +77,15 @@ def _serve(arguments: argparse.Namespace) -> int:
     gc.freeze()
     gc.enable()
     opening = partial(open_terminals, **given_instance(arguments), close_idle=arguments.close_idle)
-    anyio.run(lambda: serve(opening, toolsets=toolsets, read_only=arguments.read_only, channel=arguments.channel))
+    anyio.run(
+        lambda: serve(
+            opening,
+            toolsets=toolsets,
+            read_only=arguments.read_only,
+            channel=arguments.channel,
+            profile=arguments.profile,
+        )
+    )
     return 0
 
 

@@ -5,6 +5,7 @@ General layout, lower floors first; each module imports only those above it:
   registry       what a tool gives as a JSON Schema (what it takes is described in `muxwire.verbs`); tools listed once,
                  checked, called, filtered; every error as two lines that a model can act on; progress
   tools          the tools: parse, one call into the library, shape the result
+  profiles       other tools in their place, in the shapes of other programs
   instructions   what a model gets at the start, and the prompts of prompts.toml
   calls          one call, checked, run and shaped: for the SDK's server, and straight from the wire
   confirm        asking the person before something of theirs is ended

@@ -18,7 +18,7 @@ from mcp import types
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from muxwire.mcp.confirm import NeedsAnswer
-from muxwire.mcp.registry import Call, Progress, explained, refused
+from muxwire.mcp.registry import Call, Progress, Text, explained, refused
 from muxwire.verbs.read import Misfit
 
 if TYPE_CHECKING:
@@ -66,6 +66,11 @@ async def outcome(
         return explained(tool, error)
     if terminals.channel is not None:
         terminals.channel.note(result, opened)
+    if tool.returns is Text:
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=result["text"].encode("utf-8", "replace").decode())],
+            is_error=result.get("is_error", False),
+        )
     return result
 
 

@@ -247,6 +247,15 @@ class Call:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Text:
+    """A result that is a text and no object: a tool that returns it has no output schema."""
+
+    text: str
+    is_error: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Hints:
     """MCP's annotations, said where the specification's default would be more alarming than the truth."""
 
@@ -302,7 +311,7 @@ class Tool(Generic[A]):
             description=self.description,
             input_schema=input_schema(self.arguments, self.special),
             title=self.name.replace("_", " ").capitalize(),
-            output_schema=self._output_schema(),
+            output_schema=None if self.returns is Text else self._output_schema(),
             annotations=types.ToolAnnotations(
                 read_only_hint=self.hints.read_only,
                 # It means something only for a tool that changes something.

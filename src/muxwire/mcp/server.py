@@ -20,6 +20,7 @@ from muxwire.mcp.confirm import Person
 from muxwire.mcp.instructions import INSTRUCTIONS, Prompts, without_unavailable
 from muxwire.mcp.lifespan import LazyTerminals
 from muxwire.mcp.pages import UI_EXTENSION
+from muxwire.mcp.profiles import PROFILES
 from muxwire.mcp.registry import Catalogue, Progress, in_span, select
 from muxwire.mcp.resources import (
     MAX_COMPLETIONS,
@@ -74,11 +75,13 @@ async def serve(
     toolsets: Iterable[str] | None = None,
     read_only: bool = False,
     channel: bool = False,
+    profile: str = "",
 ) -> None:
     """Serve MCP on stdin and stdout until the client goes away or a signal comes.
 
     `open_terminals` is called at the first tool call, not before, and left when the server ends. With `channel` the end
-    of a command that was left running is sent into the session (channel.py).
+    of a command that was left running is sent into the session (channel.py). `profile`: tools in the shapes of another
+    program, in place of muxwire's (profiles.py).
     Raises InvalidArgument for an unknown toolset.
     """
     opened: list[Terminals] = []
@@ -95,7 +98,12 @@ async def serve(
 
     overdue: list[bool] = []
     server, calls = server_and_calls(
-        opening, toolsets=toolsets, read_only=read_only, channel=channel, on_overdue=lambda: overdue.append(True)
+        opening,
+        toolsets=toolsets,
+        read_only=read_only,
+        channel=channel,
+        profile=profile,
+        on_overdue=lambda: overdue.append(True),
     )
     await run_on_stdio(server, calls, on_end=end, experimental={CAPABILITY: {}} if channel else None)
     if overdue:
@@ -119,14 +127,15 @@ def server_and_calls(
     toolsets: Iterable[str] | None = None,
     read_only: bool = False,
     channel: bool = False,
+    profile: str = "",
     on_overdue: Callable[[], None] = lambda: None,
 ) -> tuple[Server[Connection], DirectCalls]:
     """Return the server as `serve` runs it, and its calls that a transport may run without the SDK.
 
     `on_overdue` is called if the terminals cannot be closed in the time that a client grants.
     """
-    catalogue = Catalogue(select(TOOLS, toolsets=toolsets, read_only=read_only))
-    known = [tool.name for tool in TOOLS]
+    offered = PROFILES[profile] if profile else select(TOOLS, toolsets=toolsets, read_only=read_only)
+    catalogue, known = Catalogue(offered), [tool.name for tool in TOOLS]
     prompts = Prompts(catalogue, known)
 
     tasks = Tasks()
@@ -147,7 +156,7 @@ def server_and_calls(
     server = Server(
         "muxwire",
         version=__version__,
-        instructions=without_unavailable(INSTRUCTIONS, catalogue, known),
+        instructions=None if profile else without_unavailable(INSTRUCTIONS, catalogue, known),
         lifespan=lambda _server: _connection(LazyTerminals(open_terminals, on_overdue), calls, channel=channel),
         on_list_tools=list_tools,
         on_call_tool=in_span(calling) if collected else calling,

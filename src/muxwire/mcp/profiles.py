@@ -1,0 +1,285 @@
+"""Tools in the shapes that models were trained on, in place of muxwire's: `muxwire serve --profile codex` or `claude`.
+
+Names, parameters and meanings are those of the public descriptions of Codex' `exec_command` and `write_stdin`, and of
+Claude Code's `Bash`, `BashOutput` and `KillShell`; results are texts, as in those programs. Each tool is a mapping to
+the library. A command runs in the first tab whose shell is free, so `cd` and variables stay; a command that runs on
+keeps its tab, and is known by a number.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, final
+from weakref import WeakKeyDictionary
+
+import anyio.to_thread
+
+from muxwire.errors import NoSuchTarget
+from muxwire.host.patterns import Pattern, matching
+from muxwire.mcp.registry import Hints, Text, tool
+from muxwire.values import dataclass
+from muxwire.verbs.describe import Help, Least, Most, Verb
+from muxwire.verbs.types import Milliseconds
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from muxwire.library.terminals import Terminals
+    from muxwire.mcp.registry import AnyTool, Call
+    from muxwire.results import ExecutionResult
+    from muxwire.tabs.tab import Tab
+
+# Codex' own: what a call waits at first and after input, and what it shows.
+_YIELD, _YIELD_AFTER_INPUT = 10.0, 0.25
+_TOKENS = 10_000
+# How both count tokens of a text.
+_CHARACTERS_A_TOKEN = 4
+# Claude Code's own, in milliseconds, and the characters of output that it shows.
+_TIMEOUT, _TIMEOUT_MAX = 120_000, 600_000
+_SHOWN = 30_000
+# What matching the lines of one answer may take.
+_FILTER_SECONDS = 1.0
+
+_RUNS_ANYTHING = Hints(destructive=True, open_world=True)
+
+
+@final
+class _Shells:
+    """The tabs of one server that its commands run in, and those that run on, by number."""
+
+    def __init__(self) -> None:
+        self._tabs: list[Tab] = []
+        self._taken: set[Tab] = set()
+        self.running: dict[int, tuple[Tab, str]] = {}
+
+    @asynccontextmanager
+    async def free(self, terminals: Terminals) -> AsyncIterator[Tab]:
+        """A tab whose shell is at its prompt, a new one if none is; for the time of a call it is taken."""
+        self._tabs = [tab for tab in self._tabs if tab.state != "dead"]
+        found = next((tab for tab in self._tabs if tab not in self._taken and tab.state == "prompt"), None)
+        if found is None:
+            found = await terminals.create_tab()
+            self._tabs.append(found)
+        self._taken.add(found)
+        try:
+            yield found
+        finally:
+            self._taken.discard(found)
+
+    def number(self, tab: Tab, command_id: str) -> int:
+        """Return the number of a command that runs on, a new one if it has none."""
+        for number, known in self.running.items():
+            if known == (tab, command_id):
+                return number
+        number = max(self.running, default=0) + 1
+        self.running[number] = tab, command_id
+        return number
+
+    def find(self, number: int) -> tuple[Tab, str]:
+        """Return the tab and the id of a command; NoSuchTarget."""
+        if number not in self.running:
+            raise NoSuchTarget(f"no command runs under {number}", remedy="use the number that a result gave")
+        return self.running[number]
+
+
+_OF_SERVER: WeakKeyDictionary[Terminals, _Shells] = WeakKeyDictionary()
+
+
+def _shells(call: Call) -> _Shells:
+    return _OF_SERVER.setdefault(call.terminals, _Shells())
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecCommand(Verb):
+    """Runs a command in a terminal, returning its output or a session ID for ongoing interaction. The working directory
+    and variables persist between commands.
+    """
+
+    verb: ClassVar[str] = "exec_command"
+    cmd: Annotated[str, Help("the command", "shell command to execute")]
+    workdir: Annotated[str, Help("the directory to run it in", "run it there, apart from the shell's own state")] = ""
+    yield_time: Annotated[
+        Milliseconds, Least(1), Help("how long to wait", "wait so long for output before yielding")
+    ] = _YIELD
+    max_output_tokens: Annotated[int, Least(1), Help("output beyond that is cut in its middle")] = _TOKENS
+    tty: Annotated[bool, Help("there is always a terminal", "ignored: there is always a terminal")] = False
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteStdin(Verb):
+    """Writes characters to a running session and returns its recent output."""
+
+    verb: ClassVar[str] = "write_stdin"
+    session_id: Annotated[int, Help("the running session", "identifier of the running session")]
+    chars: Annotated[str, Help("what is typed", "bytes to write, may be empty to poll; \\u0003 is C-c")] = ""
+    yield_time: Annotated[
+        Milliseconds, Least(1), Help("how long to wait", "wait so long for output before yielding")
+    ] = _YIELD_AFTER_INPUT
+    max_output_tokens: Annotated[int, Least(1), Help("output beyond that is cut in its middle")] = _TOKENS
+
+
+@tool(ExecCommand, returns=Text, hints=_RUNS_ANYTHING)
+async def exec_command(call: Call, given: ExecCommand) -> Text:
+    begun, shells = time.monotonic(), _shells(call)
+    async with shells.free(call.terminals) as tab:
+        result = await call.progress.during(
+            tab.execute(
+                given.cmd,
+                timeout=given.yield_time,
+                cwd=given.workdir or None,
+                on_timeout="leave",
+                drawing=False,
+                max_chars=given.max_output_tokens * _CHARACTERS_A_TOKEN,
+                on_progress=call.progress.note,
+            )
+        )
+    return _chunk(shells, tab, result, begun)
+
+
+@tool(WriteStdin, returns=Text, hints=_RUNS_ANYTHING)
+async def write_stdin(call: Call, given: WriteStdin) -> Text:
+    begun, shells = time.monotonic(), _shells(call)
+    tab, command_id = shells.find(given.session_id)
+    if given.chars:
+        await tab.send_keys(given.chars, literal=True)
+    result = await call.progress.during(
+        tab.command_result(
+            command_id,
+            wait=given.yield_time,
+            drawing=False,
+            max_chars=given.max_output_tokens * _CHARACTERS_A_TOKEN,
+        )
+    )
+    return _chunk(shells, tab, result, begun)
+
+
+def _chunk(shells: _Shells, tab: Tab, result: ExecutionResult, begun: float) -> Text:
+    """What Codex says of a piece of output; the rows of a program that draws are output here."""
+    number = shells.number(tab, result.command_id) if result.running else None
+    if number is None:
+        shells.running = {one: known for one, known in shells.running.items() if known != (tab, result.command_id)}
+        code = "unknown" if result.exit_code is None else result.exit_code
+        ended = f"Process exited with code {code}"
+    else:
+        ended = f"Process running with session ID {number}"
+    shown = "\n".join(filter(None, (result.output, result.screen)))
+    lines = (
+        f"Chunk ID: {secrets.token_hex(3)}",
+        f"Wall time: {time.monotonic() - begun:.4f} seconds",
+        ended,
+        f"Original token count: {(len(result.output) + result.omitted_bytes) // _CHARACTERS_A_TOKEN}",
+        *([f"Note: {result.note}"] if result.note else ()),
+        "Output:",
+    )
+    return Text("\n".join((*lines, shown)))
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bash(Verb):
+    """Executes a bash command in a persistent shell session and returns its output. Set run_in_background for a command
+    whose end is not waited for, and read it with BashOutput.
+    """
+
+    verb: ClassVar[str] = "Bash"
+    command: Annotated[str, Help("the command", "the command to execute")]
+    timeout: Annotated[
+        int,
+        Least(1),
+        Most(_TIMEOUT_MAX),
+        Help("then it is interrupted", "optional timeout in milliseconds, max 600000"),
+    ] = _TIMEOUT
+    description: Annotated[str, Help("what it does, for people", "what the command does in 5-10 words")] = ""
+    run_in_background: Annotated[bool, Help("do not wait for its end", "run it in the background")] = False
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BashOutput(Verb):
+    """Retrieves new output from a running or completed background command."""
+
+    verb: ClassVar[str] = "BashOutput"
+    bash_id: Annotated[str, Help("the command", "the ID of the background command")]
+    filter: Annotated[str, Help("only lines with a match", "regular expression: only lines that match it")] = ""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KillShell(Verb):
+    """Kills a background command by its ID."""
+
+    verb: ClassVar[str] = "KillShell"
+    shell_id: Annotated[str, Help("the command", "the ID of the background command")]
+
+
+@tool(Bash, returns=Text, hints=_RUNS_ANYTHING)
+async def bash(call: Call, given: Bash) -> Text:
+    shells, background = _shells(call), given.run_in_background
+    async with shells.free(call.terminals) as tab:
+        result = await call.progress.during(
+            tab.execute(
+                given.command,
+                timeout=given.timeout / 1000,
+                wait=not background,
+                drawing=False,
+                max_chars=_SHOWN,
+                on_progress=call.progress.note,
+            )
+        )
+    shown = "\n".join(filter(None, (result.output.rstrip("\n"), result.screen)))
+    if result.running:
+        name = f"bash_{shells.number(tab, result.command_id)}"
+        if background:
+            return Text(f"Command running in background with ID: {name}")
+        said = f"{result.note or 'It still runs'}; it continues in the background with ID: {name}"
+        return Text("\n".join(filter(None, (shown, said))))
+    if result.timed_out:
+        return Text(
+            "\n".join(filter(None, (f"Command timed out after {given.timeout / 1000:g}s", shown))), is_error=True
+        )
+    if result.exit_code:
+        return Text("\n".join(filter(None, (f"Exit code {result.exit_code}", shown))), is_error=True)
+    return Text("\n".join(filter(None, (shown, result.note if result.exit_code is None else ""))))
+
+
+@tool(BashOutput, returns=Text, hints=Hints(read_only=True))
+async def bash_output(call: Call, given: BashOutput) -> Text:
+    tab, command_id = _shells(call).find(_number_of(given.bash_id))
+    result = await tab.command_result(command_id, drawing=False, max_chars=_SHOWN)
+    shown = "\n".join(filter(None, (result.output.rstrip("\n"), result.screen)))
+    if given.filter:
+        lines = shown.splitlines()
+        found = await anyio.to_thread.run_sync(matching, Pattern(given.filter), lines, _FILTER_SECONDS)
+        shown = "\n".join(line for line, matches in zip(lines, found, strict=False) if matches)
+    status = "running" if result.running else "completed" if result.exit_code == 0 else "failed"
+    code = "" if result.exit_code is None else f"<exit_code>{result.exit_code}</exit_code>\n\n"
+    return Text(f"<status>{status}</status>\n\n{code}<stdout>\n{shown}\n</stdout>")
+
+
+@tool(KillShell, returns=Text, hints=Hints(destructive=True))
+async def kill_shell(call: Call, given: KillShell) -> Text:
+    tab, command_id = _shells(call).find(_number_of(given.shell_id))
+    if not (await tab.command_result(command_id, max_chars=1)).running:
+        return Text(f"Shell {given.shell_id} is not running, so cannot be killed", is_error=True)
+    stopped = await call.progress.during(tab.stop_process())
+    if not stopped.success:
+        return Text(f"Shell {given.shell_id} could not be killed; its tab is {stopped.state}", is_error=True)
+    return Text(f"Successfully killed shell: {given.shell_id}")
+
+
+def _number_of(name: str) -> int:
+    """The number in `bash_7`; NoSuchTarget for another name."""
+    digits = name.removeprefix("bash_")
+    if not digits.isdecimal():
+        raise NoSuchTarget(f"no command is called {name!r}", remedy="use the ID that a result gave")
+    return int(digits)
+
+
+PROFILES: Final[Mapping[str, tuple[AnyTool, ...]]] = {
+    "codex": (exec_command, write_stdin),
+    "claude": (bash, bash_output, kill_shell),
+}

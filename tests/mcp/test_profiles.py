@@ -1,0 +1,134 @@
+"""Tools in the shapes of Codex and of Claude Code: recorded calls, what they give, and how short they are."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.types import TextContent
+
+from muxwire.mcp.profiles import PROFILES
+from muxwire.mcp.registry import Catalogue
+from tests.mcp.child_client import served_in
+from tests.users import short_folder
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 90
+# Of names, descriptions and input schemas: a few hundred tokens of every conversation.
+MAX_SHOWN_BYTES = 2_560
+
+
+@asynccontextmanager
+async def client_of(profile: str) -> AsyncIterator[Client]:
+    with short_folder() as folder, anyio.fail_after(DEADLINE):
+        async with Client(served_in(folder, "--profile", profile)) as client:
+            yield client
+
+
+async def said(client: Client, name: str, arguments: Mapping[str, Any], *, fails: bool = False) -> str:
+    result = await client.call_tool(name, dict(arguments))
+    assert result.structured_content is None
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    assert bool(result.is_error) is fails, block.text
+    return block.text
+
+
+@pytest.mark.parametrize(
+    ("profile", "taken"),
+    [
+        (
+            "codex",
+            {
+                "exec_command": {"cmd", "workdir", "yield_time_ms", "max_output_tokens", "tty"},
+                "write_stdin": {"session_id", "chars", "yield_time_ms", "max_output_tokens"},
+            },
+        ),
+        (
+            "claude",
+            {
+                "Bash": {"command", "timeout", "description", "run_in_background"},
+                "BashOutput": {"bash_id", "filter"},
+                "KillShell": {"shell_id"},
+            },
+        ),
+    ],
+)
+def test_the_shapes_are_theirs_and_short(profile: str, taken: dict[str, set[str]]) -> None:
+    listing = Catalogue(PROFILES[profile]).listing.model_dump(by_alias=True, exclude_none=True, mode="json")["tools"]
+    assert {one["name"]: set(one["inputSchema"]["properties"]) for one in listing} == taken
+    assert not any("outputSchema" in one for one in listing)
+    shown = [{key: one[key] for key in ("name", "description", "inputSchema")} for one in listing]
+    assert len(json.dumps(shown, separators=(",", ":"))) < MAX_SHOWN_BYTES
+
+
+async def test_codex_runs_yields_types_and_polls() -> None:
+    async with client_of("codex") as client:
+        text = await said(
+            client, "exec_command", {"cmd": "cd /; printf 'one\\ntwo'; (exit 3)", "yield_time_ms": 30_000}
+        )
+        head, _, output = text.partition("Output:\n")
+        assert output == "one\ntwo"
+        assert re.fullmatch(
+            r"Chunk ID: [0-9a-f]{6}\nWall time: [0-9.]+ seconds\n"
+            r"Process exited with code 3\nOriginal token count: 1\n",
+            head,
+        )
+        kept = await said(client, "exec_command", {"cmd": "pwd", "yield_time_ms": 30_000, "tty": True})
+        assert kept.endswith("Output:\n/\n")
+        apart = await said(client, "exec_command", {"cmd": "pwd", "workdir": "/usr", "yield_time_ms": 30_000})
+        assert apart.endswith("Output:\n/usr\n")
+        python = f"PYTHON_BASIC_REPL=1 {sys.executable} -q"
+        began = await said(client, "exec_command", {"cmd": python, "yield_time_ms": 30_000})
+        number = int(re.findall(r"running with session ID (\d+)", began)[0])
+        told = await said(client, "write_stdin", {"session_id": number, "chars": "6 * 7\n", "yield_time_ms": 30_000})
+        assert "42\n>>> " in told
+        # Its tab is taken: another command runs at once, in another one.
+        beside = await said(client, "exec_command", {"cmd": "echo beside", "yield_time_ms": 30_000})
+        assert beside.endswith("Output:\nbeside\n")
+        ended = await said(
+            client, "write_stdin", {"session_id": number, "chars": "raise SystemExit(4)\n", "yield_time_ms": 30_000}
+        )
+        assert "Process exited with code 4" in ended
+        late = await said(client, "exec_command", {"cmd": "echo go; sleep 600", "yield_time_ms": 300})
+        number = int(re.findall(r"running with session ID (\d+)", late)[0])
+        polled = await said(client, "write_stdin", {"session_id": number})
+        assert polled.endswith("Output:\n")
+        stopped = await said(client, "write_stdin", {"session_id": number, "chars": "\u0003", "yield_time_ms": 30_000})
+        assert "Process exited with code 130" in stopped
+        assert "no command runs under" in await said(client, "write_stdin", {"session_id": number}, fails=True)
+
+
+async def test_claude_runs_times_out_and_runs_in_the_background() -> None:
+    async with client_of("claude") as client:
+        assert await said(client, "Bash", {"command": "cd /; export X=1; echo one", "timeout": 30_000}) == "one"
+        assert await said(client, "Bash", {"command": "echo $X $PWD", "description": "shows them"}) == "1 /"
+        failed = await said(client, "Bash", {"command": "echo why; (exit 7)"}, fails=True)
+        assert failed == "Exit code 7\nwhy"
+        late = await said(client, "Bash", {"command": "echo go; sleep 600", "timeout": 700}, fails=True)
+        assert late.startswith("Command timed out after 0.7s\ngo")
+        began = await said(
+            client, "Bash", {"command": "echo up; echo down; read x; echo $x; sleep 600", "run_in_background": True}
+        )
+        assert began == "Command running in background with ID: bash_1"
+        shown = ""
+        while "up" not in shown:
+            shown = await said(client, "BashOutput", {"bash_id": "bash_1", "filter": "^up"})
+        assert shown == "<status>running</status>\n\n<stdout>\nup\n</stdout>"
+        assert await said(client, "Bash", {"command": "echo meanwhile"}) == "meanwhile"
+        assert await said(client, "KillShell", {"shell_id": "bash_1"}) == "Successfully killed shell: bash_1"
+        over = await said(client, "BashOutput", {"bash_id": "bash_1"})
+        assert over.startswith("<status>failed</status>\n\n<exit_code>130</exit_code>")
+        assert "is not running" in await said(client, "KillShell", {"shell_id": "bash_1"}, fails=True)
+        asks = await said(client, "Bash", {"command": "read -p 'Sure? ' x"})
+        assert "waits for" in asks
+        assert "bash_2" in asks
+        assert "no command is called" in await said(client, "BashOutput", {"bash_id": "x"}, fails=True)
