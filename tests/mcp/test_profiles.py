@@ -89,6 +89,7 @@ async def test_codex_runs_yields_types_and_polls() -> None:
         python = f"PYTHON_BASIC_REPL=1 {sys.executable} -q"
         began = await said(client, "exec_command", {"cmd": python, "yield_time_ms": 30_000})
         number = int(re.findall(r"running with session ID (\d+)", began)[0])
+        assert "answer with write_stdin" in began
         told = await said(client, "write_stdin", {"session_id": number, "chars": "6 * 7\n", "yield_time_ms": 30_000})
         assert "42\n>>> " in told
         # Its tab is taken: another command runs at once, in another one.
@@ -130,5 +131,6 @@ async def test_claude_runs_times_out_and_runs_in_the_background() -> None:
         assert "is not running" in await said(client, "KillShell", {"shell_id": "bash_1"}, fails=True)
         asks = await said(client, "Bash", {"command": "read -p 'Sure? ' x"})
         assert "waits for" in asks
+        assert "or KillShell" in asks
         assert "bash_2" in asks
         assert "no command is called" in await said(client, "BashOutput", {"bash_id": "x"}, fails=True)

@@ -22,6 +22,7 @@ from muxwire.mcp.registry import Hints, Text, tool
 from muxwire.values import dataclass
 from muxwire.verbs.describe import Help, Least, Most, Verb
 from muxwire.verbs.types import Milliseconds
+from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -43,6 +44,17 @@ _SHOWN = 30_000
 _FILTER_SECONDS = 1.0
 
 _RUNS_ANYTHING = Hints(destructive=True, open_world=True)
+# What notes of results name in place of muxwire's own tools. Claude Code's have none that types.
+_CODEX_WORDS: Mapping[str, str] = {
+    "send_keys": "write_stdin",
+    "command_result": "write_stdin",
+    "stop_process": "C-c (\\u0003)",
+}
+_CLAUDE_WORDS: Mapping[str, str] = {
+    "send_keys": "input in the command itself (a pipe, a here-document)",
+    "command_result": "BashOutput",
+    "stop_process": "KillShell",
+}
 
 
 @final
@@ -122,7 +134,7 @@ class WriteStdin(Verb):
     max_output_tokens: Annotated[int, Least(1), Help("output beyond that is cut in its middle")] = _TOKENS
 
 
-@tool(ExecCommand, returns=Text, hints=_RUNS_ANYTHING)
+@tool(ExecCommand, returns=Text, hints=_RUNS_ANYTHING, words=_CODEX_WORDS)
 async def exec_command(call: Call, given: ExecCommand) -> Text:
     begun, shells = time.monotonic(), _shells(call)
     async with shells.free(call.terminals) as tab:
@@ -133,6 +145,7 @@ async def exec_command(call: Call, given: ExecCommand) -> Text:
                 cwd=given.workdir or None,
                 on_timeout="leave",
                 drawing=False,
+                strip_ansi=True,
                 max_chars=given.max_output_tokens * _CHARACTERS_A_TOKEN,
                 on_progress=call.progress.note,
             )
@@ -140,7 +153,7 @@ async def exec_command(call: Call, given: ExecCommand) -> Text:
     return _chunk(shells, tab, result, begun)
 
 
-@tool(WriteStdin, returns=Text, hints=_RUNS_ANYTHING)
+@tool(WriteStdin, returns=Text, hints=_RUNS_ANYTHING, words=_CODEX_WORDS)
 async def write_stdin(call: Call, given: WriteStdin) -> Text:
     begun, shells = time.monotonic(), _shells(call)
     tab, command_id = shells.find(given.session_id)
@@ -151,6 +164,7 @@ async def write_stdin(call: Call, given: WriteStdin) -> Text:
             command_id,
             wait=given.yield_time,
             drawing=False,
+            strip_ansi=True,
             max_chars=given.max_output_tokens * _CHARACTERS_A_TOKEN,
         )
     )
@@ -172,7 +186,7 @@ def _chunk(shells: _Shells, tab: Tab, result: ExecutionResult, begun: float) -> 
         f"Wall time: {time.monotonic() - begun:.4f} seconds",
         ended,
         f"Original token count: {(len(result.output) + result.omitted_bytes) // _CHARACTERS_A_TOKEN}",
-        *([f"Note: {result.note}"] if result.note else ()),
+        *([f"Note: {spelled(result.note, _CODEX_WORDS)}"] if result.note else ()),
         "Output:",
     )
     return Text("\n".join((*lines, shown)))
@@ -216,7 +230,7 @@ class KillShell(Verb):
     shell_id: Annotated[str, Help("the command", "the ID of the background command")]
 
 
-@tool(Bash, returns=Text, hints=_RUNS_ANYTHING)
+@tool(Bash, returns=Text, hints=_RUNS_ANYTHING, words=_CLAUDE_WORDS)
 async def bash(call: Call, given: Bash) -> Text:
     shells, background = _shells(call), given.run_in_background
     async with shells.free(call.terminals) as tab:
@@ -226,16 +240,18 @@ async def bash(call: Call, given: Bash) -> Text:
                 timeout=given.timeout / 1000,
                 wait=not background,
                 drawing=False,
+                strip_ansi=True,
                 max_chars=_SHOWN,
                 on_progress=call.progress.note,
             )
         )
     shown = "\n".join(filter(None, (result.output.rstrip("\n"), result.screen)))
+    note = spelled(result.note or "", _CLAUDE_WORDS)
     if result.running:
         name = f"bash_{shells.number(tab, result.command_id)}"
         if background:
             return Text(f"Command running in background with ID: {name}")
-        said = f"{result.note or 'It still runs'}; it continues in the background with ID: {name}"
+        said = f"{note or 'It still runs'}; it continues in the background with ID: {name}"
         return Text("\n".join(filter(None, (shown, said))))
     if result.timed_out:
         return Text(
@@ -243,13 +259,13 @@ async def bash(call: Call, given: Bash) -> Text:
         )
     if result.exit_code:
         return Text("\n".join(filter(None, (f"Exit code {result.exit_code}", shown))), is_error=True)
-    return Text("\n".join(filter(None, (shown, result.note if result.exit_code is None else ""))))
+    return Text("\n".join(filter(None, (shown, note if result.exit_code is None else ""))))
 
 
-@tool(BashOutput, returns=Text, hints=Hints(read_only=True))
+@tool(BashOutput, returns=Text, hints=Hints(read_only=True), words=_CLAUDE_WORDS)
 async def bash_output(call: Call, given: BashOutput) -> Text:
     tab, command_id = _shells(call).find(_number_of(given.bash_id))
-    result = await tab.command_result(command_id, drawing=False, max_chars=_SHOWN)
+    result = await tab.command_result(command_id, drawing=False, strip_ansi=True, max_chars=_SHOWN)
     shown = "\n".join(filter(None, (result.output.rstrip("\n"), result.screen)))
     if given.filter:
         lines = shown.splitlines()
@@ -260,7 +276,7 @@ async def bash_output(call: Call, given: BashOutput) -> Text:
     return Text(f"<status>{status}</status>\n\n{code}<stdout>\n{shown}\n</stdout>")
 
 
-@tool(KillShell, returns=Text, hints=Hints(destructive=True))
+@tool(KillShell, returns=Text, hints=Hints(destructive=True), words=_CLAUDE_WORDS)
 async def kill_shell(call: Call, given: KillShell) -> Text:
     tab, command_id = _shells(call).find(_number_of(given.shell_id))
     if not (await tab.command_result(command_id, max_chars=1)).running:

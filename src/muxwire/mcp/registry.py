@@ -94,8 +94,8 @@ FALLBACK_REMEDY = "Call again; if it fails again, call list_tabs to see the stat
 DEFECT_REMEDY = "This is a defect in muxwire, logged on the server's stderr. Call list_tabs to see the state."
 
 
-def failed(happened: str, remedy: str) -> types.CallToolResult:
-    text = f"{_one_line(happened)}\n{_one_line(remedy)}"
+def failed(happened: str, remedy: str, words: Mapping[str, str] | None = None) -> types.CallToolResult:
+    text = f"{_one_line(happened, words)}\n{_one_line(remedy, words)}"
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
@@ -108,7 +108,9 @@ def explained(tool: AnyTool, error: Exception) -> types.CallToolResult:
     """An error that a handler raised: expected ones speak for themselves, others are logged and named."""
     cause = unwrapped(error)
     if isinstance(cause, MuxwireError):
-        return failed(f"{cause.code}: {cause}", cause.remedy or REMEDIES.get(cause.code, FALLBACK_REMEDY))
+        # A tool of another program's shape has no other tool beside it that could help.
+        general = REMEDIES.get(cause.code, FALLBACK_REMEDY) if tool.words is WORDS else "Call again."
+        return failed(f"{cause.code}: {cause}", cause.remedy or general, tool.words)
     if isinstance(cause, OSError | MemoryError) and (remedy := remedy_for(cause)):
         log.warning("%s failed: %r", tool.name, cause)
         return failed(f"os_error: {out_of(cause)}", remedy)
@@ -128,8 +130,8 @@ def _usage(tool: AnyTool) -> str:
     return ", ".join(parts) or "no arguments"
 
 
-def _one_line(text: str) -> str:
-    line = spelled(" ".join(text.split()), WORDS)
+def _one_line(text: str, words: Mapping[str, str] | None) -> str:
+    line = spelled(" ".join(text.split()), words or WORDS)
     return line if len(line) <= MAX_MESSAGE_CHARS else f"{line[:MAX_MESSAGE_CHARS]} ..."
 
 
@@ -278,6 +280,7 @@ class Tool(Generic[A]):
     large_result: bool
     special: Mapping[Any, dict[str, Any]]
     page: str
+    words: Mapping[str, str]  # what its texts call each verb
     run: Callable[[Call, A], Awaitable[Any]]
 
     def validated(self, given: Mapping[str, object]) -> A:
@@ -302,7 +305,7 @@ class Tool(Generic[A]):
         fields: dict[str, Any] = to_dict(await self.run(call, arguments))
         for told in (fields, *fields.get("steps", ())):
             for name in _SENTENCES.intersection(told):
-                told[name] = spelled(told[name], WORDS)
+                told[name] = spelled(told[name], self.words)
         return fields
 
     def definition(self) -> types.Tool:
@@ -353,11 +356,13 @@ def tool(
     large_result: bool = False,
     page: str = "",
     special: Mapping[Any, dict[str, Any]] | None = None,
+    words: Mapping[str, str] = WORDS,
 ) -> Callable[[Callable[[Call, A], Awaitable[R]]], Tool[A]]:
     """Make a tool of a handler, for the verb that its arguments are.
 
     `returns` is a dataclass: the fields that it has no default for are always there. `special` has the schemas of
     kinds of arguments that the verb does not describe whole. `page` is the URI of what clients with Apps show of it.
+    `words`: the tools that notes and remedies name in place of each verb.
     """
 
     def declare(run: Callable[[Call, A], Awaitable[R]]) -> Tool[A]:
@@ -371,6 +376,7 @@ def tool(
             large_result,
             special or {},
             page,
+            words,
             run,
         )
 
