@@ -228,3 +228,20 @@ async def test_what_keys_start_in_a_nested_shell_is_stopped_and_the_shell_stays(
     await tab.start_process("sleep 86399")
     assert (await tab.stop_process()).success
     assert (await tab.execute("echo $$")).output == pid
+
+
+async def test_a_tab_of_a_relay_takes_commands_as_soon_as_its_shell_is_there(
+    terminals: Terminals, tmp_path: Path
+) -> None:
+    """As `docker exec -it C bash`: the engine takes a second to start it, and the call that came first waits."""
+    engine = shutil.copy(shutil.which("script") or "", tmp_path / "docker")
+    opened = await terminals.create_tab(
+        command=[str(engine), "-q", "-e", "-c", f"sleep 1; {SHELLS['bash']}", "/dev/null"]
+    )
+    first = await opened.execute("cd /usr; echo 'a  b'; (exit 3)", timeout=DEADLINE)
+    assert (first.output, first.exit_code) == ("a  b\n", 3), first
+    assert (await opened.execute("pwd")).output == "/usr\n"
+    cut = await opened.execute("sleep 30", timeout=0.5)
+    assert (cut.timed_out, cut.exit_code) == (True, 130), cut
+    last = await opened.execute("exit 4")
+    assert (last.exit_code, last.state) == (4, "dead"), last

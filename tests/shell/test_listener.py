@@ -24,6 +24,7 @@ from muxwire.shell.listener import (
     keys_sent,
     may_be_read,
     on_its_way,
+    opens_shell,
     prompt_after,
     prompt_expected,
     ready_deadline,
@@ -130,6 +131,26 @@ def test_who_gets_a_line(shell: str, before: Callable[[Driven], None], seen: InF
     before(driven)
     found = find_listener(driven.session, seen, driven.now() + LATER)
     assert (found.level if found is not None else 0) == level
+
+
+@pytest.mark.parametrize(
+    ("shell", "before", "program", "waiting", "opens"),
+    [
+        ("", starting, "docker", "", True),
+        ("", starting, "ssh", "raw", True),
+        ("", starting, "ssh", "line", False),  # the question for a host key
+        ("", starting, "ssh", "password", False),
+        ("", starting, "node", "", False),
+        ("", nested_ended, "docker", "", False),
+        ("zsh", starting, "docker", "", False),  # of a start-up file
+    ],
+)
+def test_a_relay_that_a_tab_was_opened_with_may_bring_a_shell(
+    shell: str, before: Callable[[Driven], None], program: str, waiting: Waiting, opens: bool
+) -> None:
+    driven = Driven(shell)
+    before(driven)
+    assert opens_shell(driven.session, program, waiting) == opens
 
 
 def test_the_tabs_own_shell_has_a_moment_for_the_mark_of_its_prompt() -> None:

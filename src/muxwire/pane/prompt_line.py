@@ -15,7 +15,7 @@ import anyio
 
 from muxwire.host.host import answer_seconds, round_trip
 from muxwire.shell import CLEAR_TYPED
-from muxwire.shell.listener import DRAWN, START_TIMEOUT, ForegroundShell, keys_sent
+from muxwire.shell.listener import DRAWN, START_TIMEOUT, ForegroundShell, keys_sent, opens_shell
 from muxwire.shell.shell import ASIDE_SIGN
 from muxwire.shell.tab_state import idle_since
 
@@ -112,9 +112,14 @@ class PromptLine:
         late = pane.session.at_prompt and pane.shell_in_front()
         since = pane.session.prompt_time if late else idle_since(pane.session)
         busy = min(waited, time.monotonic() - since) >= (LATE_GRACE if late else BUSY_GRACE)
-        sure = pane.session.integrated or pane.shell is None or waited >= START_TIMEOUT
+        sure = pane.session.integrated or waited >= START_TIMEOUT or (pane.shell is None and not self._opens_shell())
         # After a command of ours the prompt's mark is still to come; and what was written in a cut must be here.
         return busy and sure and not pane.on_its_way() and (pane.host.is_local or await self._questions.caught_up())
+
+    def _opens_shell(self) -> bool:
+        pane = self._pane
+        front = pane.front()
+        return front is not None and opens_shell(pane.session, front.program, pane.waits_for_input())
 
     def look_again(self) -> float:
         """Seconds to the next check of a shell that is on its way."""

@@ -175,6 +175,15 @@ def ready_deadline(session: ShellSession, begun: float, deadline: float) -> floa
     return max(deadline, begun + START_TIMEOUT) if starting(session) else deadline
 
 
+def opens_shell(session: ShellSession, program: str, waiting: Waiting) -> bool:
+    """Whether the program that a tab was opened with, now in front, may still bring a shell: `docker exec -it C bash`.
+
+    It relays a terminal, nothing was run in it yet, and it does not ask for a password or a host key.
+    """
+    given = session.shell is None and session.current is None and not (session.adopted or session.dead)
+    return given and program in RELAYS and waiting not in ("line", "password")
+
+
 def on_its_way(session: ShellSession, drawn: bytes, *, whole: bool) -> bool:
     """Whether the tab's shell is sure to come to its prompt by itself: what runs in front runs for that prompt.
 
