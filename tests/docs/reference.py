@@ -9,12 +9,15 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any, get_args
 
 import muxwire
 import muxwire.library.terminals
+import muxwire.shell.tab_state
+import muxwire.tabs.event_log
 import muxwire.tabs.tab
 from muxwire.cli.command_line import command_line
 from muxwire.mcp.registry import output_schema
@@ -187,12 +190,21 @@ def _paragraph(found: Any) -> str:
 
 def states() -> Iterator[str]:
     """What a tab can be doing."""
-    yield ", ".join(f"`{state}`" for state in get_args(State)) + "\n"
+    yield _table_of(muxwire.shell.tab_state, get_args(State))
 
 
 def events() -> Iterator[str]:
     """What `watch_events` reports."""
-    yield ", ".join(f"`{kind}`" for kind in KINDS) + "\n"
+    yield _table_of(muxwire.tabs.event_log, KINDS)
+    yield "`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire) or `person`.\n"
+
+
+def _table_of(module: ModuleType, names: Iterable[str]) -> str:
+    """The table in a module's docstring, which has a row for each of these names."""
+    rows = [line for line in inspect.getdoc(module).splitlines() if line.startswith("|")]  # type: ignore[union-attr]
+    described = {row.split("`")[1] for row in rows[2:]}
+    assert described == set(names), described ^ set(names)
+    return "\n".join(rows) + "\n"
 
 
 def errors() -> Iterator[str]:

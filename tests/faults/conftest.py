@@ -1,4 +1,28 @@
-"""What the tests of faults share: an instance with a clean home of its own."""
+"""What the tests of faults share: an instance with a clean home of its own.
+
+Each fault, and the tests that make it happen; paths are below `tests/` or `tests/library/`. `python -m bench soak`
+makes most of them happen at random.
+
+    SIGKILL of muxwire                       faults/test_disk_and_clock.py, instance/test_lifecycle.py,
+                                             client/test_watchdog.py, named/test_spools.py, adopted/test_our_tabs.py
+    SIGKILL of the watchdog, then of muxwire faults/test_killed_watchdog.py, named/test_spools.py
+    SIGKILL of tmux                          instance/test_lifecycle.py, client/test_closing.py
+    `tmux -C` killed, detached, too far behind    faults/test_lost_connection.py
+    muxwire stopped; flood; snapshots all the time    faults/test_flow.py
+    tmux stopped                             faults/test_stopped_tmux.py
+    few descriptors                          faults/test_few_descriptors.py
+    disk full or stalled; clock set back     faults/test_disk_and_clock.py, faults/test_flow.py, test_log.py,
+                                             test_log_limits.py
+    a client does not read, or closes stdio  faults/test_slow_client.py, mcp/test_wire.py, mcp/test_stdio.py,
+                                             mcp/test_serve.py
+    arbitrary bytes                          faults/test_pipe_pane.py
+    panes die at once; tabs open and close at random    faults/test_dying_panes.py, instance/test_lifecycle.py
+    hostile names and keys                   instance/test_names.py, test_keys.py
+    several starts at once                   named/test_starts.py
+    tmux missing, too old, replaced, stopped, of another user; foreign directories
+                                             instance/test_lifecycle.py, cli/test_servers.py
+    death during a rotation                  test_log_segments.py
+"""
 
 from __future__ import annotations
 

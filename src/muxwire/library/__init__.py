@@ -1,7 +1,11 @@
 """What `import muxwire` gives: `Terminals`, opening an instance, recordings, the checks of the doctor.
 
-The tmux server starts when the first call needs it (lifetime.py), is started again when it has ended, and ends with
-the instance unless that has a name. Front ends parse, call this package once, and shape the result.
+1. The tmux server starts when the first call needs it (lifetime.py), is started again when it has ended, and ends with
+   the instance unless that has a name.
+2. `Terminals` (terminals.py) is the whole of the library, together with `Tab` (tabs/tab.py). Front ends parse, call it
+   once, and shape the result.
+3. An instance is opened as its owner or as a follower (opening.py).
+4. The doctor (doctor.py) changes nothing; each fault that it finds has a remedy.
 """
 
 from __future__ import annotations

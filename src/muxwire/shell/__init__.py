@@ -1,4 +1,19 @@
-"""The shells we integrate with: how each is started, and how one command is run in it between marks."""
+"""The shells that muxwire knows: how each is started, how a command runs in it between marks, and what is decided.
+
+Pure: bytes, values and times come in, values go out. `host/` looks at the machine, `pane/` types and signals.
+
+1. A shell reads the user's configuration and then muxwire's hooks (`scripts/integration.*`), which print marks: at each
+   prompt, and where the shell can, after each accepted line (marks.py).
+2. The body of a command is a file. What is typed is one short line, the same for every command, that reads the file and
+   evaluates it, with a mark before and after (shell.py; bash.py, zsh.py, fish.py and posix.py for each shell). A shell
+   that cannot read the file gets all of it typed, after a probe (foreign.py).
+3. What the shell does has one owner, `ShellSession` (session.py). Its states and what moves them are one table
+   (session_table.py); the word that a caller reads comes from tab_state.py.
+4. What the kernel says of the terminal is one value, `PaneLook` (look.py). Who would read a line that is typed now is
+   judged from it (listener.py).
+5. What is done about a shell is decided by requests (driver.py), one action at a time.
+6. What muxwire typed, and what the shell echoed of it, is cut when output is read (typed_lines.py, visible.py).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""One command that runs between marks: when it started, where its output lies, how it ended."""
+"""One command that runs between marks: when it started, where its output lies, how it ended.
+
+The marks (marks.py) that say so. The first of these that is seen decides:
+
+    E with the command's id      completed; exit code and directory are those of E; output is from S to E
+    D, then P or X               fish: completed, or the shell has ended; output is from S to D
+    a newer P, after S           aborted (C-c, `set -u`); the status is P's; output is from S to P
+    a newer P, without S         the command never ran; it is typed once more
+    X                            the shell has ended; the status is X's; output is from S to X
+    the deadline                 it is interrupted, or left running; output is what came since S
+"""
 
 from __future__ import annotations
 

@@ -11,9 +11,24 @@ around it, so a program that leaves an OSC or DCS string open hides no mark. The
    So a torn mark never costs a later one, and a directory whose name looks like a mark does not cost its own.
 4. Whether a mark begins at an offset depends on nothing before that offset, and on at most `MARK_MAX` bytes after it.
 
-Anybody may print such bytes. A tab's own marks begin with its nonce, or with an id that was made from it (`own_id`):
-others are output like any other. A scanner that is told which ids are the tab's passes over all other heads, many at a
-time, so that a flood of them costs little more than its bytes.
+The kinds and their fields. `cwd` is the shell's directory, `status` its `$?`, `seq` the number of the prompt:
+
+    P  nonce;seq;pid;status;cwd;nonce    a prompt is about to be drawn
+    C  nonce;seq                         the shell has accepted a line
+    B  id;number                         in a shell without muxwire's hooks: what is typed from here to T is muxwire's
+    T  id                                the end of the line that muxwire typed, drawn again for a person
+    S  id                                output starts
+    E  id;status;cwd;id                  output has ended
+    Q  id;status;seq;nonce;cwd;id        E and P in one
+    D  nonce;seq;status                  fish: the line has ended
+    X  nonce;status                      the shell has ended (printed by the supervisor)
+    H  id;quote or backslash;status;token    the answer to a probe: whether it is fish, and `$?`
+    N  nonce;number                      why the result is not quite exact (`SHELL_NOTES`, by number)
+    R  id                                where a spool or another process's log is joined to a stream
+
+Any program may print such bytes. A tab's own marks begin with its nonce, or with an id that was made from it
+(`own_id`): others are output like any other. A scanner that is told which ids are the tab's passes over all other
+heads, many at a time, so that a flood of them costs little more than its bytes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,17 @@
 """What a tab is doing, in the word that a caller reads: the first of `RULES` that holds.
 
-They read the session, and what the kernel answers where the session cannot know. What follows from the session alone,
-and decides what is typed, waited for or stopped, is judged here as well: rules 11 to 14 of `session_table.py`.
+| state | meaning |
+|---|---|
+| `starting` | the shell has shown no prompt yet |
+| `prompt` | the shell waits for a command |
+| `incomplete` | the shell waits for the rest of a line |
+| `running` | a command or a program runs |
+| `interactive` | what runs waits for input |
+| `busy` | a line runs that muxwire did not run as a command, or the prompt is not drawn yet |
+| `dead` | the shell or the pane has ended |
+
+The rules read the session, and what the kernel answers where the session cannot know. What follows from the session
+alone, and decides what is typed, waited for or stopped, is judged here as well: rules 11 to 14 of `session_table.py`.
 """
 
 from __future__ import annotations

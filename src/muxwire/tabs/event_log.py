@@ -1,4 +1,23 @@
-"""What happened in the tabs, in order: a bounded log with a cursor, and a wait for its next entry."""
+"""What happened in the tabs, in order: a bounded log with a cursor, and a wait for its next entry.
+
+| kind | details | known from |
+|---|---|---|
+| `tab_opened` | name, session | a call, or tmux's notification |
+| `tab_closed` | reason | the same |
+| `tab_renamed` | name | the same |
+| `command_started` | by; if muxwire ran it also command_id, command, from_byte | the mark `S`; `C` for a typed line |
+| `command_finished` | by, exit_code; if muxwire ran it also command_id, ending, next_byte | the mark `E`, or `P` |
+| `prompt` | cwd, next_byte | the mark `P` |
+| `output` | from_byte, next_byte; only if asked for by kind | the bytes |
+| `bell` | count, next_byte | the bytes |
+| `title` | title | the bytes |
+| `exited` | exit_code | the mark `X` |
+| `client_attached` | client, session | `%client-session-changed` |
+| `human_input` | how: `line` or `keys`; command_id of what ran | the mark `C`, tmux's `session_activity` |
+| `link` | host; link: `reconnecting` or `up` | the connection to another machine |
+
+`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire) or `person`.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +52,7 @@ class TabEvent:
     """One event. `sequence` counts all events of the instance from 1; `time` is the wall clock in Unix seconds.
 
     `window_id` is what the tab is called by (`%N` for a further pane of a window), "" for what belongs to no tab.
-    `details` depend on `kind`; docs/design.md lists them.
+    `details` depend on `kind`: the reference lists them, under "Events".
     """
 
     sequence: int
