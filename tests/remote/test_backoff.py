@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ class Machine:
         monkeypatch.setattr(remote, "CarrierProcess", lambda *_: None)
         host: Any = SimpleNamespace(link=SimpleNamespace(up=True), name="box")
         carrier: Any = SimpleNamespace(keep=KEEP, spool=0)
-        self.connection = RemoteConnection(host, carrier, {}, "")
+        self.connection = RemoteConnection(host, carrier, {}, "", Path("/nonexistent"))
         monkeypatch.setattr(self.connection, "open", self.open)
 
     async def sleep(self, seconds: float) -> None:

@@ -13,6 +13,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.host.hosts_file import all_links
 from tests.remote.proxied import place_of
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ async def test_a_lost_connection_is_regained_and_the_program_there_goes_on(own: 
     mark.unlink()
 
 
-async def test_a_server_that_is_gone_ends_its_tabs_and_the_next_call_starts_another(own: Terminals) -> None:
+async def test_a_server_that_is_gone_ends_its_tabs_and_another_is_started(own: Terminals, folder: Path) -> None:
     tab = await own.create_tab(host="box")
     running = await tab.execute("sleep 100", wait=False)
     tmux = int((await tab.client.command("display-message", "-p", "#{pid}"))[0])
@@ -95,6 +96,8 @@ async def test_a_server_that_is_gone_ends_its_tabs_and_the_next_call_starts_anot
     ended = await own.command_result(running.command_id, wait=DEADLINE)
     assert (ended.running, ended.exit_code, ended.state) == (False, None, "dead"), ended
     assert ended.note
+    # Nor does the next call look for it: it would wait for 7 s.
+    assert not all_links(folder / "state")
     again = await own.create_tab(host="box")
     assert (await again.execute("echo ok")).output == "ok\n"
     assert (await own.read_logs(tab.key)).content  # GENERATION/@N is not needed: @N is closed

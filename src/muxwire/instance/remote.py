@@ -199,14 +199,14 @@ def _in_path(host: str) -> str:
 
 @final
 class RemoteConnection:
-    def __init__(self, host: RemoteHost, carrier: Carrier, environ: Mapping[str, str], config: str) -> None:
-        """`config` is what the tmux server there is to read."""
+    def __init__(self, host: RemoteHost, carrier: Carrier, environ: Mapping[str, str], config: str, logs: Path) -> None:
+        """`config` is what the tmux server there is to read; `logs` is where the output of its panes is kept here."""
         self.host = host
         self.process = CarrierProcess(host.name, carrier, self._script, environ)
         self.directory = ""  # the name of ours there
         self.facts: Facts
         self.ending = self.was_used = False
-        self._carrier, self._config = carrier, config
+        self._carrier, self._config, self._logs = carrier, config, logs
         # Whether this connection is known to work, and since when, or until when, one did.
         self._works, self._worked = False, time.monotonic()
 
@@ -215,19 +215,16 @@ class RemoteConnection:
             connection, again, self._carrier, name=self.directory, size=(COLUMNS, ROWS), config=self._config
         )
 
-    async def begin(self, logs: Path, *, start: bool) -> None:
+    async def begin(self, *, start: bool) -> None:
         """Connect to the server whose logs are there, if it runs; else to a new one, if one is to `start`.
 
         HostUnavailable, TmuxUnavailable (there is none).
         """
-        left = link_in(logs)
+        left = link_in(self._logs)
         if left is not None:
             self.directory = left.name
-            try:
-                await self.open(again=True)
-            except TmuxUnavailable:
-                forget_link(logs)
-            else:
+            with suppress(TmuxUnavailable):
+                await self._open_again()
                 return
         if not start:
             raise TmuxUnavailable(f"no tmux server of this instance runs on {self.host.name}")
@@ -243,6 +240,14 @@ class RemoteConnection:
         except ValueError as error:
             raise self.process.unavailable("shell", f"it said {fields!r}") from error
 
+    async def _open_again(self) -> None:
+        """As `open`, to the server that ran before; if that has ended, no later connection looks for it."""
+        try:
+            await self.open(again=True)
+        except TmuxUnavailable:
+            forget_link(self._logs)
+            raise
+
     async def reopen(self) -> None:
         """Connect again, however often that takes, for as long as the programs there live; TmuxUnavailable."""
         self.host.link.up = False
@@ -252,7 +257,7 @@ class RemoteConnection:
         while not self.ending:
             await anyio.sleep(wait)
             try:
-                await self.open(again=True)
+                await self._open_again()
             except HostUnavailable as error:
                 wait = self._backoff()
                 if time.monotonic() + wait > last:
@@ -315,12 +320,12 @@ async def open_remote(
     Raises HostUnavailable, TmuxUnavailable, InstanceUnavailable.
     """
     prepare_remote(folders)
-    connection = RemoteConnection(host, carrier, environ, configuration(folders, history_limit))
     logs = folders.state / folders.instance
+    connection = RemoteConnection(host, carrier, environ, configuration(folders, history_limit), logs)
     process, keeper = connection.process, ""
     store = LogStore(say_log_error, limits=LogLimits.from_environment(environ), home=logs)
     async with process:
-        await connection.begin(logs, start=start)
+        await connection.begin(start=start)
         rejoin = Rejoin(connection, book, f"{COLUMNS}x{ROWS}")
 
         def reconnected() -> None:

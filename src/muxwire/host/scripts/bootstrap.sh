@@ -104,7 +104,7 @@ if [ "$again" ] && ! t has-session -t =hub 2>/dev/null; then
   in_memory
   [ -r "$d/server" ] || cp "$q/$name/server" "$d/server" 2>/dev/null
   for n in 1 2 3 4; do
-    if lives 2>/dev/null; then kill -USR1 "$p"; elif [ -r "$d/server" ]; then break; fi
+    if lives 2>/dev/null; then kill -USR1 "$p"; elif [ -r "$d/server" ] || [ -r "$d.ended" ]; then break; fi
     sleep 1
     t has-session -t =hub 2>/dev/null && break
   done
