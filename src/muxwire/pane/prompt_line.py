@@ -89,6 +89,7 @@ class PromptLine:
         self._pane = pane
         self._client = client
         self._questions = questions
+        self._whole = b""  # what the newest prompt was that another machine has drawn to its end
 
     async def soon(self) -> None:
         """After a command of ours: wait for the moment that a known prompt takes to come and to be drawn.
@@ -159,7 +160,7 @@ class PromptLine:
             plain = not (pane.shell.private_key or pane.shell.draws_early)
             if told or plain or self._takes_tty():
                 return "editor"
-        elif told and not (drawn_whole or pane.host.is_local):
+        elif told and not pane.host.is_local and (not drawn_whole or drawn == self._whole):
             return "editor"
         elif time.monotonic() - pane.session.prompt_time < self._expected():
             return ""
@@ -174,6 +175,8 @@ class PromptLine:
         elif not (pane.answered_whole or await self._questions.caught_up()) and time.monotonic() - since < SLEEPS_LONG:
             return ""
         kind = pane.shell_sleeps() if pane.session.at_prompt and pane.session.prompt_seq == seq else ""
+        if kind and pane.drawn_prompt == drawn:
+            self._whole = drawn
         return "line" if kind and kind != "editor" and pane.shell.private_key else kind and "editor"
 
     async def listener(self, begun: float) -> ForegroundShell | None:
