@@ -202,6 +202,46 @@ def check_grep(path: Path, log: bytes, lines: int, before: int, after: int, patt
         assert before_it[-1:] in (b"", b"\n")
 
 
+VIM = b"one\r\n\x1b[?1049h\x1b[Hdrawn\r\nneedle\r\n"
+
+
+@pytest.mark.parametrize("block", [3, 9, 1000])
+@pytest.mark.parametrize("as_read", [False, True])
+@pytest.mark.parametrize(
+    ("log", "lines", "needles"),
+    [
+        (VIM + b"\x1b[?1049lneedle\r\nlast\r\n", ["one", "needle", "last"], [(2, 5)]),
+        (VIM, ["one"], []),  # it is still there
+        (VIM + b"more\r\n" * 9, ["one"], []),
+        (VIM + b"\x1b[?47lx\r\n\x1b[?47hneedle\r\n", ["one", "x"], []),
+        (b"needle\r\nx", ["needle", "x"], [(1, 0)]),
+    ],
+)
+def test_drawing_is_left_out(
+    path: Path,
+    block: int,
+    as_read: bool,
+    log: bytes,
+    lines: list[str],
+    needles: list[tuple[int, int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(log_read, "_BLOCK_FIRST", block)
+    monkeypatch.setattr(log_read, "_BLOCK_MIN", block)
+    monkeypatch.setattr(log_read, "_BLOCK_MAX", block)
+    path.write_bytes(log)
+    view = View(TYPED, final=True, drawing=False)
+    tail = last_readable_lines(path, 10, view, played=as_read)
+    assert tail.content.splitlines() == lines
+    assert bool(tail.note) is (b"\x1b" in log)
+    assert last_readable_lines(path, 1, view, played=as_read).content.splitlines() == lines[-1:]
+    found = last_matches(path, Search(Pattern("needle")), 10, view, as_read=as_read)
+    assert [(match.line, match.byte) for match in found.matches] == needles
+    assert bool(found.note) is (b"\x1b" in log)
+    if not as_read:
+        assert b"drawn" not in log or "drawn" in last_lines(path, 100, VIEW).content
+
+
 @pytest.mark.parametrize(
     ("log", "line", "byte"),
     [

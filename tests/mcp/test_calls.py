@@ -148,8 +148,9 @@ async def test_the_other_defaults(session: Session) -> None:
     assert session.library.asked.pop() == asked
     await session.call("read_logs_from_tab", window_id="@1")
     asked = {"target": "@1", "lines": 500, "strip_ansi": None, "grep": "", "before": 0, "after": 0}
-    asked["command_id"] = ""
-    assert session.library.asked.pop() == asked
+    assert session.library.asked.pop() == asked | {"command_id": "", "drawing": False}
+    await session.call("read_logs_from_tab", window_id="@1", strip_ansi=False)
+    assert session.library.asked.pop()["drawing"]
     await session.call("stream_logs_from_tab", window_id="@1")
     asked = {"target": "@1", "from_byte": 0, "max_bytes": 65536, "strip_ansi": None, "wait": 0.0}
     assert session.library.asked.pop() == asked

@@ -449,11 +449,21 @@ class Terminals:
         before: int = 0,
         after: int = 0,
         command_id: str = "",
+        drawing: bool = True,
     ) -> LogTail:
-        """The last `lines` lines of a tab, also of a closed one, or of a command. NoSuchTarget, InvalidArgument."""
+        """The last `lines` lines of a tab, also of a closed one, or of a command. NoSuchTarget, InvalidArgument.
+
+        `drawing` as for `Tab.execute`.
+        """
         source = await self._log_source(target, command_id)
         return await read_tail(
-            source, lines=lines, strip_ansi=source.plain(strip_ansi), grep=grep, before=before, after=after
+            source,
+            lines=lines,
+            strip_ansi=source.plain(strip_ansi),
+            grep=grep,
+            before=before,
+            after=after,
+            drawing=drawing,
         )
 
     async def stream_logs(

@@ -10,10 +10,10 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, final
 
 from muxwire.host.patterns import matching
-from muxwire.logs.read import TAIL_BYTES_MAX, LogFileReader
+from muxwire.logs.read import TAIL_BYTES_MAX, LogFileReader, is_alternate
 from muxwire.results import LogMatch, LogTail
 from muxwire.values import dataclass
-from muxwire.vt.readable import readable
+from muxwire.vt.readable import LEFT_OUT, first_switch, main_screen, readable
 from muxwire.vt.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:
@@ -74,11 +74,12 @@ def last_matches(path: Path, search: Search, lines: int, view: View, *, as_read:
     deadline = time.monotonic() + GREP_SECONDS
     with LogFileReader(path, view.within) as log:
         searched = log.end
-        blocks = (_Block(pieces, view, as_read=as_read) for pieces in _blocks_backwards(log, view))
+        blocks = _blocks(log, view, as_read=as_read)
         for block in blocks:
             if found.full or time.monotonic() > deadline:
                 found.count(chain([block], blocks))
                 return found.result(log, more=True, note="" if found.full else _late(searched))
+            found.left_out = found.left_out or block.left_out
             if not search.in_block(block.text):
                 found.pass_over(block)
             elif left := found.take(block, deadline):
@@ -87,6 +88,28 @@ def last_matches(path: Path, search: Search, lines: int, view: View, *, as_read:
             searched = block.first
         found.counted = True
         return found.result(log, more=log.lost)
+
+
+def _blocks(log: LogFileReader, view: View, *, as_read: bool) -> Iterator[_Block]:
+    """Yield whole lines, from the log's end to its start, without drawing if that is not wanted."""
+    ends_alternate: bool | None = None
+    for pieces in _blocks_backwards(log, view):
+        if not as_read and view.drawing:
+            yield _Block(pieces, view, as_read=as_read)
+            continue
+        parts = [part for piece in pieces for part in piece]
+        entered = first_switch(b"".join(data for _, data in parts))
+        if entered is not None:
+            begins_alternate = not entered
+        elif ends_alternate is not None:
+            begins_alternate = ends_alternate
+        else:
+            begins_alternate = bool(parts) and is_alternate(log, parts[0][0])
+        left_out = begins_alternate or entered is not None
+        if left_out:
+            parts = main_screen(parts, alternate=begins_alternate)
+        yield _Block([parts], view, as_read=as_read, left_out=left_out)
+        ends_alternate = begins_alternate
 
 
 def _late(searched: int) -> str:
@@ -119,9 +142,13 @@ def _cut_after_newline(piece: Piece, number: int) -> tuple[Piece, Piece]:
 
 @final
 class _Block:
-    """Whole lines: as they were seen (`raw`), and the `text` that is searched and shown."""
+    """Whole lines: as they were seen (`raw`), and the `text` that is searched and shown.
 
-    def __init__(self, pieces: list[Piece], view: View, *, as_read: bool) -> None:
+    `left_out`: what was drawn on the alternate screen is not in them.
+    """
+
+    def __init__(self, pieces: list[Piece], view: View, *, as_read: bool, left_out: bool = False) -> None:
+        self.left_out = left_out
         self._parts = [part for piece in pieces for part in piece]
         self.raw = b"".join(view.joint.join(data for _, data in piece) for piece in pieces)
         self.text = _as_read(self.raw, view) if as_read else self.raw
@@ -189,6 +216,7 @@ class _Matches:
         self._found: list[tuple[int, int]] = []  # of each match shown: how many lines follow it, and its offset
         self._passed = 0  # how many lines were taken
         self.full = False
+        self.left_out = False
         self.counted = False  # all lines were
 
     def take(self, block: _Block, deadline: float) -> int:
@@ -267,4 +295,5 @@ class _Matches:
         content = "".join(line + "\n" for line in reversed(self._shown))
         matches = [LogMatch(begin, self._passed - after if self.counted else None) for after, begin in self._found]
         found = tuple(reversed(matches))
+        note = "; ".join(filter(None, (note, LEFT_OUT if self.left_out else "")))
         return LogTail(content, self._count, self.full or more, log.end, log.first, note, found)

@@ -25,11 +25,13 @@ from muxwire.vt.readable import (
     Readable,
     began_alternate,
     continued,
+    first_switch,
     lines_before,
     needs_playing,
     on_alternate,
     open_string,
     readable,
+    without_drawing,
 )
 from muxwire.vt.text import undo_onlcr
 
@@ -57,6 +59,8 @@ _BEFORE_MAX = 64 << 10
 # How far back the switch to an alternate screen is looked for: full-screen programs that write more than this without
 # an end are read as if they had drawn on the main one.
 _SWITCH_MAX = 1 << 20
+# `ESC [ ? 1049 h`.
+_SWITCH_BYTES = 8
 
 
 @final
@@ -84,7 +88,8 @@ class View:
 
     `typed_from`: a typed line that the shell has not begun to run yet is not before this offset. `columns`: how wide
     the pane is, for who reads it as a person would; `joint` stands where something was cut.
-    `within`: the offsets of the part of the log to which a read of its last lines is limited.
+    `within`: the offsets of the part of the log to which a read of its last lines is limited. `drawing`: with what was
+    drawn on the alternate screen, where the last lines are asked for as they are.
     """
 
     typed_lines: Sequence[bytes] = ()
@@ -93,6 +98,7 @@ class View:
     columns: int = COLUMNS
     joint: bytes = b""
     within: tuple[int, int] | None = None
+    drawing: bool = True
 
 
 def read_raw(path: Path, begin: int, end: int) -> bytes:
@@ -260,7 +266,8 @@ def read_readable(path: Path, start: int, max_bytes: int, view: View) -> tuple[L
     return replace(piece, data=text.text.encode("utf-8", "replace")), text.note
 
 
-def last_readable_lines(path: Path, lines: int, view: View) -> LogTail:
+def last_readable_lines(path: Path, lines: int, view: View, *, played: bool = True) -> LogTail:
+    """The last lines as a person would have read them; not `played`, only without what was drawn elsewhere."""
     with LogFileReader(path, view.within) as log:
         pieces: list[bytes] = []
         found = size = tried = 0
@@ -272,18 +279,23 @@ def last_readable_lines(path: Path, lines: int, view: View) -> LogTail:
             # Lines that were drawn over leave fewer: play what there is, and each time twice as much.
             if (found > lines and size >= 2 * tried) or size > TAIL_BYTES_MAX:
                 tried = size
-                text = _played(log, start, pieces, view)
+                text = _played(log, start, pieces, view, played=played)
                 if text.text.count("\n") > lines or size > PLAYED_MAX:
                     break
         else:
             found = -1  # this is the whole log
-            text = _played(log, start, pieces, view)
+            text = _played(log, start, pieces, view, played=played)
         return replace(cut_to_lines(text.text.encode("utf-8", "replace"), lines, log, whole=found < 0), note=text.note)
 
 
-def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View) -> Readable:
+def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, played: bool) -> Readable:
     """The text of what was seen from `start` on; `pieces` come from the last to the first."""
     data = b"".join(reversed(pieces))
+    if not played:
+        entered = first_switch(data)
+        return without_drawing(
+            _decoded(undo_onlcr(data)), alternate=is_alternate(log, start) if entered is None else not entered
+        )
     before = log.pread(max(log.first, start - _SWITCH_MAX), start)
     line = data.find(b"\n") + 1 if start > log.first else 0
     before += data[:line]
@@ -299,6 +311,11 @@ def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View) -> 
         readable(text[cut:], columns=view.columns),
     )
     return Readable(front.text + end.text, front.left_out or end.left_out, front.unplayed)
+
+
+def is_alternate(log: LogFileReader, offset: int) -> bool:
+    """Whether the alternate screen is shown at an offset, or from the switch on within which the offset lies."""
+    return bool(on_alternate(log.pread(max(log.first, offset - _SWITCH_MAX), offset + _SWITCH_BYTES - 1)))
 
 
 def _before(log: LogFileReader, start: int, view: View) -> tuple[bytes, bool]:

@@ -299,6 +299,7 @@ async def read_logs_from_tab(call: Call, given: ReadLogs) -> LogTail:
         before=given.before,
         after=given.after,
         command_id=given.command_id,
+        drawing=given.strip_ansi is False,
     )
 
 

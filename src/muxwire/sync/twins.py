@@ -371,8 +371,12 @@ class Terminals:
         before: int = 0,
         after: int = 0,
         command_id: str = "",
+        drawing: bool = True,
     ) -> LogTail:
-        """The last `lines` lines of a tab, also of a closed one, or of a command. NoSuchTarget, InvalidArgument."""
+        """The last `lines` lines of a tab, also of a closed one, or of a command. NoSuchTarget, InvalidArgument.
+
+        `drawing` as for `Tab.execute`.
+        """
         return self._loop.run(
             lambda _: self._twin.read_logs(
                 _twin_of(target),
@@ -382,6 +386,7 @@ class Terminals:
                 before=before,
                 after=after,
                 command_id=command_id,
+                drawing=drawing,
             )
         )
 
@@ -747,11 +752,18 @@ class Tab:
         before: int = 0,
         after: int = 0,
         command_id: str = "",
+        drawing: bool = True,
     ) -> LogTail:
         """Its last `lines` lines, or those of a command that ran in it; as `Terminals.read_logs`."""
         return self._loop.run(
             lambda _: self._twin.read_logs(
-                lines=lines, strip_ansi=strip_ansi, grep=grep, before=before, after=after, command_id=command_id
+                lines=lines,
+                strip_ansi=strip_ansi,
+                grep=grep,
+                before=before,
+                after=after,
+                command_id=command_id,
+                drawing=drawing,
             )
         )
 

@@ -123,13 +123,19 @@ def log_names(folder: Path, tab: str) -> list[Path]:
     return [path] if path.is_file() else []
 
 
-async def read_tail(source: LogSource, *, lines: int, strip_ansi: bool, grep: str, before: int, after: int) -> LogTail:
-    """The last `lines` lines; with `grep`, the last that match it, with their context. InvalidArgument."""
+async def read_tail(
+    source: LogSource, *, lines: int, strip_ansi: bool, grep: str, before: int, after: int, drawing: bool = True
+) -> LogTail:
+    """The last `lines` lines; with `grep`, the last that match it, with their context. InvalidArgument.
+
+    `drawing`: with what was drawn on the alternate screen, unless `strip_ansi`.
+    """
     if not 0 < lines <= LINES_MAX:
         raise InvalidArgument(f"lines is {lines}", remedy=f"use 1 to {LINES_MAX}")
     within = source.within  # before all of it is in the file
     end = source.end if within is None else within[1]
     view, _ = await _settled_view(source, strip=strip_ansi)
+    view = replace(view, drawing=drawing)
     if within is not None:
         view = replace(view, within=within, final=True)
     find = partial(_tail, source, lines, view, strip_ansi=strip_ansi, grep=grep, before=before, after=after)
@@ -147,7 +153,7 @@ async def _tail(
         search = Search(Pattern(grep), before, after)
         find = partial(last_matches, source.path, search, lines, view, as_read=strip_ansi)
         return await anyio.to_thread.run_sync(find)
-    read = last_readable_lines if strip_ansi else last_lines
+    read = last_lines if view.drawing and not strip_ansi else partial(last_readable_lines, played=strip_ansi)
     return await anyio.to_thread.run_sync(read, source.path, lines, view)
 
 

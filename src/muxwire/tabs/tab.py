@@ -562,11 +562,18 @@ class Tab:
         before: int = 0,
         after: int = 0,
         command_id: str = "",
+        drawing: bool = True,
     ) -> LogTail:
         """Its last `lines` lines, or those of a command that ran in it; as `Terminals.read_logs`."""
         source = LogSource(self.log_path, self, self._command(command_id) if command_id else None)
         return await read_tail(
-            source, lines=lines, strip_ansi=source.plain(strip_ansi), grep=grep, before=before, after=after
+            source,
+            lines=lines,
+            strip_ansi=source.plain(strip_ansi),
+            grep=grep,
+            before=before,
+            after=after,
+            drawing=drawing,
         )
 
     async def stream_logs(

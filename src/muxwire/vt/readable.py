@@ -36,6 +36,7 @@ _SWITCH = r"\x1b\[\?(?:[0-9]{1,5};){0,16}(?:1049|1047|47)(?:;[0-9]{1,5}){0,16}"
 _ALTERNATE = rf"(?s:{_SWITCH}h.*?(?:{_SWITCH}l|\Z))"
 _ANY_SWITCH = rf"{_SWITCH}([hl])"
 _BEGIN_ALTERNATE = "\x1b[?1049h"
+_SWITCH_PREFIXES = (b"\x1b[?1049", b"\x1b[?1047", b"\x1b[?47")
 _STRING_INTRODUCERS = (b"P", b"X", b"]", b"^", b"_", b"k")
 
 # Cursor moves within the line, and edits of it; erasures to the right change nothing where the cursor is at the end.
@@ -50,6 +51,10 @@ _LINE_END = r"\r(?<!\r\r)\r*+\n"
 _MOVING_CONTROLS = "\b\x0e\v\f"
 
 
+# What there is to say of such a text.
+LEFT_OUT = "what was drawn on the alternate screen is left out of the text"
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Readable:
@@ -62,7 +67,7 @@ class Readable:
     @property
     def note(self) -> str:
         """What there is to say of it, "" if nothing."""
-        notes = ["what was drawn on the alternate screen is left out of the text"] if self.left_out else []
+        notes = [LEFT_OUT] if self.left_out else []
         if self.unplayed:
             notes.append(
                 f"the last {self.unplayed} characters of it were too many to be played out: text drawn over is in"
@@ -152,8 +157,41 @@ def lines_before(data: bytes, lines: int = ROWS) -> int:
 
 def on_alternate(data: bytes) -> bool | None:
     """Whether a terminal shows the alternate screen after `data`; None if nothing in it says so."""
-    last = {switch: max(data.rfind(b"\x1b[?%d%c" % (mode, switch)) for mode in (1049, 1047, 47)) for switch in b"hl"}
-    return None if max(last.values()) < 0 else last[ord("h")] > last[ord("l")]
+    at, switch = max(_last_switch(data, prefix) for prefix in _SWITCH_PREFIXES)
+    return None if at < 0 else switch == b"h"
+
+
+def _last_switch(data: bytes, prefix: bytes) -> tuple[int, bytes]:
+    """Where the last switch that begins so stands, and the letter that ends it; -1 if none does."""
+    at = data.rfind(prefix)
+    while at >= 0 and (letter := data[at + len(prefix) :][:1]) not in (b"h", b"l"):
+        at = data.rfind(prefix, 0, at)
+    return (at, letter) if at >= 0 else (-1, b"")
+
+
+def main_screen(parts: list[tuple[int, bytes]], *, alternate: bool) -> list[tuple[int, bytes]]:
+    """Parts of a log, each after its offset, without what was drawn on the alternate screen, on which they may begin.
+
+    No switch may lie in two parts.
+    """
+    kept: list[tuple[int, bytes]] = []
+    for offset, data in parts:
+        at = 0
+        for switch in _compiled(_ANY_SWITCH.encode()).finditer(data):
+            if not alternate:
+                kept.append((offset + at, data[at : switch.start()]))
+            alternate, at = switch[1] == b"h", switch.end()
+        if not alternate:
+            kept.append((offset + at, data[at:]))
+    return kept
+
+
+def first_switch(data: bytes) -> bool | None:
+    """Whether the first thing that `data` does about the alternate screen is to enter it; None if it does nothing."""
+    if b"\x1b[?" not in data:
+        return None
+    first = _compiled(_ANY_SWITCH.encode()).search(data)
+    return None if first is None else first[1] == b"h"
 
 
 def open_string(data: bytes) -> bytes:
