@@ -25,7 +25,7 @@ DEADLINE = 30.0
 
 def children() -> set[int]:
     """The processes that this one has started and not buried."""
-    return {pid for pid, (parent, *_) in process_table().items() if parent == os.getpid()}
+    return {pid for pid, row in process_table().items() if row.parent == os.getpid()}
 
 
 async def unavailable(folder: Path, environ: dict[str, str], via: Sequence[str]) -> HostUnavailable:

@@ -285,6 +285,6 @@ def _end_server(name: str) -> None:
     if pid is None and there:  # it listens elsewhere, or its socket was removed
         socket, pid = Path(there), noted
     if pid is not None:  # 0: where the kernel does not tell, it is asked
-        end_server("tmux", str(socket), started_now(pid))
+        end_server("tmux", str(socket), started_now(pid), {})
     socket.unlink(missing_ok=True)
     folders.remove_transient()

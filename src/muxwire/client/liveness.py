@@ -47,7 +47,12 @@ async def _wait_end(process: subprocess.Popen[bytes]) -> None:
 _LOG = logging.getLogger("muxwire")
 # `ephemeral`: our tmux server ends with us; `named`: it outlives us; `adopted`: a person's, in which we made panes.
 Kind = Literal["ephemeral", "named", "adopted"]
-_SCRIPT, _SCRIPT_ADOPTED = (Path(__file__).with_name(name) for name in ("watchdog.py", "adopted_watchdog.py"))
+_SCRIPT = Path(__file__).with_name("watchdog.py")
+# Imports it, since what is run as a script is compiled anew at each start. The standard library is first on the path.
+_START = (
+    "import sys; sys.path.append(sys.argv[1].rpartition('/')[0]); from watchdog import main; main(*sys.argv[2:]);"
+    " import os; os._exit(0)"  # without the 5 ms in which Python tidies up
+)
 
 # Between two attempts to start another one, when memory or descriptors are wanting.
 _AGAIN_SECONDS = 1.0
@@ -63,13 +68,12 @@ class Watchdog:
     """The watchdog process, seen from the process that it watches."""
 
     def __init__(self, *, tmux: str, socket: str, kind: Kind, kept: Sequence[int] = ()) -> None:
-        """Start it. It comes up when tmux has; the socket pair holds what is said until then.
+        """Start it. The socket pair holds what is said until it has come up.
 
         It holds the descriptors `kept`, as a lock, until it ends.
         """
-        script = _SCRIPT_ADOPTED if kind == "adopted" else _SCRIPT
         # -I -S: no site, no environment, no current directory.
-        self._argv = [sys.executable, "-I", "-S", str(script), tmux, socket, kind]
+        self._argv = [sys.executable, "-I", "-S", "-c", _START, str(_SCRIPT), tmux, socket, kind]
         self._kept = kept
         self._told: dict[str, str] = {}  # what it must know, by what it is about: another one gets the same
         self._closed = False

@@ -5,7 +5,7 @@ run as in any shell that was not started by us (shell/listener.py): the kernel s
 the body is typed.
 
 Windows that we make there are as everywhere. They are known by the label among the arguments of their first process,
-and end with this process, however that ends (client/adopted_watchdog.py).
+and end with this process, however that ends (client/watchdog.py).
 """
 
 from __future__ import annotations

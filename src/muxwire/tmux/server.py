@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
-from muxwire.client.adopted_watchdog import ends_session, kill_command
+from muxwire.client.watchdog import ends_session, kill_command
 from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, InvalidArgument, TmuxSilent
 from muxwire.host.folders import how_to_use
 from muxwire.host.locks import named_server, nobody_attaches
