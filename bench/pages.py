@@ -25,6 +25,25 @@ SHORT = """\
 # What a picture says of where it comes from; the page says more.
 SOURCE = ("muxwire", "commit", "date", "tmux", "processor")
 
+# What a user asks first: the question, the report that answers it, how the row of it begins, the columns, the answer.
+QUESTIONS = (
+    ("How long does a short command take, called from Python?", "latency", ("true", "muxwire library"),
+     ("p50 ms", "p99 ms"), "{} ms at the median, {} at the 99th percentile"),
+    ("The same, called by an agent (MCP)?", "latency", ("true", "muxwire MCP execute_command"),
+     ("p50 ms", "p99 ms"), "{} ms, {}"),
+    ("The same on another machine, 50 ms away?", "remote", ("50 ms",), ("`execute` p50 ms",), "{} ms"),
+    ("How exact is what comes back?", "polling", ("muxwire library",),
+     ("output exact", "code right"), "outputs {}, exit codes {}"),
+    ("How soon is the first command in the first tab done?", "startup",
+     ("first create_tab to the end of its first command",), ("ms",), "after {} ms"),
+    ("How late does a wait for a text end?", "waits", ("wait_for, from write to return",), ("p50 ms",), "{} ms"),
+    ("How long does a picture of the screen take?", "screen", ("100 KB new",), ("p50 ms",), "{} ms"),
+    ("How long does a verb of the command line take?", "verbs", ("run true",), ("p50 ms",), "{} ms"),
+    ("How fast does long output arrive?", "throughput", ("muxwire",), ("MB/s",), "{} MB/s"),
+    ("What does it cost while nothing happens?", "idle", ("muxwire",),
+     ("wake-ups", "CPU ms"), "{} wake-ups, {} ms of processor time"),
+)  # fmt: skip
+
 
 def as_text(report: Document) -> str:
     """The table, its targets and its notes, for a terminal."""
@@ -47,6 +66,7 @@ def as_markdown(found: Document, drawn: Mapping[str, str]) -> str:
         parts.append(SHORT)
     if found["broken"]:
         parts.append("Broken in this run, and so missing here: " + "; ".join(found["broken"]) + ".\n")
+    parts += answers(found["reports"])
     for report in found["reports"]:
         parts.append(f"## {report['title']}\n")
         if report["name"] in drawn:
@@ -60,6 +80,24 @@ def as_markdown(found: Document, drawn: Mapping[str, str]) -> str:
         if report["targets"] or report["notes"]:
             parts.append("")
     return "\n".join(parts).rstrip() + "\n"
+
+
+def answers(reports: Sequence[Document]) -> list[str]:
+    """A table of what a user asks first, with this run's figures; what was not measured in it is left out."""
+    by_name = {report["name"]: report for report in reports}
+    rows = []
+    for question, name, begins, columns, answer in QUESTIONS:
+        report = by_name.get(name, {"rows": ()})
+        for row in report["rows"]:
+            if tuple(row[: len(begins)]) == begins:
+                figures = [_figure(row[report["columns"].index(column)]) for column in columns]
+                rows.append(f"| {question} | {answer.format(*figures)} | {report['title']} |")
+    if not rows:
+        return []
+    targets = [target for report in reports for target in report["targets"]]
+    missed = sum(not target["met"] for target in targets)
+    told = f"Of {len(targets)} targets {missed} were missed; the tables name them.\n"
+    return ["## In short\n", "| question | answer | table |", "|---|---|---|", *rows, "", told]
 
 
 def pictures(found: Document) -> dict[str, tuple[str, str]]:

@@ -27,7 +27,8 @@ ROOT = Path(__file__).parents[2]
 def found(**changed: object) -> dict[str, Any]:
     """What a run of three scenarios finds."""
     polling = Report(
-        "polling", "By polling", ("approach", "p50 ms"), (("muxwire library", 0.5), ("poll | all", 5.0)),
+        "polling", "By polling", ("approach", "p50 ms", "output exact", "code right"),
+        (("muxwire library", 0.5, "1 of 1", "1 of 1"), ("poll | all", 5.0, "0 of 1", "1 of 1")),
         (Target("slower", 10.0, 12, at_least=True),), ("one note",),
     )  # fmt: skip
     peers = Report(
@@ -65,6 +66,16 @@ def test_every_picture_on_the_page_is_there_and_is_well_formed(page: str, tmp_pa
         text = "".join(ET.fromstring((tmp_path / name).read_text()).itertext())
         assert machine()["tmux"] in text
         assert machine()["date"][:10] in text
+
+
+def test_the_page_answers_a_users_questions_first(tmp_path: Path) -> None:
+    idle = Report("idle", "Idle", ("process", "wake-ups", "CPU ms"), (("muxwire", 0, 0.75),), (Target("wakes", 1, 0),))
+    write(tmp_path, found(reports=[found()["reports"][0], idle.document()]))
+    short = (tmp_path / "benchmarks.md").read_text().partition("## In short")[2].partition("## By polling")[0]
+    assert "| How exact is what comes back? | outputs 1 of 1, exit codes 1 of 1 | By polling |" in short
+    assert "| 0 wake-ups, 0.750 ms of processor time | Idle |" in short
+    assert "Of 2 targets 2 were missed" in short
+    assert "How long" not in short
 
 
 def test_a_short_run_and_a_broken_scenario_are_told_of(tmp_path: Path) -> None:
