@@ -96,6 +96,33 @@ async def test_keys_are_answered_by_such_a_question(terminals: Terminals, carrie
         await tab.stop_process()
 
 
+# As ssh does: it has the terminal raw, and polls it.
+ASKS = """
+import os, select, sys, tty
+tty.setraw(0)
+for part in ("one", "two"):
+    os.write(1, f"Take {part}? [y] ".encode())
+    while select.select([0], [], [])[0] and not os.read(0, 100).endswith(b"\\r"):
+        pass
+    os.write(1, b"\\r\\n")
+os.system("stty sane")
+sys.exit(4)
+"""
+
+
+@pytest.mark.usefixtures("carrier")
+async def test_answers_at_such_questions_are_typed_and_said_to_be_unseen(terminals: Terminals, tmp_path: Path) -> None:
+    (tmp_path / "asks.py").write_text(ASKS)
+    shutil.copy("/usr/bin/python3", tmp_path / "ssh")
+    async with a_tab(terminals) as tab:
+        await known_prompt(tab)
+        command = f"{tmp_path}/ssh -I -S {tmp_path}/asks.py"
+        told = await tab.send_keys([command, "Enter"], answers=["y", "n", "more"], wait=DEADLINE)
+        assert (told.outcome, told.exit_code, told.asked) == ("ended", 4, ("Take one? [y]", "Take two? [y]")), told
+        assert "1 of 3 answers were not typed" in told.note, told
+        assert "2 of 3 answers were typed at an unfinished line" in told.note, told
+
+
 async def test_keys_are_not_answered_while_a_program_polls_and_works(terminals: Terminals) -> None:
     needs("node")
     async with a_tab(terminals, NODE_REPL_HISTORY="") as tab:

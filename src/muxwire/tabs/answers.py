@@ -105,6 +105,7 @@ async def answered_each(
         start = KeysSent(sent=0, pane=tab.pane.host.prefix + tab.pane.pane_id, next_byte=current_start(tab))
         told = await answered(tab, start, command, None, timeout)
     asked: list[str] = []
+    unseen = 0  # answers that were typed though whether the program waited could not be seen
     count, typed = told.sent, keys[0] if keys else ""
     for line in answers:
         if told.outcome not in ("met", "silent") or told.state in ("prompt", "dead"):
@@ -113,11 +114,17 @@ async def answered_each(
         if left <= 0:
             break
         asked.append(question_of(told.screen or told.output, typed))
+        unseen += told.outcome == "silent"
         told = await answered(tab, await send([line, "Enter"] if line else ["Enter"], left), command, None, left)
         count, typed = count + told.sent, line
     missing = len(answers) - len(asked)
-    why = f"{missing} of {len(answers)} answers were not typed: nothing more was asked" if missing else ""
-    return replace(told, sent=count, asked=tuple(asked), note="; ".join(filter(None, (why, told.note))))
+    notes = (
+        f"{missing} of {len(answers)} answers were not typed: nothing more was asked" if missing else "",
+        f"{unseen} of {len(answers)} answers were typed at an unfinished line: whether its program waited"
+        " cannot be seen here" if unseen else "",
+        told.note,
+    )  # fmt: skip
+    return replace(told, sent=count, asked=tuple(asked), note="; ".join(filter(None, notes)))
 
 
 def _state(tab: LiveTab, outcome: Outcome | Literal[""]) -> State:
