@@ -114,6 +114,7 @@ class KeysSent:
     reads like a question stands there, and whether its program waits cannot be seen (over ssh, in a container).
     `screen`: where a program is on the alternate screen then, the rows that it shows, empty ones left out.
     `asked`: of `answers`, what was asked before each that was typed; `output` is then what came after the last.
+    `taken`: whether a program that reads keys showed the text before Enter was pressed; None where that is not asked.
     """
 
     sent: int
@@ -126,6 +127,7 @@ class KeysSent:
     exit_code: int | None = None
     screen: str = ""
     asked: tuple[str, ...] = ()
+    taken: bool | None = None
 
 
 @final

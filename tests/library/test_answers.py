@@ -69,6 +69,44 @@ async def test_each_answer_waits_for_its_question(tab: Tab, folder: Path) -> Non
         await tab.send_keys("")
 
 
+# As Ink does without bracketed paste: what one read gives is one thing, and Enter submits only if it comes alone. It
+# reads nothing for a while, and draws its box anew at each key.
+READS_CHUNKS = """
+import os, termios, time, tty
+modes, text = termios.tcgetattr(0), ""
+tty.setraw(0)
+while True:
+    os.write(1, f"\\r\\x1b[J| > {text} |".encode())
+    time.sleep(0.2)
+    read = os.read(0, 4096).decode()
+    if read == "\\r":
+        os.write(1, f"\\r\\x1b[Jgot <{text}>\\r\\n".encode())
+        if text == "exit":
+            break
+        text = ""
+    else:
+        text += read
+termios.tcsetattr(0, termios.TCSANOW, modes)
+"""
+
+
+async def test_a_text_and_enter_are_one_submission_once_the_program_shows_the_text(tab: Tab, folder: Path) -> None:
+    (folder / "chunks.py").write_text(READS_CHUNKS)
+    await tab.start_process(f"{sys.executable} -I -S {folder}/chunks.py", ready="| > ", ready_timeout=DEADLINE)
+    told = await tab.send_keys("fix the bug", "Enter", wanted=Wanted.read(until="got"), wait=DEADLINE)
+    assert (told.outcome, told.taken) == ("met", True)
+    assert "got <fix the bug>" in told.output
+    # What ends it is its own word, and no part of a text that Enter was added to.
+    told = await tab.send_keys("exit", "Enter", wait=DEADLINE)
+    assert (told.outcome, told.exit_code, told.taken) == ("ended", 0, True)
+    # A terminal in line mode keeps both.
+    told = await tab.send_keys("read line; echo [$line]", "Enter", wait=DEADLINE)
+    assert told.taken is None
+    told = await tab.send_keys("two words", "Enter", wait=DEADLINE)
+    assert (told.taken, told.outcome) == (None, "ended")
+    assert "[two words]" in told.output
+
+
 async def test_a_click_reaches_a_program_that_asked_for_the_mouse(tab: Tab) -> None:
     began = await tab.execute(r"printf '\033[?1000h\033[?1006h'; read -rsn 9 x; printf %q '' \"$x\"", timeout=DEADLINE)
     told = await tab.send_keys("Click@4,6", wait=DEADLINE)

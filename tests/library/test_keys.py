@@ -100,8 +100,15 @@ def test_modes_change_the_keys_they_are_for() -> None:
 def test_a_text_and_enter_are_two_things_for_a_program_that_reads_them_at_once() -> None:
     found = strokes(["fix it", "Enter"], KeyModes(), paste=False)
     assert [(stroke.data, stroke.bracketed) for stroke in found] == [(b"fix it", True), (b"\r", False)]
-    [typed] = strokes(["fix it", "Enter"], KeyModes(alternate_screen=True), paste=False)
-    assert (typed.data, typed.bracketed) == (b"fix it\r", False)
+    assert [stroke.submits for stroke in found] == [False, True]
+    found = strokes([":wq", "Enter", "q"], KeyModes(alternate_screen=True), paste=False)
+    assert [(stroke.data, stroke.bracketed, stroke.submits) for stroke in found] == [
+        (b":wq", False, False),
+        (b"\r", False, True),
+        (b"q", False, False),
+    ]
+    found = strokes(["Enter"], KeyModes(), paste=False, literal=True, enter=True)
+    assert [(stroke.data, stroke.submits) for stroke in found] == [(b"Enter", False), (b"\r", True)]
     found = strokes(["ssh host", "Enter", "password", "Enter"], KeyModes(), paste=False)
     assert [(stroke.data, stroke.bracketed) for stroke in found] == [
         (b"ssh host", True),

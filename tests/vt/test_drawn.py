@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from muxwire.vt.drawn import NewMatches, Picture, picture, rows_of, shift
+from muxwire.vt.drawn import NewMatches, Picture, picture, rows_of, shift, shows_typed
 
 ROWS, COLUMNS = 6, 20
 
@@ -84,3 +84,22 @@ def test_the_shift_is_what_most_rows_say() -> None:
     assert shift(seen(*"abcd"), seen(*"xabc")) == -1
     assert shift(seen(*"abcd"), seen(*"wxyz", above=3)) == 3
     assert shift(seen(*"abcd"), seen(*"wxyz")) == 0
+
+
+BOX = seen("╭────────╮", "│ >      │", "╰────────╯")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "typed", "shown"),
+    [
+        (BOX, seen("╭────────╮", "│ > fix  │", "│ it     │", "╰────────╯"), "fix it", True),
+        (BOX, BOX, "fix it", False),
+        (BOX, seen("│ >[2 lines]│"), "fix\nit", False),
+        (seen("> fix it", "> "), seen("> fix it", "> "), "fix it", False),
+        (seen("> fix it", "> "), seen("> fix it", "> fix it"), "fix it", True),
+        (seen("> "), seen("<box has the end of all>"), "a long text\nof which a box has the end of all", True),
+        (seen("> "), seen(">   "), "  ", False),
+    ],
+)
+def test_what_was_typed_is_known_on_the_screen(before: Picture, after: Picture, typed: str, shown: bool) -> None:
+    assert shows_typed(before, after, typed) == shown

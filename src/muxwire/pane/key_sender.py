@@ -18,9 +18,10 @@ from muxwire.host.host import answer_seconds
 from muxwire.pane.keys import CTRL_C, PASTE_END, KeyModes, Stroke, mistaken, strokes
 from muxwire.results import KeysSent
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
+from muxwire.vt.drawn import shows_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from muxwire.client.client import ControlClient
     from muxwire.pane.foreground_shell import Questions
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from muxwire.pane.prompt_line import PromptLine
     from muxwire.pane.state import PaneState
     from muxwire.shell.look import TtyModes
+    from muxwire.vt.drawn import Picture
 
 # One call's keys: what tmux buffers for a pane that does not read has no limit of its own.
 KEYS_MAX = 4 << 20
@@ -41,6 +43,15 @@ BEGIN_SECONDS = 1.0
 FORK_SECONDS = 0.02
 # A terminal in line mode shows C-c at once, unless 4 KB of text stand before it.
 ECHO_SECONDS = 0.5
+
+# A program that shows what is typed into it has done so by then, on a busy machine too.
+TAKEN_SECONDS = 1.0
+# On the alternate screen many texts are commands, which are not shown: what is shown is at once.
+TAKEN_ALTERNATE_SECONDS = 0.3
+# How long a program that takes keys that come close together for a paste wants to be left alone after one.
+TAKEN_PAUSE = 0.05
+# A screen that has changed and rests for so long shows the text in another form: stars, or how many lines there are.
+TAKEN_REST = 0.1
 
 _CTRL_C_ECHO = b"^C"
 
@@ -106,9 +117,12 @@ class KeySender:
         client: ControlClient,
         questions: Questions,
         prompt_line: PromptLine,
+        picture: Callable[[], Awaitable[Picture]],
         on_input: Callable[[], None] = lambda: None,
     ) -> None:
+        """`picture` gives the text of the screen."""
         self._pane = pane
+        self._picture = picture
         self._on_input = on_input  # something is about to be typed
         self._keyboard = keyboard
         self._client = client
@@ -170,14 +184,15 @@ class KeySender:
         self._pane.session.input_typed(data, next_byte)
         self._pane.entered |= b"\r" in data and self._pane.shell_in_front()
         self._on_input()
-        await self._type(found, in_mode=modes.in_mode)
+        taken = await self._type(found, modes)
         notes = ["" if literal or paste else mistaken(keys)]
         if not data.strip(CTRL_C):
             notes.append(await self._overtaken(next_byte))
         if modes.in_mode:
             notes.append("a person scrolls in this pane (copy mode); the keys went to the program all the same")
         pane_id = self._pane.host.prefix + self._pane.pane_id
-        return KeysSent(sent=len(data), pane=pane_id, next_byte=next_byte, note="; ".join(filter(None, notes)))
+        note = "; ".join(filter(None, notes))
+        return KeysSent(sent=len(data), pane=pane_id, next_byte=next_byte, note=note, taken=taken)
 
     async def _prompt_to_come(self) -> None:
         """After a command of ours that has just ended let the prompt come first: it is not the answer to the keys."""
@@ -203,12 +218,19 @@ class KeySender:
         (answer,) = await asked.wait_within(self._left())
         return KeyModes(*(flag == b"1" for flag in answer.split(b" ")))
 
-    async def _type(self, found: Sequence[Stroke], *, in_mode: bool) -> None:
+    async def _type(self, found: Sequence[Stroke], modes: KeyModes) -> bool | None:
+        """Press what was found; return whether a program that reads keys had taken a text when Enter came after it."""
         answers = []
+        before: Picture | None = None  # the screen, where the next stroke is an Enter for a text
+        taken: bool | None = None
         for number, stroke in enumerate(found):
             await self._line_taken()
             if self._pane.session.dead:
                 raise self._pane.refusal()
+            if stroke.submits and before is not None:
+                text = found[number - 1].data.decode("utf-8", "replace")
+                longest = TAKEN_ALTERNATE_SECONDS if modes.alternate_screen else TAKEN_SECONDS
+                taken = await self._taken(text, before, longest) and taken is not False
             # The line before may have started a program that reads by lines, where an editor had read keys.
             tty = self._pane.host.tty_modes(self._pane.tty)
             self._line.check(stroke.data, tty, begun=number > 0)
@@ -217,7 +239,9 @@ class KeySender:
                 # The shell takes the line now; only its next prompt says that it is free again.
                 self._pane.session.line_entered()
                 self._entered = time.monotonic()
-            if stroke.bracketed and in_mode:
+            is_text = number + 1 < len(found) and found[number + 1].submits
+            before = await self._picture() if is_text and self._is_for_keys(tty) else None
+            if stroke.bracketed and modes.in_mode:
                 answers += self._keyboard.press(self._marked(stroke.data))
             else:
                 answers += self._keyboard.press(stroke.data, bracketed=stroke.bracketed)
@@ -225,6 +249,33 @@ class KeySender:
                 await anyio.sleep(ESCAPE_PAUSE)
         for answer in answers:
             await answer.wait_within(self._left())
+        return taken
+
+    def _is_for_keys(self, modes: TtyModes | None) -> bool:
+        """Whether what is typed goes to a program that reads keys and shows them itself, as input boxes do.
+
+        The tab's own shell takes a text and its Enter at once, and a terminal in line mode keeps both for any program.
+        """
+        if modes is None or modes.icanon or self._pane.session.at_prompt:
+            return False
+        return not self._pane.shell_in_front() and not self._pane.asks_secret()
+
+    async def _taken(self, text: str, before: Picture, seconds: float) -> bool:
+        """Wait until a program shows `text`, which was typed on the screen `before`; whether it has, in that time."""
+        stream = self._pane.stream
+        changed = False
+        with anyio.move_on_after(seconds):
+            while not self._pane.session.dead:
+                end = stream.end
+                seen = await self._picture()
+                if shows_typed(before, seen, text):
+                    await anyio.sleep(TAKEN_PAUSE)
+                    return True
+                changed = changed or not seen.shows_same(before)
+                await stream.changed_within(TAKEN_REST)
+                if changed and stream.end == end:
+                    return True
+        return False
 
     def _left(self) -> float:
         return max(self._until - time.monotonic(), answer_seconds(self._pane.host))

@@ -218,6 +218,7 @@ class Stroke:
     data: bytes
     bracketed: bool = False
     pause: bool = False  # an Escape, that the next stroke must not be taken as one key with
+    submits: bool = False  # an Enter, for which the program is to have taken the text of the stroke before
 
 
 def strokes(
@@ -226,11 +227,13 @@ def strokes(
     """Translate `keys`, and Enter after them, into writes; InvalidArgument for what tmux cannot carry.
 
     A text with Enter after it is handed over as a paste, so that a program that reads both at once does not take
-    Enter for a part of the text. Not on the alternate screen: there text is commands (vim would insert `:w`). And not
-    after an Enter: who reads what comes then, nobody knows yet. A C-c ends a write, as an Enter does.
+    Enter for a part of the text, and that Enter `submits` it. Not on the alternate screen: there text is commands (vim
+    would insert `:w`). And not after an Enter: who reads what comes then, nobody knows yet. A C-c ends a write, as an
+    Enter does.
     """
     found: list[Stroke] = []
     plain = bytearray()
+    after_text = False  # whether the key before was a text that Enter may submit
     texts = len(keys) if literal else 0  # so many are texts, whatever they look like
     if enter and not literal:
         keys = [*keys, "Enter"]
@@ -238,17 +241,21 @@ def strokes(
     for index, key in enumerate(keys):
         data = None if index < texts else key_bytes(key, modes)
         if data is not None:
-            plain += data
             ends = names[index]
+            if after_text and ends == _ENTER:
+                found += [Stroke(bytes(plain)), Stroke(data, submits=True)]
+                plain.clear()
+                after_text = False
+                continue
+            after_text = False
+            plain += data
             if (ends in (_ENTER, "Escape") or data == CTRL_C) and index + 1 < len(keys):
                 found.append(Stroke(bytes(plain), pause=ends == "Escape"))
                 plain.clear()
             continue
         text = key.encode("utf-8", "surrogateescape")
-        entered = (
-            len(key) > 1 and _ENTER in names[index + 1 : index + 2] and not literal and _ENTER not in names[:index]
-        )
-        entered = entered and not modes.alternate_screen
+        after_text = len(key) > 1 and (literal or _ENTER not in names[:index])
+        entered = after_text and _ENTER in names[index + 1 : index + 2] and not (literal or modes.alternate_screen)
         if paste or entered:
             found.append(Stroke(bytes(plain)))
             plain.clear()
@@ -256,7 +263,8 @@ def strokes(
         else:
             plain += text.replace(b"\r\n", b"\r").replace(b"\n", b"\r")
     if enter and literal:
-        plain += _PLAIN["Enter"]
+        found += [Stroke(bytes(plain)), Stroke(_PLAIN[_ENTER], submits=after_text)]
+        plain.clear()
     found.append(Stroke(bytes(plain)))
     return [stroke for stroke in found if stroke.data]
 

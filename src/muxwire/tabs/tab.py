@@ -140,10 +140,11 @@ class Tab:
                 self.record.note_input(pane.stream.end)
 
         runner.on_refused = on_refused
-        self._keys = KeySender(
-            pane, runner.keyboard, server.client, runner.questions, runner.prompt_line, on_input=on_input
-        )
         self._view = ScreenView(pane, server.client, server.version, zones)
+        self._keys = KeySender(
+            pane, runner.keyboard, server.client, runner.questions, runner.prompt_line, picture=self._view.picture,
+            on_input=on_input,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         doing = f"closed: {self.end_reason}" if self.pane.session.closed else f"{self.state}, in {self.cwd or '?'}"

@@ -252,8 +252,8 @@ class TakeSnapshot(InTab):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendKeys(InTab):
-    """Type into what runs in a tab: REPL, editor, prompt. With until, regex, idle_ms or wait_ms the new output, state
-    and exit_code come in the same call; a command's own output is in command_result.
+    """Type into what runs in a tab: REPL, editor, agent. With until, regex, idle_ms, wait_ms: new output, state,
+    exit_code too; a command's own: command_result. taken: the text was seen before Enter.
     """
 
     verb: ClassVar[str] = "send_keys"

@@ -21,6 +21,8 @@ _Place = tuple[int, int, str]
 
 # What stands beside the text of an input box: blanks, and the lines of its frame.
 _FRAME = " \u00a0|│┃║▏▕"
+# The end of a typed text by which it is known on a screen: a box that is too narrow shows that part of it.
+_TAIL = 16
 
 
 @final
@@ -180,6 +182,17 @@ def echoed(seen: Picture, spans: Sequence[Span], typed: Sequence[str]) -> set[Sp
                 elif index and _goes_on(seen.lines[index - 1], row[:column], line[:at]):
                     echo.add((first, after))
     return echo
+
+
+def shows_typed(before: Picture, seen: Picture, typed: str) -> bool:
+    """Whether a screen has the end of `typed` once more than `before`, wherever its program broke it into rows."""
+    end = _squeezed(typed)[-_TAIL:]
+    return bool(end) and _squeezed(seen.text).count(end) > _squeezed(before.text).count(end)
+
+
+def _squeezed(text: str) -> str:
+    """Text without blanks, line ends and frames."""
+    return "".join(character for character in text if character not in _FRAME and not character.isspace())
 
 
 def _occurrences(wanted: str, line: str) -> Iterator[int]:
