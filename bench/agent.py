@@ -26,7 +26,7 @@ SLACK = 1.10
 # What the answer to a command without output may have.
 ANSWER_CHARACTERS = 100
 # The test of the jobs runs each of them; a short run has to give a table.
-JOBS_SHORT = 2
+JOBS_SHORT = 1
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from muxwire import open_terminals
 if TYPE_CHECKING:
     from muxwire import Terminals
 
-TABS, TABS_SHORT = 1000, 20
+TABS, TABS_SHORT = 1000, 4
 AT_ONCE = 4
 # A closed tab stays known, with the offsets of its log, so some memory remains.
 GROWTH_MIB = 32

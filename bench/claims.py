@@ -67,6 +67,7 @@ ALONE = "no relay"
 ASKING = frozenset({"interactive", "incomplete"})
 # What needs nothing to be set up for all users of the machine.
 SHORT_PLACES = (ALONE, "script -qc")
+SHORT_PROGRAMS = ("sleep", "text like a question", "read of bash", "cat")
 
 
 @final
@@ -426,7 +427,8 @@ def reported(found: dict[str, Figures], shown: dict[str, bool], skipped: list[st
 async def run(scale: Scale) -> Report:
     """Everything, as often as the scale has it."""
     if scale.short:
-        return reported(*await claims(Plan(1, 1, (0,), tuple(one for one in PROGRAMS if one.relayed), SHORT_PLACES)))
+        programs = tuple(one for one in PROGRAMS if one.name in SHORT_PROGRAMS)
+        return reported(*await claims(Plan(1, 1, (0,), programs, SHORT_PLACES)))
     return reported(*await claims(Plan(TIMES, RELAY_TIMES)))
 
 

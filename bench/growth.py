@@ -27,8 +27,8 @@ REPEATS = 5
 # does not depend on the size may cost so many times as much at the largest.
 LINEAR, FLAT = 1.5, 3.0
 # Idle tabs beside the one that runs commands; a server carries 100 to 200.
-IDLE, IDLE_SHORT = (1, 50, 200), (1, 5)
-RUNS, RUNS_SHORT = 600, 20
+IDLE, IDLE_SHORT = (1, 50, 200), (1, 2)
+RUNS, RUNS_SHORT = 600, 2
 # What a further idle tab may add to a command of the library's, as a multiple of what it adds to the floor's: the same,
 # and what two runs of one program differ by.
 AS_THE_FLOOR = 1.1
@@ -112,9 +112,9 @@ def tabs_cost(counts: Sequence[int], runs: int, *, exclusive: bool) -> dict[str,
 
 async def run(scale: Scale) -> Report:
     """Cost against output size, number of tabs, size of the log and number of marks."""
-    outputs = [1 << bits for bits in (range(20, 27, 2) if not scale.short else (18, 20))]
-    sizes = [1 << bits for bits in ((22, 25, 28) if not scale.short else (20, 22))]
-    marks = (1_000, 10_000, 100_000)
+    outputs = [1 << bits for bits in (range(20, 27, 2) if not scale.short else (14, 16))]
+    sizes = [1 << bits for bits in ((22, 25, 28) if not scale.short else (16, 18))]
+    marks = (1_000, 10_000, 100_000) if not scale.short else (100, 1_000)
     found: dict[str, Grown] = {}
     with temporary_home() as name:
         home = Path(name)

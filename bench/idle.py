@@ -11,8 +11,8 @@ from bench.contenders import clean_environment, temporary_home
 from bench.scenario import Report, Scale, Target
 from muxwire import open_terminals
 
-TABS, TABS_SHORT = 50, 5
-SECONDS, SECONDS_SHORT = 10, 2
+TABS, TABS_SHORT = 50, 2
+SECONDS, SECONDS_SHORT = 10, 1
 # The last prompts come, logs are flushed, shells fall asleep; and ten seconds after the last command the watch over
 # tmux's answers wakes up once, to see that none is due (`client/client.py`).
 SETTLE, SETTLE_SHORT = 11, 1

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from muxwire import Terminals
     from muxwire.verbs.types import OnError
 
-RUNS, RUNS_SHORT = 100, 5
+RUNS, RUNS_SHORT = 100, 2
 STEPS, MANY = 20, 50
 # What the design asks for: 20 steps at 10 times the speed of a process each.
 TIMES_FASTER = 10

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from bench.contenders import Once
     from bench.driver_process import Take
 
-RUNS, RUNS_SHORT = 100, 3
-COUNTED = 5
+RUNS, RUNS_SHORT = 100, 2
+COUNTED, COUNTED_SHORT = 5, 1
 OURS = "muxwire"
 # Its client of a remote server imports aiohttp, which it does not ask for.
 SWE_REX = FromPyPI(("swe-rex==1.4.0", "aiohttp"))
@@ -123,7 +123,7 @@ async def run(scale: Scale) -> Report:
                 assert (await tab.execute("true")).exit_code == 0
 
             every: dict[str, Once] = {OURS: ours, **contenders}
-            processes = {title: await forked(once, COUNTED) for title, once in every.items()}
+            processes = {title: await forked(once, scale.of(COUNTED, COUNTED_SHORT)) for title, once in every.items()}
             found = await in_turn(every, scale.of(RUNS, RUNS_SHORT))
     rows = [(title, one.p50, one.p99, one.p50 / found[OURS].p50, processes[title]) for title, one in found.items()]
     return _report(rows, tuple(notes))

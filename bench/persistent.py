@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from bench.contenders import Once
 
-RUNS, RUNS_SHORT = 1000, 20
-BYTES, BYTES_SHORT = 128 << 20, 4 << 20
+RUNS, RUNS_SHORT = 1000, 2
+BYTES, BYTES_SHORT = 128 << 20, 1 << 20
 EPHEMERAL, NAMED = "ephemeral", "named"
 # What outliving its process may cost an instance (docs/design.md).
 RATE = 0.9

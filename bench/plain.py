@@ -8,7 +8,7 @@ from bench.scenario import Report, Scale
 from bench.volume import LOG_BLOCK
 from muxwire.vt.readable import readable
 
-BYTES, BYTES_SHORT = 1 << 20, 1 << 18
+BYTES, BYTES_SHORT = 1 << 20, 1 << 14
 REPEATS = 3
 COLOURED = "".join(f"\x1b[32mworker\x1b[0m {n:06d} handled a \x1b[1mrequest\x1b[m in 12 ms\r\n" for n in range(16384))
 PROGRESS = "".join(f"\r{n % 300 / 3:5.1f} % of the download, {n % 97} kB/s\x1b[K" for n in range(16384))

@@ -22,9 +22,9 @@ from muxwire import open_terminals
 if TYPE_CHECKING:
     from bench.contenders import Once
 
-RUNS, RUNS_SHORT = 400, 5
+RUNS, RUNS_SHORT = 400, 2
 # How many commands are watched for the processes they take.
-COUNTED = 11
+COUNTED, COUNTED_SHORT = 11, 2
 # How long a case may take; the longest is a second.
 SECONDS = 8.0
 # A driver that says nothing for so much longer does not look at its own clock any more.
@@ -180,7 +180,8 @@ async def run(scale: Scale) -> Report:
                     continue
                 scores[one.approach.title], approaches[one.approach.title] = score, one.once
                 belongings[one.approach.title] = one.belongings
-            processes = {title: await forked(once, COUNTED, belongings[title]) for title, once in approaches.items()}
+            counted = scale.of(COUNTED, COUNTED_SHORT)
+            processes = {title: await forked(once, counted, belongings[title]) for title, once in approaches.items()}
             found = await in_bursts(approaches, scale.of(RUNS, RUNS_SHORT))
     return _report(found, scores, processes, notes)
 

@@ -29,7 +29,7 @@ COLUMNS, ROWS = 80, 24
 # How many moments of each program are compared at the least.
 MOMENTS = 20
 # Tests hold the replays of real programs to tmux's screens; a short run has to give a table.
-PROGRAMS_SHORT = 3
+PROGRAMS_SHORT = 1
 # Between two looks at a program that draws by itself, and how long one that has said all is looked at.
 LOOK_SECONDS, QUIET_LOOKS = 0.02, 15
 # The share of rows that agree.

@@ -16,10 +16,10 @@ from bench.scenario import Report, Scale, Target
 from muxwire import Tab, open_terminals
 from muxwire.client.client import prepared
 
-TABS, TABS_SHORT = 50, 8
-COMMANDS, COMMANDS_SHORT = 40, 10
+TABS, TABS_SHORT = 50, 2
+COMMANDS, COMMANDS_SHORT = 40, 2
 # What is slower was held up by something else.
-ROUNDS = 3
+ROUNDS, ROUNDS_SHORT = 3, 1
 PROCESSOR_US = 130.0
 
 
@@ -112,7 +112,7 @@ async def run(scale: Scale) -> Report:
     tabs, commands = scale.of(TABS, TABS_SHORT), scale.of(COMMANDS, COMMANDS_SHORT)
     floors, found = list[Rate](), list[Rate]()
     with temporary_home() as name:
-        for _ in range(ROUNDS):
+        for _ in range(scale.of(ROUNDS, ROUNDS_SHORT)):
             floors.append(bare(Path(name), tabs, commands))
             found.append(await ours(Path(name), tabs, commands))
     floor, best = (max(one, key=lambda rate: rate.commands) for one in (floors, found))

@@ -17,7 +17,7 @@ from bench.machine import machine
 from bench.scenario import Report, Scale, Target
 from muxwire import open_terminals
 
-BYTES, BYTES_SHORT = 1 << 30, 8 << 20
+BYTES, BYTES_SHORT = 1 << 30, 1 << 20
 # Lines of 4 KB are what tmux passes on fastest.
 PROGRAM = "stty -opost; yes {line} | head -c {size}".format(line="x" * 4095, size="{size}")
 PIPELINE = 'tmux -u -S "$1" -f /dev/null -C new-session -- sh -c "$2" | cat >/dev/null'

@@ -19,15 +19,15 @@ from muxwire.shell import TYPED_LINES
 
 TRANSCRIPTS = Path(__file__).parent.parent / "tests" / "transcripts"
 # Long enough that a garbage collection does not decide.
-PARSE_BYTES = 64 << 20
+PARSE_BYTES, PARSE_BYTES_SHORT = 64 << 20, 1 << 20
 # What one read of the control pipe brings under load.
 CHUNK = 256 << 10
 LINES = 500
 # A read of 500 lines may need a few blocks of the file, whatever its size.
 FLAT_MIB = 8
-BIG, BIG_SHORT = 2 << 30, 64 << 20
+BIG, BIG_SHORT = 2 << 30, 1 << 20
 # Short commands, whose marks are most of what their log holds; and how many lines are read then.
-SHORT_COMMANDS, SHORT_COMMANDS_SHORT, FEW_LINES, READS = 3000, 100, 10, 20
+SHORT_COMMANDS, SHORT_COMMANDS_SHORT, FEW_LINES, READS = 3000, 5, 10, 20
 # What such a read may take, as a multiple of one in a fresh tab.
 OF_FRESH = 3.0
 # The block a big log is made of: lines as a server writes them.
@@ -62,13 +62,13 @@ def output_lines() -> bytes:
     return b"".join(found) or b"%output %0 " + b"x" * 2000 + b"\n"
 
 
-def parse_rate() -> ParseRate:
+def parse_rate(size: int) -> ParseRate:
     """Parse recorded output over and over."""
     stream = output_lines()
     stream *= max(1, CHUNK // len(stream))
     protocol = ControlProtocol()
     done, begun = 0, time.perf_counter()
-    while done < PARSE_BYTES:
+    while done < size:
         protocol.receive_data(stream)
         protocol.events_received()
         done += len(stream)
@@ -129,7 +129,7 @@ async def run(scale: Scale) -> Report:
     commands = scale.of(SHORT_COMMANDS, SHORT_COMMANDS_SHORT)
     fresh, used = await reads(commands)
     tail = tail_of_big_log(scale.of(BIG, BIG_SHORT))
-    parsed = parse_rate()
+    parsed = parse_rate(scale.of(PARSE_BYTES, PARSE_BYTES_SHORT))
     return Report(
         "logs",
         "Volume",

@@ -15,7 +15,7 @@ from bench.measure import Timing, timing
 from bench.scenario import Report, Scale
 from muxwire import InvalidArgument, Tab, Terminals, open_terminals
 
-RUNS, RUNS_SHORT = 300, 40
+RUNS, RUNS_SHORT = 300, 4
 # Prints the clock that all processes share, when it is told to by a line.
 CLOCK = "import sys, time\nfor line in sys.stdin: print(f'<{line.strip()}={time.monotonic_ns()}>', flush=True)"
 PATIENCE = 10.0
@@ -36,11 +36,11 @@ for line in sys.stdin:
         os.write(1, b'\x1b[5;1H\x1b[K<%s\x1b[1Cat\x1b[1C%d>\r\n' % (text, time.monotonic_ns()))
 """
 # A wait beside a spinner, in seconds: long enough that its beginning does not count.
-SPINNING, SPINNING_SHORT = 10.0, 2.0
+SPINNING, SPINNING_SHORT = 10.0, 0.5
 # It takes longer than the universe lasts on that text; tried again and again, it keeps a process busy all the time.
 HOSTILE, TEXT = "^(a+)+$", "a" * 60 + "!"
 # Bursts of `true` with and without it, in turn: the machine's load is shared by both.
-BURSTS, BURSTS_SHORT, BURST = 20, 4, 25
+BURSTS, BURSTS_SHORT, BURST = 20, 1, 25
 
 
 async def run(scale: Scale) -> Report:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bench.corpus import Score
     from bench.peers.servers import Peer
 
-RUNS, RUNS_SHORT = 100, 3
+RUNS, RUNS_SHORT = 100, 2
 # Not counted: the first calls of a server in Node or Python are those of its compiler and its caches.
 WARM_UP = 3
 # How long a command is waited for, to see what waiting costs.
