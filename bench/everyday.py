@@ -54,6 +54,8 @@ HIDDEN_WORDS = ("__muxwire", "_mux", "\\eval", "\\builtin", "\\command")
 TABS_MAX = 4
 # Long enough for some hundred actions; an hour of one user then is about three turns of each prompt.
 TURN_SECONDS = 60.0
+# These shells bring a half-typed line back after a command.
+KEEP_TYPED = ("bash", "zsh", "fish")
 # A person at a terminal types so fast at most, and looks at the screen in between.
 LOOK_SECONDS = 0.05
 # Those whose line editor can be asked for the line that a person has begun.
@@ -232,9 +234,11 @@ class Everyday:
         await self._exact(tab, "seq 1 2000; printf end", "".join(f"{n}\n" for n in range(1, 2001)) + "end", 0)
 
     async def _half_typed(self, tab: muxwire.Tab) -> None:
-        """A person has begun a line."""
+        """A line is half typed when a command comes; it is there again at the next prompt."""
         await tab.send_keys(["echo who"], literal=True)
         await self._command(tab)
+        if tab in self._tabs and self._prompt.shell in KEEP_TYPED and not await self._ends(tab, "echo who"):
+            self._figures.fail(self._prompt, "half-typed lines lost", f"{(await tab.snapshot()).lines[-4:]}")
 
     async def _person(self, tab: muxwire.Tab) -> None:
         """A person has begun a line when an agent's command comes; the line is finished afterwards, and runs whole."""
@@ -261,6 +265,15 @@ class Everyday:
         while time.monotonic() < until:
             lines = (await tab.snapshot(unwrap=True)).lines
             if any(text == line.strip() if whole_line else text in line for line in lines):
+                return True
+            await anyio.sleep(LOOK_SECONDS)
+        return False
+
+    async def _ends(self, tab: muxwire.Tab, text: str) -> bool:
+        """Wait until the last row of the screen ends so; False if it does not."""
+        until = time.monotonic() + STOP_SECONDS
+        while time.monotonic() < until:
+            if "\n".join((await tab.snapshot(unwrap=True)).lines).rstrip().endswith(text):
                 return True
             await anyio.sleep(LOOK_SECONDS)
         return False

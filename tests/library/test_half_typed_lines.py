@@ -85,6 +85,32 @@ async def test_a_half_typed_line_comes_back_with_its_cursor(
         await seen(tab, prints.encode() + b"\r\n", since)
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+async def test_so_does_what_was_typed_before_its_prompt(terminals: Terminals, tmp_path: Path, shell: str) -> None:
+    """Before a prompt that takes some time the kernel echoes what is typed; fish turns that off."""
+    held = tmp_path / "held"
+    wait = f"while test -e {held}; do sleep 0.01; done"
+    slow = {
+        "bash": f"PROMPT_COMMAND='{wait}'",
+        "zsh": f"precmd() {{ {wait} }}",
+    }
+    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+        await tab.execute(slow[shell])
+        await known_prompt(tab)
+        held.touch()
+        since = tab.next_byte
+        await tab.execute("true")
+        await tab.client.command("send-keys", "-t", tab.pane_id, "-l", "echo half")  # by a person
+        await seen(tab, b"echo half", since)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(tab.execute, "echo hi")
+            held.unlink()
+        since = tab.next_byte
+        await row_ends(tab, "echo half")
+        await tab.runner.keyboard.type(b"X\r")
+        await seen(tab, b"halfX\r\n", since)
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_what_is_typed_on_is_no_line_of_its_own(terminals: Terminals, tmp_path: Path, shell: str) -> None:
     """Typed while the command runs: it belongs to the half that is set aside, also in the middle of that."""

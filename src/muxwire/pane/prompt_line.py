@@ -64,6 +64,8 @@ _SETS_ASIDE = "zsh"
 # The marks that end a command and begin a prompt, with a directory in each.
 _LINE_REACH = 1024
 _ONLY_MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
+# What writes nothing on a line: marks, titles and other OSC; colours and modes.
+_NO_TEXT = re.compile(rb"(?:\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[mhl]|\r)*")
 # From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
 PROMPT_SOON = 0.02
 # DSR 6, "where is the cursor?" (ECMA-48).
@@ -262,7 +264,7 @@ class PromptEnd:
         known = pane.prompts.length(drawn)
         typed = known not in (0, len(drawn))
         asked = self._asked()
-        self.cleared = self._had_text or typed or asked or not fresh
+        self.cleared = self._had_text or typed or asked or not fresh or (here and self._typed_before(shell, drawn))
         if self.cleared:
             earlier = _CursorAnswer(pane, self._client)
             answered = asked and _ANSWERED.fullmatch(drawn, known) is not None
@@ -292,6 +294,19 @@ class PromptEnd:
         pane = self._pane
         before = pane.stream.ring.read(pane.session.prompt_end - _LINE_REACH, pane.session.prompt_end)
         return _ONLY_MARKS.fullmatch(before, before.rfind(b"\n") + 1) is not None
+
+    def _typed_before(self, shell: Shell, drawn: bytes) -> bool:
+        """Whether text stands before the prompt on its line that no command has printed: the echo of keys, as a rule.
+
+        Until readline takes the tty, the kernel echoes. The shells that begin a new line write text for that; they
+        bring back what was typed before our key.
+        """
+        if shell.name in _NEW_LINE:
+            return False
+        pane, ran = self._pane, self._pane.session.current
+        begin = max(ran.end if ran is not None else 0, pane.session.prompt_end - _LINE_REACH)
+        before = pane.stream.ring.read(begin, pane.session.prompt_end) + drawn[: max(drawn.rfind(_EDITOR_SIGN), 0)]
+        return _NO_TEXT.fullmatch(before, before.rfind(b"\n") + 1) is None
 
     def _asked(self) -> bool:
         """Whether the newest command, or a start-up file, queried the terminal: the answer is read as typed text."""
